@@ -1,0 +1,173 @@
+#include "core/algorithm/star.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+namespace {
+
+/// Sender i (counted without the root) → lane 0 of the root, in any order.
+class StarReduce : public Schedule {
+ public:
+  StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements, Engine sender_engine,
+             Engine root_engine)
+      : ranks_(ranks),
+        contributors_(contributors),
+        root_(root),
+        elements_(elements),
+        sender_engine_(sender_engine),
+        root_engine_(root_engine) {
+    TUTTI_CHECK(contributors >= 1 && contributors <= ranks && root >= 0 && root < ranks, "{} of {}, root {}",
+                contributors, ranks, root);
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank == root_ || rank < contributors_ ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
+    if (elements_ == 0 || senders() == 0) return 0;
+    return rank == root_ ? senders() + 1 : 1;
+  }
+  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
+    Step step;
+    const Range data{Buffer::kData, 0, elements_};
+    if (rank != root_) {
+      step.kind = StepKind::kSend;
+      step.source = data;
+      step.to = Peer::at(root_, 0);
+    } else if (index < senders()) {
+      step.kind = StepKind::kReceiveAny;
+      step.target = {Buffer::kScratch, 0, elements_};
+      step.stride = elements_;
+    } else {
+      step.kind = StepKind::kReduce;
+      step.source = {Buffer::kScratch, 0, elements_};
+      step.target = data;
+      step.inputs = senders();
+      step.stride = elements_;
+      step.accumulate = root_contributes();
+    }
+    return step;
+  }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return rank == root_ ? senders() * elements_ : 0; }
+  [[nodiscard]] Engine engine(Rank rank, Lane) const override { return rank == root_ ? root_engine_ : sender_engine_; }
+  [[nodiscard]] std::int32_t arrival_slot(Rank, Lane, Rank sender) const override {
+    return root_contributes() && sender > root_ ? sender - 1 : sender;
+  }
+
+ private:
+  [[nodiscard]] bool root_contributes() const { return root_ < contributors_; }
+  [[nodiscard]] std::int32_t senders() const { return contributors_ - (root_contributes() ? 1 : 0); }
+
+  std::int32_t ranks_, contributors_;
+  Rank root_;
+  std::int64_t elements_;
+  Engine sender_engine_, root_engine_;
+};
+
+class StarBroadcast : public Schedule {
+ public:
+  StarBroadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements, Engine engine)
+      : ranks_(ranks), receivers_(receivers), root_(root), elements_(elements), engine_(engine) {
+    TUTTI_CHECK(receivers >= 1 && receivers <= ranks && root >= 0 && root < ranks, "{} of {}, root {}", receivers,
+                ranks, root);
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return rank == root_ ? receivers_ : (rank < receivers_ ? 1 : 0);
+  }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return elements_ == 0 || (rank == root_ && lane == root_) ? 0 : 1;
+  }
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t) const override {
+    Step step;
+    step.source = step.target = {Buffer::kData, 0, elements_};
+    step.kind = rank == root_ ? StepKind::kSend : StepKind::kReceive;
+    step.to = Peer::at(lane, 0);
+    step.from = Peer::at(root_, rank);
+    return step;
+  }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+
+ private:
+  std::int32_t ranks_, receivers_;
+  Rank root_;
+  std::int64_t elements_;
+  Engine engine_;
+};
+
+class ChainBroadcast : public Schedule {
+ public:
+  ChainBroadcast(std::int32_t ranks, std::int64_t elements, std::int64_t most, Engine engine)
+      : n_(ranks), cut_{elements, std::max<std::int64_t>(1, (elements + most - 1) / most)}, engine_(engine) {
+    TUTTI_CHECK(ranks >= 1 && elements >= 0 && most >= 1, "ranks = {}, elements = {}, most = {}", ranks, elements,
+                most);
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return n_; }
+  [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return cut_.total == 0 || n_ == 1 ? 0 : cut_.parts; }
+  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
+    Step step;
+    step.source = step.target = {Buffer::kData, cut_.offset(index), cut_.size(index)};
+    step.from = Peer::at(rank - 1, 0);
+    step.to = Peer::at(rank + 1, 0);
+    step.kind = rank == 0 ? StepKind::kSend : (rank + 1 < n_ ? StepKind::kReceiveSend : StepKind::kReceive);
+    return step;
+  }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+
+ private:
+  std::int32_t n_;
+  EvenCut cut_;
+  Engine engine_;
+};
+
+class Scale : public Schedule {
+ public:
+  Scale(std::int32_t ranks, std::int32_t count, std::int64_t elements, double factor, Engine engine)
+      : ranks_(ranks), count_(count), elements_(elements), factor_(factor), engine_(engine) {}
+
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank < count_ ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements_ == 0 ? 0 : 1; }
+  [[nodiscard]] Step step(Rank, Lane, std::int64_t) const override {
+    Step step;
+    step.kind = StepKind::kScale;
+    step.target = {Buffer::kData, 0, elements_};
+    step.factor = factor_;
+    return step;
+  }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+
+ private:
+  std::int32_t ranks_, count_;
+  std::int64_t elements_;
+  double factor_;
+  Engine engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
+                                      Engine sender_engine, Engine root_engine) {
+  return std::make_unique<StarReduce>(ranks, contributors, root, elements, sender_engine, root_engine);
+}
+
+std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements,
+                                         Engine engine) {
+  return std::make_unique<StarBroadcast>(ranks, receivers, root, elements, engine);
+}
+
+std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
+                                          std::int64_t most_elements_per_message, Engine engine) {
+  return std::make_unique<ChainBroadcast>(ranks, elements, most_elements_per_message, engine);
+}
+
+std::unique_ptr<Schedule> scale_everywhere(std::int32_t ranks, std::int32_t count, std::int64_t elements, double factor,
+                                           Engine engine) {
+  return std::make_unique<Scale>(ranks, count, elements, factor, engine);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// The type of a tensor's elements. The numbers are those of the schema (core/proto/machine.proto).
+enum class DataType { kFloat32 = 1, kFloat64 = 2, kFloat16 = 3, kBfloat16 = 4, kInt32 = 5, kInt64 = 6 };
+
+Bytes size_of(DataType type);
+/// "float32", as TensorFlow, PyTorch and NumPy write it.
+std::string_view to_string(DataType type);
+std::optional<DataType> parse_data_type(std::string_view name);
+
+}  // namespace tutti::core

@@ -1,0 +1,109 @@
+#include "core/base/error.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+std::string to_string(const Location& where) {
+  if (where.file.empty()) return "";
+  if (where.line == 0) return where.file;
+  return fmt::format("{}:{}:{}", where.file, where.line, where.column);
+}
+
+std::string to_string(const Problem& problem) {
+  const std::string where = to_string(problem.where);
+  return where.empty() ? problem.text : where + ": " + problem.text;
+}
+
+Error Error::request(std::string text, Location where) {
+  std::vector<Problem> problems;
+  problems.push_back({std::move(where), std::move(text)});
+  return {ErrorKind::kRequest, std::move(problems)};
+}
+
+Error Error::run(std::string text) {
+  Error error = request(std::move(text));
+  error.kind_ = ErrorKind::kRun;
+  return error;
+}
+
+std::string Error::message() const {
+  std::string text;
+  for (const Problem& problem : problems_) {
+    if (!text.empty()) text += '\n';
+    text += to_string(problem);
+  }
+  return text;
+}
+
+void Problems::add(Problem problem) {
+  constexpr std::size_t kMost = 200;
+  const bool consequence = std::find(spoiled_.begin(), spoiled_.end(), problem.where) != spoiled_.end();
+  if (consequence) return;
+  if (problems_.size() < kMost) {
+    problems_.push_back(std::move(problem));
+  } else {
+    ++left_out_;
+  }
+}
+
+tl::unexpected<Error> Problems::take() {
+  TUTTI_CHECK(!problems_.empty(), "an error needs at least one problem");
+  // Files in the order in which they came up, places in the order of the text.
+  std::vector<std::string> files;
+  for (const Problem& problem : problems_) {
+    if (std::find(files.begin(), files.end(), problem.where.file) == files.end()) files.push_back(problem.where.file);
+  }
+  const auto place = [&files](const Problem& problem) {
+    const auto file = std::find(files.begin(), files.end(), problem.where.file) - files.begin();
+    return std::tuple(file, problem.where.line, problem.where.column);
+  };
+  std::stable_sort(problems_.begin(), problems_.end(),
+                   [&place](const Problem& a, const Problem& b) { return place(a) < place(b); });
+  if (left_out_ > 0) {
+    Problem& rest = problems_.emplace_back();
+    rest.where.file = files.front();
+    rest.text = fmt::format("and {} problems more", left_out_);
+  }
+  return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems_)));
+}
+
+namespace {
+
+/// Levenshtein distance, one row at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::max<std::size_t>(2, written.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    // What was typed as the beginning of one name only ("resnet50") is the commonest slip of all.
+    std::size_t distance =
+        candidate.starts_with(written) && written.size() >= 3 ? 1 : edit_distance(written.substr(0, 64), candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = &candidate;
+    }
+  }
+  return best ? fmt::format("; did you mean \"{}\"?", *best) : "";
+}
+
+}  // namespace tutti::core

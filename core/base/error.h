@@ -1,0 +1,85 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <tl/expected.hpp>
+
+namespace tutti::core {
+
+/// A place in a text that a user wrote. Lines and columns count from 1; 0 means "the file as a whole".
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+
+  auto operator<=>(const Location&) const = default;
+};
+
+/// One thing that is wrong in the outside world: where it is, what the user wrote, what to do about it.
+struct Problem {
+  Location where;
+  std::string text;
+};
+
+/// Who has to act: the one who asked (exit status 2) or the one who runs the machines (exit status 1).
+enum class ErrorKind { kRequest, kRun };
+
+/// Everything that is wrong, not only the first thing.
+class Error {
+ public:
+  Error(ErrorKind kind, std::vector<Problem> problems) : kind_(kind), problems_(std::move(problems)) {}
+
+  /// One thing that is wrong with a request; `where` may be empty.
+  static Error request(std::string text, Location where = {});
+  static Error run(std::string text);
+
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+  [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }
+  /// One line per problem, `file:line:column: text`.
+  [[nodiscard]] std::string message() const;
+
+ private:
+  ErrorKind kind_;
+  std::vector<Problem> problems_;
+};
+
+template <class T>
+using Expected = tl::expected<T, Error>;
+
+/// Collects problems while a whole input is looked through, so that the user hears of all of them at once.
+class Problems {
+ public:
+  template <class... Args>
+  void add(Location where, fmt::format_string<Args...> format, Args&&... args) {
+    add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...)});
+  }
+  void add(Problem problem);
+  /// What stands at `where` is already known to be wrong: later problems there would only be its consequences.
+  void ignore_later_ones_at(const Location& where) { spoiled_.push_back(where); }
+  void add(const Error& error) {
+    for (const Problem& problem : error.problems()) add(problem);
+  }
+
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+  [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
+  /// The problems as an Error, in the order of the text. Of more than 200 (a file that is no scenario at all) the first
+  /// 200 and how many there are besides. REQUIRES: not empty.
+  [[nodiscard]] tl::unexpected<Error> take();
+
+ private:
+  std::vector<Problem> problems_;
+  std::size_t left_out_ = 0;
+  std::vector<Location> spoiled_;
+};
+
+std::string to_string(const Location& where);
+std::string to_string(const Problem& problem);
+
+/// The candidate that `written` most likely stood for ("; did you mean "ring"?"), or "" if none is near.
+std::string did_you_mean(std::string_view written, const std::vector<std::string>& candidates);
+
+}  // namespace tutti::core

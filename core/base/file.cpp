@@ -1,0 +1,35 @@
+#include "core/base/file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace tutti::core {
+
+namespace fs = std::filesystem;
+
+Expected<std::string> read_text_file(const std::string& path) {
+  constexpr std::size_t kLargest = std::size_t{64} << 20;
+  const auto fail = [&path](const std::string& text) {
+    return tl::make_unexpected(Error::request(text, {path, 0, 0}));
+  };
+  std::error_code status;
+  if (fs::is_directory(path, status)) return fail("this is a folder; name a file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  // Read piece by piece: a device or a pipe tells no size beforehand and may never end.
+  std::string content;
+  std::vector<char> piece(std::size_t{1} << 16);
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (content.size() > kLargest)
+      return fail(fmt::format("this is longer than the {} bytes a text may have", kLargest));
+  }
+  if (file.bad()) return fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return content;
+}
+
+}  // namespace tutti::core

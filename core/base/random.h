@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// SplitMix64: small, fast, the same numbers everywhere. Seeds that differ in one bit give unrelated streams.
+/// SOURCE: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  /// Evenly from 0 … n - 1. REQUIRES: n > 0.
+  std::uint64_t below(std::uint64_t n) { return static_cast<std::uint64_t>(static_cast<Wide>(next()) * n >> 64); }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace tutti::core

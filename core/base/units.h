@@ -1,0 +1,81 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace tutti::core {
+
+/// A whole number of some unit that cannot be mixed with another unit by accident.
+/// Arithmetic stays inside the unit; leaving it takes an explicit `count()`.
+template <class Unit>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(std::int64_t count) : count_(count) {}
+
+  [[nodiscard]] constexpr std::int64_t count() const { return count_; }
+
+  constexpr auto operator<=>(const Quantity&) const = default;
+
+  constexpr Quantity& operator+=(Quantity other) {
+    count_ += other.count_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity other) {
+    count_ -= other.count_;
+    return *this;
+  }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.count_ + b.count_); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.count_ - b.count_); }
+  friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count_ * n); }
+  friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return a * n; }
+  /// The whole number of times that `b` fits into `a`.
+  friend constexpr std::int64_t operator/(Quantity a, Quantity b) { return a.count_ / b.count_; }
+
+ private:
+  std::int64_t count_ = 0;
+};
+
+/// A point in virtual time, or a length of it, in picoseconds. int64 reaches 106 days.
+using Time = Quantity<struct PicosecondTag>;
+
+/// A number of bytes.
+using Bytes = Quantity<struct ByteTag>;
+
+/// A rate in bytes per second. Every rate in Tutti is a whole number of them, so that times are exact.
+using Bandwidth = Quantity<struct BytesPerSecondTag>;
+
+/// For products of two 64-bit numbers. (An extension of gcc and clang, so it is named in one place.)
+__extension__ using Wide = unsigned __int128;
+
+inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
+inline constexpr Time kZeroTime{0};
+/// Later than any event: "not known yet", "never".
+inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
+/// No single duration is longer than this (40 hours): longer ones saturate here. Sixteen of them still fit under
+/// `kHorizon`.
+inline constexpr Time kLongestDuration{std::int64_t{1} << 57};
+/// A run that reaches this virtual time (53 days) is stopped with an error.
+inline constexpr Time kHorizon{std::int64_t{1} << 62};
+
+constexpr Time picoseconds(std::int64_t n) { return Time(n); }
+constexpr Time nanoseconds(std::int64_t n) { return Time(n * 1'000); }
+constexpr Time microseconds(std::int64_t n) { return Time(n * 1'000'000); }
+constexpr Time milliseconds(std::int64_t n) { return Time(n * 1'000'000'000); }
+
+/// The nearest picosecond to `us` microseconds. REQUIRES: finite, and below `kLongestDuration`.
+Time time_from_us(double us);
+/// The nearest whole number of bytes per second to `gb_per_s` · 10^9. REQUIRES: finite, 0 ≤ gb_per_s < 9·10^9.
+Bandwidth bandwidth_from_gb_per_s(double gb_per_s);
+
+inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
+inline double to_ms(Time t) { return static_cast<double>(t.count()) / 1e9; }
+inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) / 1e9; }
+
+/// How long `bytes` take at `rate`, rounded up to the next picosecond: a message is there when its last bit is.
+/// This is the only rounding that the simulator does. Saturates at `kLongestDuration`.
+/// REQUIRES: bytes ≥ 0, rate > 0.
+Time transfer_time(Bytes bytes, Bandwidth rate);
+
+}  // namespace tutti::core

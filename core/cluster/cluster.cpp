@@ -1,0 +1,148 @@
+#include "core/cluster/cluster.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network)
+    : groups_(std::move(groups)), replicas_(replicas), network_(std::move(network)) {
+  TUTTI_CHECK(!groups_.empty() && replicas_ > 0, "groups = {}, replicas = {}", groups_.size(), replicas_);
+  for (const WorkerGroup& group : groups_) {
+    const Machine& machine = *group.machine;
+    const std::size_t devices = machine.gpus().empty() ? machine.cpus().size() : machine.gpus().size();
+    TUTTI_CHECK(static_cast<std::size_t>(replicas_) <= devices, "{} has {} devices, {} are asked for", machine.name(),
+                devices, replicas_);
+    first_worker_.push_back(workers_);
+    first_link_.push_back(links_);
+    workers_ += group.count;
+    links_ += group.count * links_per_worker(machine);
+  }
+  first_worker_.push_back(workers_);
+  first_link_.push_back(links_);
+  TUTTI_CHECK(workers_ == 1 || network_, "{} workers without a network", workers_);
+}
+
+/// Those of its machine, then up and down for each network card that a network joins.
+LinkId Cluster::links_per_worker(const Machine& machine) const {
+  return static_cast<LinkId>(machine.links().size() + (network_ ? 2 * machine.nics().size() : 0));
+}
+
+std::size_t Cluster::group_of(std::int64_t worker) const {
+  if (groups_.size() == 1) return 0;
+  return static_cast<std::size_t>(std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
+                                  first_worker_.begin()) -
+         1;
+}
+
+std::size_t Cluster::group_of_link(LinkId id) const {
+  return static_cast<std::size_t>(std::upper_bound(first_link_.begin(), first_link_.end() - 1, id) -
+                                  first_link_.begin()) -
+         1;
+}
+
+LinkId Cluster::first_link(std::int64_t worker) const {
+  const std::size_t group = group_of(worker);
+  return first_link_[group] + (worker - first_worker_[group]) * links_per_worker(*groups_[group].machine);
+}
+
+PartId Cluster::replica(std::int64_t index) const {
+  const std::int64_t worker = index / replicas_;
+  const Machine& m = machine(worker);
+  const std::vector<int>& devices = m.gpus().empty() ? m.cpus() : m.gpus();
+  return {static_cast<std::int32_t>(worker), devices[static_cast<std::size_t>(index % replicas_)]};
+}
+
+PartId Cluster::host(std::int64_t worker) const {
+  const Machine& m = machine(worker);
+  return {static_cast<std::int32_t>(worker), m.cpus().empty() ? m.gpus().front() : m.cpus().front()};
+}
+
+Hop Cluster::local_hop(std::int64_t worker, int link) const {
+  const MachineLink& l = machine(worker).links()[static_cast<std::size_t>(link)];
+  const auto w = static_cast<std::int32_t>(worker);
+  return {first_link(worker) + link, l.kind, l.bandwidth, l.latency, {w, l.from}, {w, l.to}, false};
+}
+
+Hop Cluster::port_hop(std::int64_t worker, int nic, bool up) const {
+  const Machine& m = machine(worker);
+  const auto w = static_cast<std::int32_t>(worker);
+  const int part = m.nics()[static_cast<std::size_t>(nic)];
+  const PartId card{w, part};
+  const PartId fabric{-1, -1};
+  Bandwidth bandwidth = m.parts()[static_cast<std::size_t>(part)].nic;
+  if (network_->port_bandwidth) bandwidth = std::min(bandwidth, *network_->port_bandwidth);
+  const Time half(network_->latency.count() / 2);
+  Hop hop;
+  hop.link = first_link(worker) + static_cast<LinkId>(m.links().size()) + 2 * nic + (up ? 0 : 1);
+  hop.kind = LinkKind::kNetwork;
+  hop.bandwidth = bandwidth;
+  hop.latency = up ? half : network_->latency - half;
+  hop.from = up ? card : fabric;
+  hop.to = up ? fabric : card;
+  return hop;
+}
+
+bool Cluster::append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const {
+  const auto links = machine(from.worker).route(from.part, to.part);
+  if (!links) return false;
+  for (const int link : *links) {
+    route.push_back(local_hop(from.worker, link));
+    route.back().staged = staged && link == links->front();
+  }
+  return true;
+}
+
+bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const {
+  if (!network_) return false;
+  const Machine& sender = machine(from.worker);
+  const Machine& receiver = machine(to.worker);
+  const int out = sender.nearest_nic(from.part);
+  int in = receiver.nearest_nic(to.part);
+  if (network_->kind == Network::Kind::kRails) in = out;
+  if (out < 0 || in < 0 || in >= static_cast<int>(receiver.nics().size())) return false;
+  if (!append_local(from, {from.worker, sender.nics()[static_cast<std::size_t>(out)]}, staged, route)) return false;
+  route.push_back(port_hop(from.worker, out, true));
+  route.push_back(port_hop(to.worker, in, false));
+  return append_local({to.worker, receiver.nics()[static_cast<std::size_t>(in)]}, to, false, route);
+}
+
+PartId Cluster::staging_host(PartId device) const {
+  const bool needs_one = part(device).kind == PartKind::kGpu && !machine(device.worker).cpus().empty();
+  return needs_one ? host(device.worker) : device;
+}
+
+bool Cluster::append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const {
+  if (from.worker == to.worker) return append_local(from, to, false, route);
+  if (staging == Staging::kDirect) return append_network(from, to, false, route);
+  const PartId sender_host = staging_host(from);
+  const PartId receiver_host = staging_host(to);
+  return append_local(from, sender_host, false, route) &&
+         append_network(sender_host, receiver_host, sender_host != from, route) &&
+         append_local(receiver_host, to, true, route);
+}
+
+Hop Cluster::link(LinkId id) const {
+  const std::size_t group = group_of_link(id);
+  const Machine& m = *groups_[group].machine;
+  const LinkId offset = id - first_link_[group];
+  const std::int64_t worker = first_worker_[group] + offset / links_per_worker(m);
+  const LinkId local = offset % links_per_worker(m);
+  const auto inside = static_cast<LinkId>(m.links().size());
+  if (local < inside) return local_hop(worker, static_cast<int>(local));
+  return port_hop(worker, static_cast<int>((local - inside) / 2), (local - inside) % 2 == 0);
+}
+
+std::string Cluster::part_name(PartId id) const {
+  if (id.part < 0) return "network";
+  return fmt::format("w{}/{}", id.worker, part(id).name);
+}
+
+std::string Cluster::link_name(LinkId id) const {
+  const Hop hop = link(id);
+  return part_name(hop.from) + "→" + part_name(hop.to);
+}
+
+}  // namespace tutti::core

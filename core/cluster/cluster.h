@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cluster/machine.h"
+
+namespace tutti::core {
+
+/// A device or network card: part `part` of worker `worker`'s machine.
+struct PartId {
+  std::int32_t worker = 0;
+  std::int32_t part = 0;
+  auto operator<=>(const PartId&) const = default;
+};
+
+/// A directed link of the cluster. Numbered worker by worker, so that nothing has to be stored per link.
+using LinkId = std::int64_t;
+
+/// What joins the workers' network cards.
+struct Network {
+  enum class Kind { kOneSwitch, kRails };
+  Kind kind = Kind::kOneSwitch;
+  /// A port carries what its card does, but no more than this.
+  std::optional<Bandwidth> port_bandwidth;
+  /// One way, card to card: half of it on the way up to the switch, half on the way down.
+  Time latency;
+  std::string source;
+};
+
+/// Part of a route: one link, and what a message meets there.
+struct Hop {
+  LinkId link = 0;
+  LinkKind kind = LinkKind::kPcie;
+  Bandwidth bandwidth;
+  Time latency;
+  PartId from;  ///< `part` is -1 for the network's switch
+  PartId to;
+  /// The message must have arrived as a whole before it enters this link (it was staged in memory).
+  bool staged = false;
+};
+
+/// Alike workers with consecutive task indices.
+struct WorkerGroup {
+  std::shared_ptr<const Machine> machine;
+  std::int64_t count = 1;
+};
+
+/// How messages between GPUs and the network travel: straight (GPUDirect RDMA), or through host memory on both sides.
+enum class Staging { kDirect, kViaHost };
+
+/// The workers and what joins them. Its memory grows with the kinds of machines, not with the workers.
+class Cluster {
+ public:
+  /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has no GPU.
+  /// REQUIRES: at least one worker; every machine has as many devices; a network if there are several workers.
+  Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network);
+
+  [[nodiscard]] std::int64_t workers() const { return workers_; }
+  [[nodiscard]] int replicas_per_worker() const { return replicas_; }
+  [[nodiscard]] std::int64_t replicas() const { return workers_ * replicas_; }
+  [[nodiscard]] const std::vector<WorkerGroup>& groups() const { return groups_; }
+  [[nodiscard]] const std::optional<Network>& network() const { return network_; }
+  [[nodiscard]] const Machine& machine(std::int64_t worker) const { return *groups_[group_of(worker)].machine; }
+  [[nodiscard]] const Part& part(PartId id) const {
+    return machine(id.worker).parts()[static_cast<std::size_t>(id.part)];
+  }
+
+  /// The device of replica `index` (0 … replicas() - 1): worker by worker, in the machine's order.
+  [[nodiscard]] PartId replica(std::int64_t index) const;
+  /// The device that stands for the worker's CPU: its first CPU, or its first device if the machine has no CPU.
+  [[nodiscard]] PartId host(std::int64_t worker) const;
+
+  /// Appends the hops from one device to another to `route`. Nothing for a device to itself.
+  /// Over the network the sender's nearest card sends and, on one switch, the receiver's nearest card receives; on
+  /// rails the card of the same index does. Staged, the message goes GPU → host → network → host → GPU and is copied as
+  /// a whole at each host.
+  /// ERRORS (false): the machines do not reach the network.
+  bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
+
+  /// All links there are: inside workers and, if there is a network, one up and one down per network card.
+  [[nodiscard]] LinkId links() const { return links_; }
+  [[nodiscard]] Hop link(LinkId id) const;
+  /// "w0/gpu1→w0/nvswitch", "w1/nic0→network".
+  [[nodiscard]] std::string link_name(LinkId id) const;
+  /// "w0/gpu1".
+  [[nodiscard]] std::string part_name(PartId id) const;
+
+ private:
+  [[nodiscard]] std::size_t group_of(std::int64_t worker) const;
+  [[nodiscard]] std::size_t group_of_link(LinkId id) const;
+  [[nodiscard]] Hop local_hop(std::int64_t worker, int link) const;
+  [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
+  [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
+  [[nodiscard]] LinkId first_link(std::int64_t worker) const;
+  /// Where a message of the device waits in host memory; the device itself if it is a CPU or its machine has none.
+  [[nodiscard]] PartId staging_host(PartId device) const;
+  bool append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
+  bool append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
+
+  std::vector<WorkerGroup> groups_;
+  std::vector<std::int64_t> first_worker_;  ///< of each group, and the number of workers behind the last
+  std::vector<LinkId> first_link_;          ///< likewise
+  int replicas_ = 0;
+  std::int64_t workers_ = 0;
+  LinkId links_ = 0;
+  std::optional<Network> network_;
+};
+
+}  // namespace tutti::core

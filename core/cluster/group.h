@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+
+namespace tutti::core {
+
+/// The devices that take part in a collective, by rank. The replicas come first; hosts that only help (pscpu's CPUs)
+/// follow. A list of devices is kept only where one was given; the group of a whole cluster is computed.
+class Group {
+ public:
+  /// Every replica of the cluster, worker by worker; then, with `hosts`, every worker's host as rank
+  /// replicas() + worker.
+  static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
+  /// Any devices, in rank order. REQUIRES: `cluster` outlives the group.
+  static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
+    return Group(&cluster, false, std::move(devices));
+  }
+
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  [[nodiscard]] std::int64_t size() const {
+    if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());
+    return cluster_->replicas() + (hosts_ ? cluster_->workers() : 0);
+  }
+  [[nodiscard]] PartId device(std::int64_t rank) const {
+    if (!devices_.empty()) return devices_[static_cast<std::size_t>(rank)];
+    const std::int64_t replicas = cluster_->replicas();
+    return rank < replicas ? cluster_->replica(rank) : cluster_->host(rank - replicas);
+  }
+
+ private:
+  Group(const Cluster* cluster, bool hosts, std::vector<PartId> devices)
+      : cluster_(cluster), hosts_(hosts), devices_(std::move(devices)) {}
+
+  const Cluster* cluster_;
+  bool hosts_;
+  std::vector<PartId> devices_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,129 @@
+#include "core/cluster/machine.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+std::string_view to_string(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::kNvlink: return "nvlink";
+    case LinkKind::kPcie: return "pcie";
+    case LinkKind::kSocket: return "socket";
+    case LinkKind::kNetwork: return "network";
+  }
+  return "";
+}
+
+Machine::Machine(std::string name, std::vector<Part> parts, std::vector<MachineLink> links,
+                 std::vector<RingOrder> rings_inside, std::vector<RingOrder> rings_across)
+    : name_(std::move(name)),
+      parts_(std::move(parts)),
+      links_(std::move(links)),
+      rings_inside_(std::move(rings_inside)),
+      rings_across_(std::move(rings_across)) {
+  for (int i = 0; i < static_cast<int>(parts_.size()); ++i) {
+    switch (parts_[static_cast<std::size_t>(i)].kind) {
+      case PartKind::kGpu: gpus_.push_back(i); break;
+      case PartKind::kCpu: cpus_.push_back(i); break;
+      case PartKind::kNic: nics_.push_back(i); break;
+      case PartKind::kPcieSwitch:
+      case PartKind::kNvswitch: break;
+    }
+  }
+  routes_.resize(parts_.size());
+  for (int i = 0; i < static_cast<int>(parts_.size()); ++i) find_routes(i);
+  assign_nics();
+}
+
+const Machine::Route& Machine::route_entry(int from, int to) const {
+  return routes_[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+}
+
+std::optional<std::span<const int>> Machine::route(int from, int to) const {
+  const Route& route = route_entry(from, to);
+  if (!route.exists) return std::nullopt;
+  return std::span<const int>(route.links);
+}
+
+/// For each bandwidth, widest first, finds what becomes reachable over links at least that wide, by fewest links, then
+/// least latency, then first links. What is reached at some width keeps that route.
+void Machine::find_routes(int from) {
+  const std::size_t count = parts_.size();
+  std::vector<Route>& routes = routes_[static_cast<std::size_t>(from)];
+  routes.resize(count);
+  routes[static_cast<std::size_t>(from)].exists = true;
+
+  std::set<Bandwidth, std::greater<>> widths;
+  for (const MachineLink& link : links_) widths.insert(link.bandwidth);
+  std::vector<std::vector<int>> leaving(count);
+  for (int l = 0; l < static_cast<int>(links_.size()); ++l) {
+    leaving[static_cast<std::size_t>(links_[static_cast<std::size_t>(l)].from)].push_back(l);
+  }
+
+  for (const Bandwidth width : widths) {
+    using Cost = std::tuple<int, Time, std::vector<int>>;  // links, latency, the links themselves
+    std::vector<std::optional<Cost>> best(count);
+    std::set<std::pair<Cost, int>> open;
+    best[static_cast<std::size_t>(from)] = Cost{};
+    open.insert({Cost{}, from});
+    while (!open.empty()) {
+      const auto [cost, part] = *open.begin();
+      open.erase(open.begin());
+      if (cost != best[static_cast<std::size_t>(part)]) continue;
+      const PartKind kind = parts_[static_cast<std::size_t>(part)].kind;
+      if (part != from && (kind == PartKind::kGpu || kind == PartKind::kNic)) continue;
+      for (const int l : leaving[static_cast<std::size_t>(part)]) {
+        const MachineLink& link = links_[static_cast<std::size_t>(l)];
+        if (link.bandwidth < width) continue;
+        Cost next = cost;
+        std::get<0>(next) += 1;
+        std::get<1>(next) += link.latency;
+        std::get<2>(next).push_back(l);
+        std::optional<Cost>& known = best[static_cast<std::size_t>(link.to)];
+        if (known && *known <= next) continue;
+        known = next;
+        open.insert({std::move(next), link.to});
+      }
+    }
+    for (std::size_t to = 0; to < count; ++to) {
+      if (routes[to].exists || !best[to]) continue;
+      routes[to] = {true, std::get<2>(*best[to])};
+    }
+  }
+}
+
+void Machine::assign_nics() {
+  nearest_nic_.assign(parts_.size(), -1);
+  std::map<std::pair<PartKind, std::vector<int>>, std::size_t> taken;  // how often a set of equal cards was given out
+  for (int device = 0; device < static_cast<int>(parts_.size()); ++device) {
+    if (!parts_[static_cast<std::size_t>(device)].is_device()) continue;
+    using Distance = std::tuple<std::int64_t, std::size_t, Time>;  // -width, links, latency
+    std::optional<Distance> least;
+    std::vector<int> equals;
+    for (int n = 0; n < static_cast<int>(nics_.size()); ++n) {
+      const Route& route = route_entry(device, nics_[static_cast<std::size_t>(n)]);
+      if (!route.exists || route.links.empty()) continue;
+      Bandwidth width{std::numeric_limits<std::int64_t>::max()};
+      Time latency;
+      for (const int l : route.links) {
+        width = std::min(width, links_[static_cast<std::size_t>(l)].bandwidth);
+        latency += links_[static_cast<std::size_t>(l)].latency;
+      }
+      const Distance distance{-width.count(), route.links.size(), latency};
+      if (!least || distance < *least) {
+        least = distance;
+        equals.clear();
+      }
+      if (distance == *least) equals.push_back(n);
+    }
+    if (equals.empty()) continue;
+    const PartKind kind = parts_[static_cast<std::size_t>(device)].kind;
+    nearest_nic_[static_cast<std::size_t>(device)] = equals[taken[{kind, equals}]++ % equals.size()];
+  }
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,276 @@
+#include "core/cluster/machine_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "core/base/file.h"
+#include "core/proto/machine.pb.h"
+#include "core/text/bind.h"
+#include "core/text/document.h"
+#include "core/text/fields.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr int kMostParts = 4096;
+
+class MachineReader {
+ public:
+  MachineReader(const proto::Machine& message, const SourceMap& sources, Problems& problems)
+      : message_(message), sources_(sources), problems_(problems), fields_(sources, problems) {}
+
+  std::shared_ptr<const Machine> read() {
+    const std::size_t before = problems_.size();
+    if (message_.name().empty()) problems_.add(sources_.at(message_), "a machine needs a name");
+    for (const proto::Device& device : message_.device()) add_device(device);
+    for (const proto::Switch& part : message_.switch_()) add_switch(part);
+    for (const proto::Nic& nic : message_.nic()) add_nic(nic);
+    if (gpus_ + cpus_ == 0 && message_.device().empty()) {
+      problems_.add(
+          sources_.at(message_),
+          "machine \"{}\" has no device; a worker needs at least one (device {{ name: \"gpu0\" kind: GPU … }})",
+          message_.name());
+    }
+    for (const proto::Link& link : message_.link()) add_link(link);
+    for (const proto::Ring& ring : message_.ring()) add_ring(ring);
+    if (problems_.size() != before) return nullptr;
+    auto machine = std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
+                                                   std::move(rings_inside_), std::move(rings_across_));
+    check_routes(*machine);
+    return problems_.size() == before ? machine : nullptr;
+  }
+
+ private:
+  void add_part(const google::protobuf::Message& at, const std::string& pattern, Part part) {
+    if (pattern.empty()) return fields_.complain(at, "a part needs a name");
+    const auto names = expand_name(pattern);
+    if (!names) return fields_.complain_at(at, "name", "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
+    for (const std::string& name : *names) {
+      if (static_cast<int>(parts_.size()) >= kMostParts) {
+        problems_.add(sources_.at(at, "name"), "a machine may have {} parts; \"{}\" is beyond that", kMostParts, name);
+        return;
+      }
+      part.name = name;
+      if (!indices_.emplace(name, static_cast<int>(parts_.size())).second) {
+        problems_.add(sources_.at(at, "name"), "\"{}\" is declared twice in machine \"{}\"; names must differ", name,
+                      message_.name());
+        continue;
+      }
+      if (part.kind == PartKind::kGpu) ++gpus_;
+      if (part.kind == PartKind::kCpu) ++cpus_;
+      parts_.push_back(part);
+    }
+  }
+
+  /// A rate that must be there; 1 byte per second (and a problem) if it is not or makes no sense.
+  Bandwidth rate(const google::protobuf::Message& at, const std::string& field, const std::string& what) {
+    const auto gb_per_s = fields_.required(at, field, what, {0, kMostGbPerS, false});
+    return gb_per_s ? bandwidth_from_gb_per_s(std::max(*gb_per_s, kLeastGbPerS)) : Bandwidth(1);
+  }
+
+  Bandwidth rate_or(const google::protobuf::Message& at, const std::string& field, const std::string& what,
+                    Bandwidth otherwise) {
+    return fields_.has(at, field) ? rate(at, field, what) : Bandwidth(std::max<std::int64_t>(1, otherwise.count()));
+  }
+
+  [[nodiscard]] const std::string& source_of(const std::string& own) const {
+    return own.empty() ? message_.source() : own;
+  }
+
+  void add_device(const proto::Device& device) {
+    const std::string what = fmt::format("device \"{}\"", device.name());
+    Part part;
+    part.source = source_of(device.source());
+    if (device.kind() == proto::Device::KIND_UNSPECIFIED) {
+      problems_.add(sources_.at(device), "{}: kind is missing; say GPU or CPU", what);
+    }
+    part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
+    part.device.memory = rate(device, "memory_gb_per_s", what);
+    part.device.reduce = rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
+    part.device.copy = rate_or(device, "copy_gb_per_s", what, Bandwidth(part.device.memory.count() / 2));
+    part.device.threads = static_cast<int>(fields_.integer(device, "threads", what, 1, 1024).value_or(1));
+    for (const proto::Flops& flops : device.flops()) {
+      if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+        problems_.add(sources_.at(flops), "{}: flops: data_type is missing", what);
+        continue;
+      }
+      const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
+      if (tflops) part.device.flops_per_second[static_cast<DataType>(flops.data_type())] = *tflops * 1e12;
+    }
+    add_part(device, device.name(), std::move(part));
+  }
+
+  void add_switch(const proto::Switch& message) {
+    Part part;
+    part.source = source_of(message.source());
+    if (message.kind() == proto::Switch::KIND_UNSPECIFIED) {
+      problems_.add(sources_.at(message), "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
+                    message.name());
+    }
+    part.kind = message.kind() == proto::Switch::NVSWITCH ? PartKind::kNvswitch : PartKind::kPcieSwitch;
+    part.in_switch_reduction = message.in_switch_reduction();
+    add_part(message, message.name(), std::move(part));
+  }
+
+  void add_nic(const proto::Nic& nic) {
+    Part part;
+    part.kind = PartKind::kNic;
+    part.source = source_of(nic.source());
+    part.nic = rate(nic, "bandwidth_gb_per_s", fmt::format("nic \"{}\"", nic.name()));
+    add_part(nic, nic.name(), std::move(part));
+  }
+
+  /// The parts that one end of a link names; a problem if there is one that does not exist.
+  std::vector<int> ends(const proto::Link& link, const char* field, const std::string& pattern,
+                        const std::string& what) {
+    std::vector<int> found;
+    const auto names = expand_name(pattern);
+    if (pattern.empty() || !names) {
+      problems_.add(sources_.at(link, field), "{}: {} must name a part of machine \"{}\" (got \"{}\")", what, field,
+                    message_.name(), pattern);
+      return found;
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, index] : indices_) known.push_back(name);
+    for (const std::string& name : *names) {
+      const auto part = indices_.find(name);
+      if (part == indices_.end()) {
+        problems_.add(sources_.at(link, field), "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what,
+                      field, name, message_.name(), did_you_mean(name, known));
+        return {};
+      }
+      found.push_back(part->second);
+    }
+    return found;
+  }
+
+  void add_link(const proto::Link& message) {
+    const std::string what = fmt::format("link \"{}\"–\"{}\"", message.from(), message.to());
+    MachineLink link;
+    link.source = source_of(message.source());
+    switch (message.kind()) {
+      case proto::Link::NVLINK: link.kind = LinkKind::kNvlink; break;
+      case proto::Link::PCIE: link.kind = LinkKind::kPcie; break;
+      case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
+      default: problems_.add(sources_.at(message), "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
+    }
+    link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
+    link.latency =
+        time_from_us(fields_.required(message, "latency_us", what, {0, kMostLatencyUs}, "0 is allowed").value_or(0));
+    const std::vector<int> from = ends(message, "from", message.from(), what);
+    const std::vector<int> to = ends(message, "to", message.to(), what);
+    if (from.empty() || to.empty()) return;
+    if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
+      problems_.add(sources_.at(message),
+                    "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
+                    from.size(), to.size());
+      return;
+    }
+    for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+      link.from = from[from.size() == 1 ? 0 : i];
+      link.to = to[to.size() == 1 ? 0 : i];
+      if (link.from == link.to) {
+        problems_.add(sources_.at(message), "{}: a part cannot be linked to itself", what);
+        return;
+      }
+      links_.push_back(link);
+      std::swap(link.from, link.to);
+      links_.push_back(link);
+    }
+  }
+
+  void add_ring(const proto::Ring& message) {
+    RingOrder ring;
+    ring.channels = static_cast<int>(fields_.integer(message, "channels", "ring", 1, 64).value_or(1));
+    ring.gpus.assign(message.gpu().begin(), message.gpu().end());
+    std::vector<int> sorted = ring.gpus;
+    std::sort(sorted.begin(), sorted.end());
+    bool each_once = static_cast<int>(sorted.size()) == gpus_;
+    for (int i = 0; each_once && i < gpus_; ++i) each_once = sorted[static_cast<std::size_t>(i)] == i;
+    if (!each_once) {
+      problems_.add(sources_.at(message, "gpu"), "ring: gpu must hold each GPU index from 0 to {} once", gpus_ - 1);
+      return;
+    }
+    switch (message.span()) {
+      case proto::Ring::ONE_WORKER: rings_inside_.push_back(std::move(ring)); break;
+      case proto::Ring::SEVERAL_WORKERS: rings_across_.push_back(std::move(ring)); break;
+      default: problems_.add(sources_.at(message), "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
+    }
+  }
+
+  void check_routes(const Machine& machine) {
+    std::vector<int> ends = machine.gpus();
+    ends.insert(ends.end(), machine.cpus().begin(), machine.cpus().end());
+    for (const int from : ends) {
+      for (const int to : ends) {
+        if (machine.route(from, to)) continue;
+        problems_.add(
+            sources_.at(message_),
+            "machine \"{}\": no links lead from \"{}\" to \"{}\"; join them, if only through a switch or a CPU",
+            machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
+            machine.parts()[static_cast<std::size_t>(to)].name);
+        return;
+      }
+    }
+    for (const int nic : machine.nics()) {
+      if (!ends.empty() && machine.route(ends.front(), nic)) continue;
+      problems_.add(sources_.at(message_), "machine \"{}\": no links lead to nic \"{}\"", machine.name(),
+                    machine.parts()[static_cast<std::size_t>(nic)].name);
+    }
+  }
+
+  const proto::Machine& message_;
+  const SourceMap& sources_;
+  Problems& problems_;
+  Fields fields_;
+  std::vector<Part> parts_;
+  std::map<std::string, int> indices_;
+  std::vector<MachineLink> links_;
+  std::vector<RingOrder> rings_inside_, rings_across_;
+  int gpus_ = 0;
+  int cpus_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> expand_name(const std::string& pattern) {
+  const std::size_t open = pattern.find('[');
+  if (open == std::string::npos) {
+    if (pattern.find(']') != std::string::npos) return std::nullopt;
+    return std::vector<std::string>{pattern};
+  }
+  int first = 0, last = 0;
+  const char* const end = pattern.data() + pattern.size();
+  const auto [dash, first_status] = std::from_chars(pattern.data() + open + 1, end, first);
+  if (first_status != std::errc() || dash == end || *dash != '-') return std::nullopt;
+  const auto [close, last_status] = std::from_chars(dash + 1, end, last);
+  if (last_status != std::errc() || close == end || *close != ']') return std::nullopt;
+  if (first < 0 || last < first || last - first >= kMostParts) return std::nullopt;
+  std::vector<std::string> names;
+  for (int i = first; i <= last; ++i)
+    names.push_back(pattern.substr(0, open) + std::to_string(i) + std::string(close + 1, end));
+  return names;
+}
+
+std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const SourceMap& sources,
+                                            Problems& problems) {
+  return MachineReader(message, sources, problems).read();
+}
+
+Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path) {
+  const Expected<std::string> text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  Problems problems;
+  SourceMap sources(path);
+  proto::Machine message;
+  const Document document = parse_document(*text, path, problems);
+  bind(document.root, message, sources, problems);
+  if (document.cut_off) return problems.take();
+  std::shared_ptr<const Machine> machine = machine_from(message, sources, problems);
+  if (!problems.empty()) return problems.take();
+  return machine;
+}
+
+}  // namespace tutti::core

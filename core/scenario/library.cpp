@@ -1,0 +1,57 @@
+#include "core/scenario/library.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace tutti::core {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Place {
+  const char* folder;
+  const char* ending;
+};
+
+Place place_of(Library::Kind kind) {
+  switch (kind) {
+    case Library::Kind::kMachine: return {"machines", ".textproto"};
+    case Library::Kind::kModel: return {"models", ".csv"};
+    case Library::Kind::kLayerTimes: return {"layer_times", ".csv"};
+  }
+  return {"", ""};
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+}  // namespace
+
+std::optional<std::string> Library::find(Kind kind, const std::string& name, const std::string& from) const {
+  const fs::path path(name);
+  if (name.find('/') != std::string::npos || path.has_extension()) {
+    const fs::path file = path.is_absolute() ? path : fs::path(from).parent_path() / path;
+    if (is_file(file)) return file.string();
+  }
+  const Place place = place_of(kind);
+  const fs::path shipped = fs::path(folder_) / place.folder / (name + place.ending);
+  if (name.find("..") == std::string::npos && is_file(shipped)) return shipped.string();
+  return std::nullopt;
+}
+
+std::vector<std::string> Library::names(Kind kind) const {
+  std::vector<std::string> names;
+  const Place place = place_of(kind);
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder_) / place.folder, ignored)) {
+    if (entry.path().extension() == place.ending) names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,69 @@
+#include "core/scenario/run_info.h"
+
+#include <fmt/format.h>
+
+#include "core/base/version.h"
+#include "core/strategy/bounds.h"
+
+namespace tutti::core {
+
+std::string describe(const Cluster& cluster) {
+  std::string text;
+  for (const WorkerGroup& group : cluster.groups()) {
+    text += fmt::format("{}{} × {}", text.empty() ? "" : " + ", group.count, group.machine->name());
+  }
+  const bool gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
+  return text + fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU", cluster.replicas() == 1 ? "" : "s");
+}
+
+std::string describe(const Strategy& strategy) {
+  std::string text(to_string(strategy.algorithm));
+  if (strategy.shards > 1) text += fmt::format(", {} shards", strategy.shards);
+  if (strategy.channels) text += fmt::format(", {} channels", *strategy.channels);
+  if (strategy.bytes_per_pack) {
+    text += strategy.bytes_per_pack->count() == 0
+                ? ", one pack"
+                : fmt::format(", bytes_per_pack {}", strategy.bytes_per_pack->count());
+  }
+  if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
+  if (strategy.agg_small_grads_max_bytes.count() > 0) {
+    text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
+  }
+  if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
+  if (strategy.reduction == Reduction::kMean) text += ", mean";
+  return text;
+}
+
+RunInfo run_info(const Scenario& scenario, const std::string& executor) {
+  RunInfo info;
+  info.scenario = scenario.name;
+  info.scenario_file = scenario.file;
+  info.scenario_text = scenario.text;
+  info.version = std::string(version());
+  info.executor = executor;
+  info.network_model = scenario.run.network_model == NetworkModelName::kIdeal ? "ideal" : "fifo";
+  info.seed = scenario.run.seed;
+  info.steps = scenario.run.steps;
+  info.cluster = describe(*scenario.cluster);
+  info.workload = scenario.workload.name;
+  info.strategy = describe(scenario.strategy);
+  info.timing = scenario.workload.timing;
+  info.replicas = scenario.cluster->replicas();
+  info.gradient_bytes = scenario.workload.bytes();
+  const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes);
+  info.communication_bound = communication.time;
+  info.bound_reason = communication.reason;
+  info.step_bound = step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm).time;
+  info.notes = scenario.plan.notes;
+  for (const Pack& pack : scenario.plan.packs) {
+    RunInfo::PackInfo& entry = info.packs.emplace_back();
+    for (const Member& member : pack.members)
+      entry.gradients.push_back(scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name);
+    entry.bytes = pack.collective.bytes();
+    entry.type = std::string(to_string(pack.collective.type));
+  }
+  for (const BackwardSegment& segment : scenario.workload.segments) info.layers.push_back(segment.layer);
+  return info;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,463 @@
+#include "core/scenario/scenario.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "core/base/file.h"
+#include "core/cluster/machine_file.h"
+#include "core/proto/scenario.pb.h"
+#include "core/text/bind.h"
+#include "core/text/document.h"
+#include "core/text/fields.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+using MachinePtr = std::shared_ptr<const Machine>;
+
+class ScenarioReader {
+ public:
+  ScenarioReader(const std::string& path, const Library& library)
+      : path_(path), library_(library), sources_(path), fields_(sources_, problems_) {}
+
+  Expected<Scenario> read(const std::string& text) {
+    const Document document = parse_document(text, path_, problems_);
+    bind(document.root, message_, sources_, problems_);
+    if (document.cut_off) return problems_.take();
+    scenario_.file = path_;
+    scenario_.text = text;
+    scenario_.name = message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
+    scenario_.description = message_.description();
+    read_run();
+    read_strategy();
+    read_cluster();
+    read_workload();
+    check_together();
+    if (!problems_.empty()) return problems_.take();
+    return std::move(scenario_);
+  }
+
+ private:
+  // --- run ---
+
+  void read_run() {
+    const proto::Run& run = message_.run();
+    scenario_.run.steps = static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMostSteps).value_or(3));
+    scenario_.run.seed = run.seed();
+    const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
+    scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
+    scenario_.run.network_model =
+        run.network_model() == proto::Run::IDEAL ? NetworkModelName::kIdeal : NetworkModelName::kFifo;
+  }
+
+  // --- strategy ---
+
+  void read_strategy() {
+    if (!message_.has_strategy())
+      return fields_.complain(message_, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
+    const proto::Strategy& s = message_.strategy();
+    const auto algorithm = parse_algorithm(s.algorithm());
+    if (s.algorithm().empty()) {
+      fields_.complain(s, "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
+    } else if (!algorithm) {
+      const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
+      fields_.complain_at(s, "algorithm", "strategy: there is no algorithm \"{}\"{}", s.algorithm(),
+                          hint.empty() ? "; there are " + listed(algorithm_names()) : hint);
+    }
+    Strategy& strategy = scenario_.strategy;
+    strategy = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+    strategy_known_ = algorithm.has_value();
+    const std::string what = "strategy";
+    strategy.shards = static_cast<int>(fields_.integer(s, "shards", what, 1, 1 << 20).value_or(1));
+    if (const auto channels = fields_.integer(s, "channels", what, 1, 64))
+      strategy.channels = static_cast<int>(*channels);
+    if (const auto bytes = fields_.integer(s, "bytes_per_pack", what, 0, std::int64_t{1} << 50))
+      strategy.bytes_per_pack = Bytes(*bytes);
+    strategy.num_packs = static_cast<int>(fields_.integer(s, "num_packs", what, 0, 1 << 20).value_or(0));
+    strategy.agg_small_grads_max_bytes =
+        Bytes(fields_.integer(s, "agg_small_grads_max_bytes", what, 1, std::int64_t{1} << 50).value_or(0));
+    strategy.agg_small_grads_max_group =
+        static_cast<int>(fields_.integer(s, "agg_small_grads_max_group", what, 1, 1 << 30).value_or(10));
+    strategy.all_reduce_merge_scope =
+        static_cast<int>(fields_.integer(s, "all_reduce_merge_scope", what, 1, 1 << 30).value_or(1));
+    check_packing(s);
+    switch (s.merging()) {
+      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
+      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
+      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
+      default: break;
+    }
+    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
+    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
+    strategy.reduction = s.reduction() == proto::Strategy::MEAN ? Reduction::kMean : Reduction::kSum;
+    strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
+    if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
+    if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
+    strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
+  }
+
+  void check_packing(const proto::Strategy& s) {
+    const auto both = [&](bool a, const char* name_a, bool b, const char* name_b) {
+      if (a && b)
+        fields_.complain_at(s, name_b, "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
+    };
+    both(s.has_bytes_per_pack(), "bytes_per_pack", (s.num_packs() > 0), "num_packs");
+    both(s.has_bytes_per_pack(), "bytes_per_pack", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
+    both((s.num_packs() > 0), "num_packs", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
+    both(s.has_bytes_per_pack(), "bytes_per_pack", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
+    both((s.num_packs() > 0), "num_packs", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
+    if (s.has_agg_small_grads_max_group() && !s.has_agg_small_grads_max_bytes()) {
+      fields_.complain_at(
+          s, "agg_small_grads_max_group",
+          "strategy: agg_small_grads_max_group does nothing without agg_small_grads_max_bytes; say that too");
+    }
+  }
+
+  // --- cluster ---
+
+  void read_cluster() {
+    if (!message_.has_cluster())
+      return fields_.complain(message_, "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
+    const proto::Cluster& cluster = message_.cluster();
+    std::map<std::string, MachinePtr> own;
+    for (const proto::Machine& machine : cluster.machine()) {
+      if (own.contains(machine.name()))
+        fields_.complain_at(machine, "name", "machine \"{}\" is described twice", machine.name());
+      own[machine.name()] = machine_from(machine, sources_, problems_);
+    }
+    if (cluster.workers().empty())
+      fields_.complain(cluster, "the cluster has no workers; say workers {{ machine: … count: … }}");
+
+    std::vector<WorkerGroup> groups;
+    std::vector<int> replicas;
+    std::int64_t total = 0;
+    bool usable = !cluster.workers().empty();
+    for (const proto::Workers& workers : cluster.workers()) {
+      const MachinePtr machine = machine_named(workers, own);
+      const std::int64_t count = fields_.integer(workers, "count", "workers", 1, kMostWorkers).value_or(1);
+      total += count;
+      if (!machine) {
+        usable = false;
+        continue;
+      }
+      groups.push_back({machine, count});
+      replicas.push_back(replicas_of(workers, *machine));
+      usable = usable && replicas.back() > 0;
+    }
+    if (total > kMostWorkers) {
+      fields_.complain(cluster, "{} workers are more than {}", total, kMostWorkers);
+      usable = false;
+    }
+    for (std::size_t i = 1; i < replicas.size(); ++i) {
+      if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
+      fields_.complain(cluster.workers(static_cast<int>(i)),
+                       "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
+                       "same number on every worker; say replicas: {} for both",
+                       groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
+                       std::min(replicas[i], replicas.front()));
+      usable = false;
+    }
+    std::optional<Network> network = read_network(cluster);
+    if (total > 1 && !cluster.has_network()) {
+      fields_.complain(cluster, "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
+      usable = false;
+    }
+    if (total > 1 && network) usable = check_cards(cluster, groups, *network) && usable;
+    if (!usable || (total > 1 && !network)) return;
+    scenario_.cluster = std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network));
+  }
+
+  MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
+    const std::string& name = workers.machine();
+    if (name.empty()) {
+      fields_.complain(workers, "workers: machine is missing; say which machine they are");
+      return nullptr;
+    }
+    if (const auto found = own.find(name); found != own.end()) return found->second;
+    const auto file = library_.find(Library::Kind::kMachine, name, path_);
+    if (!file) {
+      std::vector<std::string> names = library_.names(Library::Kind::kMachine);
+      for (const auto& [own_name, machine] : own) names.push_back(own_name);
+      complain_unknown(workers, "machine", "machine", name, names);
+      return nullptr;
+    }
+    const auto [known, fresh] = files_.try_emplace(*file);
+    if (fresh) {
+      Expected<MachinePtr> machine = load_machine(*file);
+      if (machine) {
+        known->second = *machine;
+      } else {
+        problems_.add(machine.error());
+      }
+    }
+    return known->second;
+  }
+
+  /// How many devices of each worker hold a replica; 0 (and a problem) if that cannot be.
+  int replicas_of(const proto::Workers& workers, const Machine& machine) {
+    const int gpus = static_cast<int>(machine.gpus().size());
+    const int cpus = static_cast<int>(machine.cpus().size());
+    const int most = gpus > 0 ? gpus : cpus;
+    if (!workers.has_replicas()) return gpus > 0 ? gpus : 1;
+    if (workers.replicas() < 1 || workers.replicas() > most) {
+      fields_.complain_at(workers, "replicas",
+                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a worker without devices "
+                          "cannot take part",
+                          most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
+      return 0;
+    }
+    return workers.replicas();
+  }
+
+  std::optional<Network> read_network(const proto::Cluster& cluster) {
+    if (!cluster.has_network()) return std::nullopt;
+    const proto::Network& message = cluster.network();
+    const std::size_t before = problems_.size();
+    Network network;
+    if (message.kind() == proto::Network::KIND_UNSPECIFIED)
+      fields_.complain(message, "network: kind is missing; say ONE_SWITCH or RAILS");
+    network.kind = message.kind() == proto::Network::RAILS ? Network::Kind::kRails : Network::Kind::kOneSwitch;
+    if (const auto rate = fields_.number(message, "bandwidth_gb_per_s", "network", {0, kMostGbPerS, false})) {
+      network.port_bandwidth = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
+    }
+    network.latency = time_from_us(
+        fields_.required(message, "latency_us", "network", {0, kMostLatencyUs}, "one way, from card to card")
+            .value_or(0));
+    network.source = message.source();
+    if (problems_.size() != before) return std::nullopt;
+    return network;
+  }
+
+  bool check_cards(const proto::Cluster& cluster, const std::vector<WorkerGroup>& groups, const Network& network) {
+    for (const WorkerGroup& group : groups) {
+      if (group.machine->nics().empty()) {
+        fields_.complain(cluster,
+                         "machine \"{}\" has no network card, so its workers reach nobody; give it one (nic {{ … }} "
+                         "and a link to it)",
+                         group.machine->name());
+        return false;
+      }
+      if (network.kind == Network::Kind::kRails &&
+          group.machine->nics().size() != groups.front().machine->nics().size()) {
+        fields_.complain(cluster,
+                         "on rails every machine needs the same number of network cards (\"{}\" has {}, \"{}\" has "
+                         "{}); take ONE_SWITCH",
+                         groups.front().machine->name(), groups.front().machine->nics().size(), group.machine->name(),
+                         group.machine->nics().size());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // --- workload ---
+
+  void read_workload() {
+    if (!message_.has_workload())
+      return fields_.complain(message_, "workload is missing; say at least workload {{ model: … }}");
+    const proto::Workload& w = message_.workload();
+    WorkloadOptions options;
+    const bool have_model = read_model(w, options.model);
+    if (!w.layer_times().empty()) {
+      const auto file = library_.find(Library::Kind::kLayerTimes, w.layer_times(), path_);
+      if (!file) {
+        complain_unknown(w, "layer_times", "profile of layer times", w.layer_times(),
+                         library_.names(Library::Kind::kLayerTimes));
+      } else if (Expected<LayerTimes> times = load_layer_times(*file)) {
+        options.layer_times = std::move(*times);
+      } else {
+        problems_.add(times.error());
+      }
+    }
+    options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
+    if (w.has_gradient_type()) {
+      if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
+        fields_.complain_at(w, "gradient_type", "workload: gradient_type must be a type, such as FLOAT32");
+      } else {
+        options.gradient_type = static_cast<DataType>(w.gradient_type());
+      }
+    }
+    options.flops_efficiency = fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
+    const auto milliseconds = [&](const char* field) -> std::optional<Time> {
+      const auto ms = fields_.number(w, field, "workload", {0, kMostMilliseconds});
+      if (!ms) return std::nullopt;
+      return time_from_us(*ms * 1e3);
+    };
+    options.forward = milliseconds("forward_ms");
+    options.backward = milliseconds("backward_ms");
+    options.update = milliseconds("update_ms");
+    if (!have_model || !scenario_.cluster || !problems_.empty()) return;
+    auto workload = make_workload(options, *scenario_.cluster);
+    if (!workload) {
+      for (const std::string& text : workload.error()) fields_.complain(w, "workload: {}", text);
+      return;
+    }
+    scenario_.workload = std::move(*workload);
+  }
+
+  bool read_model(const proto::Workload& w, Model& model) {
+    if (!w.model().empty() && !w.variable().empty()) {
+      fields_.complain_at(w, "model", "workload: model and variable both list variables; keep one");
+      return false;
+    }
+    if (!w.variable().empty()) return read_variables(w, model);
+    if (w.model().empty()) {
+      fields_.complain(w, "workload: say model: \"…\", or list variables with variable {{ … }}");
+      return false;
+    }
+    const auto file = library_.find(Library::Kind::kModel, w.model(), path_);
+    if (!file) {
+      complain_unknown(w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
+      return false;
+    }
+    Expected<Model> loaded = load_model(*file);
+    if (!loaded) {
+      problems_.add(loaded.error());
+      return false;
+    }
+    model = std::move(*loaded);
+    return true;
+  }
+
+  bool read_variables(const proto::Workload& w, Model& model) {
+    model.name = scenario_.name;
+    std::map<std::string, int> names;
+    std::int64_t total = 0;
+    const std::size_t before = problems_.size();
+    for (const proto::Variable& v : w.variable()) {
+      Variable variable;
+      variable.name = v.name();
+      if (v.name().empty()) {
+        fields_.complain(v, "a variable needs a name");
+      } else if (!names.emplace(v.name(), 0).second) {
+        fields_.complain_at(v, "name", "variable \"{}\" is listed twice; names must differ", v.name());
+      }
+      variable.shape.assign(v.shape().begin(), v.shape().end());
+      const auto elements = elements_of(variable.shape);
+      if (!elements) {
+        fields_.problems().add(
+            sources_.at(v, "shape", 0),
+            "variable \"{}\": sides of its shape must be 0 or more and multiply to at most 2^46 elements", v.name());
+        continue;
+      }
+      variable.elements = *elements;
+      total += *elements;
+      if (v.has_data_type() && v.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+        fields_.complain_at(v, "data_type", "variable \"{}\": data_type must be a type, such as FLOAT32", v.name());
+      } else if (v.has_data_type()) {
+        variable.type = static_cast<DataType>(v.data_type());
+      }
+      variable.layer = static_cast<std::int64_t>(model.variables.size());
+      const std::string what = fmt::format("variable \"{}\"", v.name());
+      if (const auto ms = fields_.number(v, "forward_ms", what, {0, kMostMilliseconds}))
+        variable.forward = time_from_us(*ms * 1e3);
+      if (const auto ms = fields_.number(v, "backward_ms", what, {0, kMostMilliseconds}))
+        variable.backward = time_from_us(*ms * 1e3);
+      model.variables.push_back(std::move(variable));
+    }
+    if (total > kMostElements) fields_.complain(w, "workload: {} elements in all are more than 2^46", total);
+    return problems_.size() == before;
+  }
+
+  // --- together ---
+
+  void check_together() {
+    if (scenario_.cluster && strategy_known_) {
+      for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
+        complain_about_strategy(problem);
+    }
+    if (!problems_.empty()) return;
+    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster);
+    if (!plan) return complain_about_strategy(plan.error());
+    scenario_.plan = std::move(*plan);
+    check_reach();
+    check_duration();
+  }
+
+  void complain_about_strategy(const StrategyProblem& problem) {
+    const proto::Strategy& s = message_.strategy();
+    if (problem.field.empty()) return fields_.complain(message_, "{}", problem.text);
+    fields_.complain_at(s, problem.field, "strategy: {}: {}", problem.field, problem.text);
+  }
+
+  /// Every replica must reach the network's cards; Cluster::append_route would fail otherwise.
+  void check_reach() {
+    if (scenario_.cluster->workers() == 1) return;
+    for (const WorkerGroup& group : scenario_.cluster->groups()) {
+      for (const int part : group.machine->gpus().empty() ? group.machine->cpus() : group.machine->gpus()) {
+        if (group.machine->nearest_nic(part) >= 0) continue;
+        fields_.complain(message_.cluster(), "machine \"{}\": no links lead from \"{}\" to a network card",
+                         group.machine->name(), group.machine->parts()[static_cast<std::size_t>(part)].name);
+        return;
+      }
+    }
+  }
+
+  /// A unit that is a million times off is found here rather than after a run.
+  void check_duration() {
+    const Bytes bytes = scenario_.workload.bytes();
+    const auto check = [&](const std::string& name, Bandwidth bandwidth) {
+      if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
+      fields_.complain(message_.cluster(),
+                       "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
+                       name, to_gb_per_s(bandwidth), bytes.count());
+    };
+    for (const WorkerGroup& group : scenario_.cluster->groups()) {
+      const std::vector<Part>& parts = group.machine->parts();
+      for (std::size_t l = 0; l < group.machine->links().size(); l += 2) {
+        const MachineLink& link = group.machine->links()[l];
+        check(fmt::format("link \"{}\"–\"{}\"", parts[static_cast<std::size_t>(link.from)].name,
+                          parts[static_cast<std::size_t>(link.to)].name),
+              link.bandwidth);
+      }
+      for (const int nic : group.machine->nics()) {
+        check(fmt::format("nic \"{}\"", parts[static_cast<std::size_t>(nic)].name),
+              parts[static_cast<std::size_t>(nic)].nic);
+      }
+    }
+    if (scenario_.cluster->network() && scenario_.cluster->network()->port_bandwidth)
+      check("the network", *scenario_.cluster->network()->port_bandwidth);
+  }
+
+  // --- words ---
+
+  static std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  void complain_unknown(const google::protobuf::Message& message, const char* field, const char* what,
+                        const std::string& name, const std::vector<std::string>& known) {
+    const std::string hint = did_you_mean(name, known);
+    fields_.complain_at(
+        message, field, "there is no {} \"{}\"{}", what, name,
+        hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file" : hint);
+  }
+
+  std::string path_;
+  const Library& library_;
+  Problems problems_;
+  SourceMap sources_;
+  Fields fields_;
+  proto::Scenario message_;
+  Scenario scenario_;
+  bool strategy_known_ = false;
+  std::map<std::string, MachinePtr> files_;
+};
+
+}  // namespace
+
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library) {
+  return ScenarioReader(path, library).read(text);
+}
+
+Expected<Scenario> load_scenario(const std::string& path, const Library& library) {
+  Expected<std::string> text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  return read_scenario(*text, path, library);
+}
+
+}  // namespace tutti::core

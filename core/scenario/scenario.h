@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/cluster/cluster.h"
+#include "core/scenario/library.h"
+#include "core/strategy/plan.h"
+#include "core/strategy/strategy.h"
+#include "core/workload/workload.h"
+
+namespace tutti::core {
+
+enum class NetworkModelName { kFifo, kIdeal };
+
+struct RunOptions {
+  std::int32_t steps = 3;
+  std::uint64_t seed = 0;
+  /// Replicas' computation varies by ± this, in millionths.
+  std::int64_t compute_jitter_ppm = 0;
+  NetworkModelName network_model = NetworkModelName::kFifo;
+};
+
+/// A scenario that has been read and checked: it can be planned and run.
+struct Scenario {
+  std::string name;
+  std::string description;
+  std::string file;
+  std::string text;
+  std::shared_ptr<const Cluster> cluster;
+  Workload workload;
+  Strategy strategy;
+  Plan plan;
+  RunOptions run;
+};
+
+/// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that it names.
+/// ERRORS: everything that is wrong, each with file:line:column and what to do; of the scenario and of the machine,
+/// model and profile files it names.
+Expected<Scenario> load_scenario(const std::string& path, const Library& library);
+/// The same for a text that is at hand; `path` is what errors call it, and relative paths in it start from there.
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library);
+
+/// "2 × dgx1-v100, 16 GPUs".
+std::string describe(const Cluster& cluster);
+/// "pscpu, 2 shards, packs over 25.0 MiB".
+std::string describe(const Strategy& strategy);
+
+}  // namespace tutti::core

@@ -1,0 +1,223 @@
+// Every lane of every stage is a lane of the composed schedule: those of stage 0 first, then those of stage 1, …. A
+// lane of stage k begins with one nop per lane of the stage before (on this rank), each waiting for that lane's end;
+// the stage's own steps follow, with ranks and lanes translated. All of it is computed per question; nothing is stored.
+
+#include "core/schedule/stages.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+namespace {
+
+class Stages : public Schedule {
+ public:
+  Stages(const StageGroup& group, std::int64_t elements, std::vector<Stage> stages)
+      : group_(group), elements_(elements), stages_(std::move(stages)) {
+    TUTTI_CHECK(!stages_.empty(), "a schedule in {} stages", stages_.size());
+    for (const Stage& stage : stages_) {
+      TUTTI_CHECK(stage.schedule->ranks() == size(stage.scope), "a stage of {} ranks on {}", stage.schedule->ranks(),
+                  size(stage.scope));
+    }
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return group_.ranks(); }
+
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    std::int32_t count = 0;
+    for (const Stage& stage : stages_) count += lanes_in(stage, rank);
+    return count;
+  }
+
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    const Place place = locate(rank, lane);
+    // A lane without steps of its own waits all the same, so that what comes after it is ordered after what was before.
+    return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
+  }
+
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    const Place place = locate(rank, lane);
+    if (index < place.lanes_before) {
+      Step nop;
+      const auto awaited = static_cast<Lane>(place.first_lane_before + index);
+      nop.wait = {awaited, steps(rank, awaited)};
+      return nop;
+    }
+    Step step = place.stage->schedule->step(place.local, place.lane, index - place.lanes_before);
+    translate(step, rank, place);
+    return step;
+  }
+
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    std::int64_t most = 0;
+    for (const Stage& stage : stages_) {
+      if (takes_part(stage, rank)) most = std::max(most, stage.schedule->scratch(local(stage.scope, rank)));
+    }
+    return most + data_of_host(rank);
+  }
+
+  [[nodiscard]] int credits(Rank rank, Lane lane) const override {
+    const Place place = locate(rank, lane);
+    return place.stage->schedule->credits(place.local, place.lane);
+  }
+  [[nodiscard]] Engine engine(Rank rank, Lane lane) const override {
+    const Place place = locate(rank, lane);
+    return place.stage->schedule->engine(place.local, place.lane);
+  }
+  [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
+    const Place place = locate(rank, lane);
+    return place.stage->schedule->arrival_slot(place.local, place.lane, local(place.stage->scope, sender));
+  }
+
+ private:
+  /// A lane of the composed schedule, seen from its stage.
+  struct Place {
+    const Stage* stage = nullptr;
+    Rank local = 0;
+    Lane lane = 0;
+    Lane first_lane = 0;         ///< of the stage, on this rank
+    Lane first_lane_before = 0;  ///< of the stage before that has lanes on this rank
+    std::int32_t lanes_before = 0;
+  };
+
+  // --- ranks ---
+
+  [[nodiscard]] bool is_host(Rank rank) const { return rank >= group_.replicas(); }
+
+  [[nodiscard]] std::int32_t size(StageScope scope) const {
+    switch (scope) {
+      case StageScope::kEveryone: return group_.ranks();
+      case StageScope::kReplicas: return group_.replicas();
+      case StageScope::kInsideWorkers: return group_.per_worker;
+      case StageScope::kWorkersWithHost: return group_.per_worker + 1;
+      case StageScope::kLeaders:
+      case StageScope::kHosts: return group_.workers;
+      case StageScope::kLeadersWithHosts: return 2 * group_.workers;
+    }
+    return 0;
+  }
+
+  [[nodiscard]] bool takes_part(const Stage& stage, Rank rank) const {
+    const bool leader = !is_host(rank) && rank % group_.per_worker == 0;
+    switch (stage.scope) {
+      case StageScope::kEveryone:
+      case StageScope::kWorkersWithHost: return true;
+      case StageScope::kReplicas:
+      case StageScope::kInsideWorkers: return !is_host(rank);
+      case StageScope::kLeaders: return leader;
+      case StageScope::kLeadersWithHosts: return leader || is_host(rank);
+      case StageScope::kHosts: return is_host(rank);
+    }
+    return false;
+  }
+
+  /// The rank's number in its instance. REQUIRES: it takes part.
+  [[nodiscard]] Rank local(StageScope scope, Rank rank) const {
+    const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
+    switch (scope) {
+      case StageScope::kEveryone:
+      case StageScope::kReplicas: return rank;
+      case StageScope::kInsideWorkers: return rank % group_.per_worker;
+      case StageScope::kWorkersWithHost: return is_host(rank) ? group_.per_worker : rank % group_.per_worker;
+      case StageScope::kLeaders:
+      case StageScope::kHosts: return worker;
+      case StageScope::kLeadersWithHosts: return is_host(rank) ? group_.workers + worker : worker;
+    }
+    return 0;
+  }
+
+  /// The rank whose number is `other` in the instance that `rank` belongs to.
+  [[nodiscard]] Rank global(StageScope scope, Rank rank, Rank other) const {
+    const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
+    switch (scope) {
+      case StageScope::kEveryone:
+      case StageScope::kReplicas: return other;
+      case StageScope::kInsideWorkers: return worker * group_.per_worker + other;
+      case StageScope::kWorkersWithHost:
+        return other == group_.per_worker ? group_.replicas() + worker : worker * group_.per_worker + other;
+      case StageScope::kLeaders: return other * group_.per_worker;
+      case StageScope::kHosts: return group_.replicas() + other;
+      case StageScope::kLeadersWithHosts:
+        return other < group_.workers ? other * group_.per_worker : group_.replicas() + other - group_.workers;
+    }
+    return 0;
+  }
+
+  // --- lanes ---
+
+  [[nodiscard]] std::int32_t lanes_in(const Stage& stage, Rank rank) const {
+    return takes_part(stage, rank) ? stage.schedule->lanes(local(stage.scope, rank)) : 0;
+  }
+
+  [[nodiscard]] Place locate(Rank rank, Lane lane) const {
+    Place place;
+    for (const Stage& stage : stages_) {
+      const std::int32_t count = lanes_in(stage, rank);
+      if (lane < place.first_lane + count) {
+        place.stage = &stage;
+        place.local = local(stage.scope, rank);
+        place.lane = lane - place.first_lane;
+        return place;
+      }
+      if (count == 0) continue;
+      place.first_lane_before = place.first_lane;
+      place.lanes_before = count;
+      place.first_lane += count;
+    }
+    TUTTI_CHECK(false, "rank {} has no lane {}", rank, lane);
+    return place;
+  }
+
+  /// Where the stage's lanes begin on another rank.
+  [[nodiscard]] Lane first_lane(const Stage& of, Rank rank) const {
+    Lane lane = 0;
+    for (const Stage& stage : stages_) {
+      if (&stage == &of) break;
+      lane += lanes_in(stage, rank);
+    }
+    return lane;
+  }
+
+  // --- steps ---
+
+  [[nodiscard]] std::int64_t data_of_host(Rank rank) const { return is_host(rank) ? elements_ : 0; }
+
+  /// A host keeps its `data` at the start of its scratch, and its stages' scratch behind it.
+  void translate(Range& range, Rank rank) const {
+    if (!is_host(rank)) return;
+    if (range.buffer == Buffer::kScratch) range.offset += elements_;
+    range.buffer = Buffer::kScratch;
+  }
+
+  [[nodiscard]] Peer translate(const Peer& peer, Rank rank, const Place& place) const {
+    const Rank other = global(place.stage->scope, rank, peer.rank(place.local, place.stage->schedule->ranks()));
+    return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
+  }
+
+  void translate(Step& step, Rank rank, const Place& place) const {
+    TUTTI_CHECK(step.kind != StepKind::kMulticast && step.kind != StepKind::kSwitchReduce,
+                "a stage with {} is not translated", static_cast<int>(step.kind));
+    translate(step.source, rank);
+    translate(step.target, rank);
+    if (receives(step.kind) && step.kind != StepKind::kReceiveAny) step.from = translate(step.from, rank, place);
+    if (sends(step.kind)) step.to = translate(step.to, rank, place);
+    if (step.wait.lane >= 0) {
+      // Steps of a stage are counted behind the nops in front of them.
+      if (step.wait.count > 0) step.wait.count += place.lanes_before;
+      step.wait.lane += place.first_lane;
+    }
+  }
+
+  StageGroup group_;
+  std::int64_t elements_;
+  std::vector<Stage> stages_;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements, std::vector<Stage> stages) {
+  return std::make_unique<Stages>(group, elements, std::move(stages));
+}
+
+}  // namespace tutti::core

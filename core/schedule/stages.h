@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace tutti::core {
+
+/// Which ranks a stage of a composed schedule runs on, and how they are numbered in it. The composed group consists of
+/// `workers` times `per_worker` replicas, worker by worker, then one host per worker as helper (rank replicas +
+/// worker).
+enum class StageScope {
+  kEveryone,          ///< one instance over all ranks, numbered as they are
+  kReplicas,          ///< one instance over the replicas only
+  kInsideWorkers,     ///< one instance per worker, over its replicas
+  kWorkersWithHost,   ///< one instance per worker, over its replicas and then its host
+  kLeaders,           ///< one instance over the first replica of every worker
+  kLeadersWithHosts,  ///< one instance over the first replicas, then the hosts
+  kHosts,             ///< one instance over the hosts
+};
+
+struct Stage {
+  StageScope scope = StageScope::kEveryone;
+  std::shared_ptr<const Schedule> schedule;  ///< run by every instance; its ranks are the instance's
+};
+
+/// The layout of a composed group.
+struct StageGroup {
+  std::int32_t workers = 1;
+  std::int32_t per_worker = 1;
+  bool hosts = false;
+
+  [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
+  [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0); }
+};
+
+/// Stages one after the other: on every rank, a stage's lanes begin when all its lanes of the stage before, that had
+/// any on this rank, are through. Nothing else holds ranks together, so a rank may be stages ahead of another.
+/// A host's `data` in a stage is a place of `elements` elements in its scratch buffer, the same in all stages.
+std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements, std::vector<Stage> stages);
+
+}  // namespace tutti::core

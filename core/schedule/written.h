@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace tutti::core {
+
+/// A schedule as a list of its steps: for small groups, for schedules that come from elsewhere, and for tests that
+/// break one on purpose.
+class WrittenSchedule : public Schedule {
+ public:
+  struct LaneSteps {
+    std::vector<Step> steps;
+    int credits = kUnlimitedCredits;
+    Engine engine = Engine::kKernel;
+    std::vector<std::int32_t> arrival_slots;  ///< by sender; empty: the sender's rank
+  };
+  struct RankLanes {
+    std::vector<LaneSteps> lanes;
+    std::int64_t scratch = 0;
+  };
+
+  explicit WrittenSchedule(std::vector<RankLanes> ranks_of_lanes) : ranks_(std::move(ranks_of_lanes)) {}
+  /// Writes out `schedule`. Cost: one step() per step.
+  static WrittenSchedule of(const Schedule& schedule);
+
+  [[nodiscard]] std::vector<RankLanes>& written() { return ranks_; }
+
+  [[nodiscard]] std::int32_t ranks() const override { return static_cast<std::int32_t>(ranks_.size()); }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return static_cast<std::int32_t>(at(rank).lanes.size());
+  }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return static_cast<std::int64_t>(at(rank, lane).steps.size());
+  }
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    return at(rank, lane).steps[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return at(rank).scratch; }
+  [[nodiscard]] int credits(Rank rank, Lane lane) const override { return at(rank, lane).credits; }
+  [[nodiscard]] Engine engine(Rank rank, Lane lane) const override { return at(rank, lane).engine; }
+  [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
+    const std::vector<std::int32_t>& slots = at(rank, lane).arrival_slots;
+    return slots.empty() ? sender : slots[static_cast<std::size_t>(sender)];
+  }
+
+ private:
+  [[nodiscard]] const RankLanes& at(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const LaneSteps& at(Rank rank, Lane lane) const {
+    return at(rank).lanes[static_cast<std::size_t>(lane)];
+  }
+
+  std::vector<RankLanes> ranks_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,169 @@
+#include "core/strategy/driver.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+std::string_view to_string(ComputeKind kind) {
+  switch (kind) {
+    case ComputeKind::kForward: return "forward";
+    case ComputeKind::kBackward: return "backward";
+    case ComputeKind::kCopyIn: return "copy into pack";
+    case ComputeKind::kCopyOut: return "copy out of pack";
+    case ComputeKind::kUpdate: return "update";
+  }
+  return "";
+}
+
+DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan(p) {
+  packs_of_variable.resize(workload.gradients.size());
+  successor.assign(plan.packs.size(), -1);
+  Bytes upto;
+  for (int i = 0; i < static_cast<int>(plan.packs.size()); ++i) {
+    const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
+    for (const Member& member : pack.members) {
+      packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
+      upto += member.count * size_of(pack.collective.type);
+    }
+    bytes_up_to.push_back(upto);
+    if (pack.after >= 0) successor[static_cast<std::size_t>(pack.after)] = i;
+  }
+}
+
+Driver::Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate)
+    : tables_(tables), times_(times), copy_rate_(copy_rate) {}
+
+Time Driver::scaled(Time t) const {
+  if (scale_ppm_ == 1'000'000) return t;
+  return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(scale_ppm_) / 1'000'000));
+}
+
+void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
+  scale_ppm_ = times_scale_ppm;
+  states_.assign(tables_.plan.packs.size(), {});
+  for (int p = 0; p < pack_count(); ++p) {
+    state(p).gradients_missing =
+        static_cast<int>(pack(p).needs_all_gradients ? tables_.workload.gradients.size() : pack(p).members.size());
+  }
+  next_segment_ = 0;
+  backward_done_ = false;
+  packs_missing_ = pack_count();
+  tasks_missing_ = 0;
+  finished_early_.clear();
+  actions.compute({ComputeKind::kForward, scaled(times_.forward), -1});
+}
+
+void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
+  switch (task.kind) {
+    case ComputeKind::kForward: return next_segment(actions);
+    case ComputeKind::kBackward: gradients_ready(task.index, actions); return next_segment(actions);
+    case ComputeKind::kCopyIn: state(task.index).buffered = true; return launch_if_allowed(task.index, actions);
+    case ComputeKind::kCopyOut:
+    case ComputeKind::kUpdate:
+      if (--tasks_missing_ == 0 && packs_missing_ == 0) actions.step_done();
+      return;
+  }
+}
+
+void Driver::next_segment(DriverActions& actions) {
+  if (next_segment_ < static_cast<int>(tables_.workload.segments.size())) {
+    const int segment = next_segment_++;
+    actions.compute({ComputeKind::kBackward, scaled(times_.backward[static_cast<std::size_t>(segment)]), segment});
+    return;
+  }
+  backward_done_ = true;
+  for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
+  if (packs_missing_ == 0) finish(actions);
+}
+
+void Driver::gradients_ready(int segment, DriverActions& actions) {
+  std::vector<int> complete;
+  for (const int variable : tables_.workload.segments[static_cast<std::size_t>(segment)].variables) {
+    if (tables_.plan.packs.front().needs_all_gradients) {
+      for (int p = 0; p < pack_count(); ++p) {
+        if (--state(p).gradients_missing == 0) complete.push_back(p);
+      }
+      continue;
+    }
+    for (const int p : tables_.packs_of_variable[static_cast<std::size_t>(variable)]) {
+      if (--state(p).gradients_missing == 0) complete.push_back(p);
+    }
+  }
+  std::sort(complete.begin(), complete.end());
+  for (const int p : complete) {
+    actions.pack_ready(p);
+    buffer_or_launch(p, actions);
+  }
+}
+
+void Driver::buffer_or_launch(int p, DriverActions& actions) {
+  if (pack(p).copied_in.count() > 0) {
+    actions.compute({ComputeKind::kCopyIn, copy_time(pack(p).copied_in), p});
+    return;
+  }
+  state(p).buffered = true;
+  launch_if_allowed(p, actions);
+}
+
+void Driver::launch_if_allowed(int p, DriverActions& actions) {
+  PackState& s = state(p);
+  const bool turn = pack(p).after < 0 || state(pack(p).after).done;
+  if (!s.buffered || !turn || s.launched) return;
+  s.launched = true;
+  actions.launch(p);
+}
+
+void Driver::pack_done(int p, DriverActions& actions) {
+  TUTTI_CHECK(state(p).launched && !state(p).done, "pack {} is complete before it was launched, or twice", p);
+  state(p).done = true;
+  --packs_missing_;
+  if (const int next = tables_.successor[static_cast<std::size_t>(p)]; next >= 0) launch_if_allowed(next, actions);
+  if (backward_done_) {
+    unpack_and_update(p, actions);
+    if (packs_missing_ == 0) finish(actions);
+  } else {
+    finished_early_.push_back(p);
+  }
+}
+
+/// What can be done for one pack as soon as it is complete.
+void Driver::unpack_and_update(int p, DriverActions& actions) {
+  if (tables_.plan.unpacks_at_the_end) return;
+  if (pack(p).copied_out.count() > 0) {
+    ++tasks_missing_;
+    actions.compute({ComputeKind::kCopyOut, copy_time(pack(p).copied_out), p});
+  }
+  if (tables_.plan.update == Update::kPerPack) {
+    ++tasks_missing_;
+    actions.compute({ComputeKind::kUpdate, update_share(p), p});
+  }
+}
+
+/// Every pack is complete and the backward pass is over.
+void Driver::finish(DriverActions& actions) {
+  if (tables_.plan.unpacks_at_the_end) {
+    Bytes copied;
+    for (const Pack& p : tables_.plan.packs) copied += p.copied_out;
+    ++tasks_missing_;
+    actions.compute({ComputeKind::kCopyOut, copy_time(copied), -1});
+  }
+  if (tables_.plan.unpacks_at_the_end || tables_.plan.update == Update::kAfterAll) {
+    ++tasks_missing_;
+    actions.compute({ComputeKind::kUpdate, scaled(times_.update), -1});
+  }
+}
+
+/// The pack's part of the update, by its share of the bytes; parts add up exactly.
+Time Driver::update_share(int p) const {
+  const auto upto = [this](Bytes bytes) {
+    const auto total = static_cast<Wide>(tables_.bytes_up_to.back().count());
+    return static_cast<std::int64_t>(static_cast<Wide>(scaled(times_.update).count()) *
+                                     static_cast<Wide>(bytes.count()) / total);
+  };
+  const Bytes before = p == 0 ? Bytes() : tables_.bytes_up_to[static_cast<std::size_t>(p) - 1];
+  return Time(upto(tables_.bytes_up_to[static_cast<std::size_t>(p)]) - upto(before));
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/strategy/plan.h"
+
+namespace tutti::core {
+
+/// What a replica's device is busy with besides communication.
+enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate };
+std::string_view to_string(ComputeKind kind);
+
+/// Work for the device's compute stream, which does one thing after the other.
+struct ComputeTask {
+  ComputeKind kind = ComputeKind::kForward;
+  Time duration;
+  int index = -1;  ///< kBackward: the segment; copies and updates: the pack, -1 for all packs together
+};
+
+/// The world as a driver sees it: virtual in the simulator, clocks and processes in a real run.
+class DriverActions {
+ public:
+  virtual ~DriverActions() = default;
+  /// Puts a task behind what the replica's compute stream already has; Driver::compute_done follows.
+  virtual void compute(const ComputeTask& task) = 0;
+  /// The last gradient that `pack` needs is ready on the replica. (For the record; nothing has to follow.)
+  virtual void pack_ready(int pack) = 0;
+  /// The replica takes part in the collective of `pack` from now on; Driver::pack_done follows.
+  virtual void launch(int pack) = 0;
+  /// The replica's step is over.
+  virtual void step_done() = 0;
+};
+
+/// What all drivers of a run share: the plan, and its relations the other way about.
+struct DriverTables {
+  /// REQUIRES: both outlive the tables.
+  DriverTables(const Workload& workload, const Plan& plan);
+
+  const Workload& workload;
+  const Plan& plan;
+  std::vector<std::vector<int>> packs_of_variable;
+  std::vector<int> successor;      ///< of each pack: the one that waits for it, or -1
+  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p
+};
+
+/// Decides what one replica does next: computes forward and backward, launches each pack as soon as its rule allows,
+/// updates what has arrived. The same for a simulated and a real replica. A deterministic state machine: it knows no
+/// time, only the order of what happens.
+///
+/// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
+///   segment, where the framework would have put it.
+/// - What follows a complete pack (copy out, update) waits for the end of the backward pass: its kernels are queued
+///   long before the pack is complete.
+class Driver {
+ public:
+  /// REQUIRES: tables and times outlive the driver.
+  Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate);
+
+  /// Starts a step. `times_scale_ppm`: how much slower (or faster) this step computes, 1'000'000 = as stated.
+  void begin_step(std::int64_t times_scale_ppm, DriverActions& actions);
+  void compute_done(const ComputeTask& task, DriverActions& actions);
+  void pack_done(int pack, DriverActions& actions);
+
+ private:
+  struct PackState {
+    int gradients_missing = 0;
+    bool buffered = false;  ///< gradients are in the pack's buffer
+    bool launched = false;
+    bool done = false;
+  };
+
+  [[nodiscard]] PackState& state(int pack) { return states_[static_cast<std::size_t>(pack)]; }
+  [[nodiscard]] const Pack& pack(int i) const { return tables_.plan.packs[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] int pack_count() const { return static_cast<int>(tables_.plan.packs.size()); }
+  [[nodiscard]] Time scaled(Time t) const;
+  [[nodiscard]] Time copy_time(Bytes bytes) const { return transfer_time(bytes, copy_rate_); }
+
+  void next_segment(DriverActions& actions);
+  void gradients_ready(int segment, DriverActions& actions);
+  void buffer_or_launch(int pack, DriverActions& actions);
+  void launch_if_allowed(int pack, DriverActions& actions);
+  void finish(DriverActions& actions);
+  void unpack_and_update(int pack, DriverActions& actions);
+  [[nodiscard]] Time update_share(int pack) const;
+
+  const DriverTables& tables_;
+  const StepTimes& times_;
+  Bandwidth copy_rate_;
+
+  std::int64_t scale_ppm_ = 1'000'000;
+  std::vector<PackState> states_;
+  int next_segment_ = 0;
+  bool backward_done_ = false;
+  int packs_missing_ = 0;
+  int tasks_missing_ = 0;  ///< copies out and updates under way
+  std::vector<int> finished_early_;
+};
+
+}  // namespace tutti::core

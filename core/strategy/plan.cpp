@@ -1,0 +1,227 @@
+#include "core/strategy/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/packing/aggregate_small.h"
+#include "core/packing/bytes_per_pack.h"
+#include "core/packing/concat_and_split.h"
+#include "core/packing/merge_scope.h"
+#include "core/packing/scoped_allocator.h"
+
+namespace tutti::core {
+
+Bytes Plan::bytes() const {
+  Bytes total;
+  for (const Pack& pack : packs) total += pack.collective.bytes();
+  return total;
+}
+
+namespace {
+
+class Planner {
+ public:
+  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
+      : workload_(workload), strategy_(strategy), cluster_(cluster) {}
+
+  tl::expected<Plan, StrategyProblem> make() {
+    plan_.update = strategy_.update;
+    plan_.launch_overhead = strategy_.launch_overhead;
+    if (strategy_.num_packs > 0) {
+      if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
+    } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
+      merge_units(small_units(), true);
+    } else if (strategy_.bytes_per_pack) {
+      for (const std::vector<int>& pack : packs_by_bytes()) add_merged(pack, strategy_.merging);
+    } else {
+      std::vector<std::vector<int>> units;
+      for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i) units.push_back({i});
+      merge_units(units, false);
+    }
+    if (plan_.packs.empty())
+      return tl::make_unexpected(
+          StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+    set_launch_order();
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
+
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    std::string text = fmt::format(format, std::forward<Args>(args)...);
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end())
+      plan_.notes.push_back(std::move(text));
+  }
+
+  // --- which gradients go together ---
+
+  /// num_packs: one concatenation of everything, cut without regard to the gradients' borders.
+  std::optional<StrategyProblem> concatenate() {
+    const DataType type = gradient(0).type;
+    std::int64_t total = 0;
+    for (const Variable& g : workload_.gradients) {
+      if (g.type != type) {
+        return StrategyProblem{"num_packs", fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
+                                                        "{}; say gradient_type in the workload, or take bytes_per_pack",
+                                                        gradient(0).name, to_string(type), g.name, to_string(g.type))};
+      }
+      total += g.elements;
+    }
+    const std::vector<std::int64_t> sizes = concat_and_split(total, strategy_.num_packs);
+    int variable = 0;
+    std::int64_t used = 0;  // elements of that variable that earlier packs hold
+    int empty = 0;
+    for (const std::int64_t size : sizes) {
+      if (size == 0) ++empty;
+      std::vector<Member> members;
+      for (std::int64_t filled = 0; filled < size;) {
+        const std::int64_t take = std::min(size - filled, gradient(variable).elements - used);
+        if (take > 0) members.push_back({variable, used, take, filled});
+        filled += take;
+        used += take;
+        if (used == gradient(variable).elements) {
+          ++variable;
+          used = 0;
+        }
+      }
+      if (size == 0) continue;
+      Pack pack = make_pack(std::move(members), type, size);
+      // The concatenation copies everything before the first pack; cutting a pack out of it copies the pack.
+      pack.copied_in = (plan_.packs.empty() ? total + size : size) * size_of(type);
+      pack.copied_out = 2 * size * size_of(type);
+      pack.needs_all_gradients = true;
+      plan_.packs.push_back(std::move(pack));
+    }
+    plan_.unpacks_at_the_end = true;
+    if (empty > 0) note("{} of {} packs are empty: the model has {} elements", empty, sizes.size(), total);
+    note(
+        "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
+        "is updated before the last pack");
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::vector<std::vector<int>> small_units() const {
+    std::vector<SmallGradient> gradients;
+    for (const Variable& g : workload_.gradients) gradients.push_back({g.elements, g.type});
+    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group);
+  }
+
+  /// Last-created gradients first, as TensorFlow reverses them.
+  std::vector<std::vector<int>> packs_by_bytes() {
+    const int count = static_cast<int>(workload_.gradients.size());
+    std::vector<std::optional<Bytes>> sizes;
+    for (int i = count - 1; i >= 0; --i) sizes.emplace_back(gradient(i).bytes());
+    std::vector<std::vector<int>> packs = pack_by_bytes(sizes, *strategy_.bytes_per_pack);
+    for (std::vector<int>& pack : packs) {
+      for (int& i : pack) i = count - 1 - i;
+    }
+    if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kNccl &&
+        strategy_.merging == Merging::kConcat) {
+      note(
+          "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
+          "and out of every pack",
+          to_string(strategy_.algorithm));
+    }
+    return packs;
+  }
+
+  /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and out.
+  void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
+    const bool merges = strategy_.all_reduce_merge_scope > 1;
+    for (const std::vector<int>& group :
+         merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope)) {
+      std::vector<int> members;
+      bool packed = false;
+      for (const int unit : group) {
+        const std::vector<int>& gradients = units[static_cast<std::size_t>(unit)];
+        packed = packed || (units_are_packed && gradients.size() > 1);
+        members.insert(members.end(), gradients.begin(), gradients.end());
+      }
+      if (!merges) {
+        add_merged(members, packed ? Merging::kConcat : strategy_.merging);
+      } else if (strategy_.merging == Merging::kSeparate) {
+        for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
+        note("merging is off: all_reduce_merge_scope has no effect");
+      } else {
+        add_merged(members, packed ? Merging::kConcat : strategy_.merging);
+      }
+    }
+    if (merges && strategy_.merging == Merging::kConcat) {
+      note(
+          "TensorFlow merges only the collectives of ring and nccl; here {} merges by the same scope, with a copy into "
+          "and out of every pack",
+          to_string(strategy_.algorithm));
+    }
+  }
+
+  // --- packs ---
+
+  /// One pack of several gradients, or one pack each where they cannot be merged.
+  void add_merged(const std::vector<int>& variables, Merging merging) {
+    const bool one_type = std::all_of(variables.begin(), variables.end(),
+                                      [&](int v) { return gradient(v).type == gradient(variables.front()).type; });
+    if (!one_type) {
+      note(
+          "gradients of different types cannot be merged; those of the packs concerned travel one by one, as in "
+          "TensorFlow");
+    }
+    if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
+      for (const int v : variables) add_merged({v}, merging);
+      return;
+    }
+    const DataType type = gradient(variables.front()).type;
+    const std::int64_t item = size_of(type).count();
+    std::vector<Bytes> sizes;
+    for (const int v : variables) sizes.push_back(gradient(v).bytes());
+    // A gradient alone is sent from where it lies.
+    const bool aligned = variables.size() > 1 && merging == Merging::kScopedAllocator;
+    const ScopedLayout layout = scoped_layout(sizes, Bytes(aligned ? 64 : item));
+    std::vector<Member> members;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      members.push_back({variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
+    }
+    if (layout.total.count() == 0) return;
+    Pack pack = make_pack(std::move(members), type, layout.total.count() / item);
+    if (variables.size() > 1 && merging == Merging::kConcat) {
+      pack.copied_in = layout.total;
+      pack.copied_out = layout.total;
+    }
+    plan_.packs.push_back(std::move(pack));
+  }
+
+  Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
+    return {std::move(members),
+            make_all_reduce(cluster_, strategy_, type, elements, static_cast<int>(plan_.packs.size())),
+            {},
+            {},
+            -1,
+            false};
+  }
+
+  /// Serialised collectives are ordered by descending instance key, so the last one handed over starts first; packs by
+  /// bytes are handed over last-created first already. SOURCE: tensorflow/core/graph/collective_order.cc.
+  void set_launch_order() {
+    if (strategy_.launch != Launch::kSerial) return;
+    if (!strategy_.bytes_per_pack && strategy_.num_packs == 0) std::reverse(plan_.packs.begin(), plan_.packs.end());
+    for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
+      plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
+  }
+
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const Cluster& cluster_;
+  Plan plan_;
+};
+
+}  // namespace
+
+tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
+                                              const Cluster& cluster) {
+  return Planner(workload, strategy, cluster).make();
+}
+
+}  // namespace tutti::core

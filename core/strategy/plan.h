@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/strategy/collective.h"
+#include "core/strategy/strategy.h"
+#include "core/workload/workload.h"
+
+namespace tutti::core {
+
+/// A stretch of one gradient inside a pack.
+struct Member {
+  int variable = 0;        ///< index into Workload::gradients
+  std::int64_t first = 0;  ///< element of the gradient
+  std::int64_t count = 0;
+  std::int64_t offset = 0;  ///< element of the pack
+};
+
+/// Gradients that travel as one buffer, and how.
+struct Pack {
+  std::vector<Member> members;
+  Collective collective;
+  /// Bytes that a device copies before the pack can start and after it is complete (into and out of the buffer).
+  Bytes copied_in;
+  Bytes copied_out;
+  /// The pack that must be complete on a device before this one starts there; -1: none.
+  int after = -1;
+  /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).
+  bool needs_all_gradients = false;
+};
+
+/// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
+/// ready at the same time.
+struct Plan {
+  std::vector<Pack> packs;
+  /// Copies out, and with them updates, wait for the last pack (num_packs: the packs are concatenated before they are
+  /// cut back into gradients).
+  bool unpacks_at_the_end = false;
+  Update update = Update::kPerPack;
+  Time launch_overhead;
+  /// What a reader should know about how this differs from what was asked, or from TensorFlow.
+  std::vector<std::string> notes;
+
+  [[nodiscard]] Bytes bytes() const;
+};
+
+/// What would travel. ERRORS (texts): num_packs over gradients of different types, no gradients with elements.
+/// REQUIRES: problems_of(strategy, cluster) is empty; `cluster` outlives the plan.
+tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
+                                              const Cluster& cluster);
+
+}  // namespace tutti::core

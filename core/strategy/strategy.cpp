@@ -1,0 +1,133 @@
+#include "core/strategy/strategy.h"
+
+#include <array>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+struct Name {
+  std::string_view name;
+  Algorithm algorithm;
+};
+/// The first name of an algorithm is the one it is shown by.
+constexpr std::array<Name, 13> kNames{{{"ring", Algorithm::kRing},
+                                       {"halving_doubling", Algorithm::kHalvingDoubling},
+                                       {"pscpu", Algorithm::kPscpu},
+                                       {"psgpu", Algorithm::kPsgpu},
+                                       {"nccl", Algorithm::kNccl},
+                                       {"nccl/ring", Algorithm::kNcclRing},
+                                       {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
+                                       {"nccl/pscpu", Algorithm::kNcclPscpu},
+                                       {"pscpu/pscpu", Algorithm::kPscpuPscpu},
+                                       {"xring", Algorithm::kRing},
+                                       {"rechd", Algorithm::kHalvingDoubling},
+                                       {"nccl/xring", Algorithm::kNcclRing},
+                                       {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
+
+bool starts_with_nccl(Algorithm algorithm) {
+  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing ||
+         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclPscpu;
+}
+
+bool is_power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
+
+}  // namespace
+
+std::string_view to_string(Algorithm algorithm) {
+  for (const Name& name : kNames) {
+    if (name.algorithm == algorithm) return name.name;
+  }
+  return "";
+}
+
+std::optional<Algorithm> parse_algorithm(std::string_view name) {
+  for (const Name& known : kNames) {
+    if (known.name == name) return known.algorithm;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> names;
+  for (const Name& name : kNames) names.emplace_back(name.name);
+  return names;
+}
+
+Strategy Strategy::for_algorithm(Algorithm algorithm) {
+  Strategy strategy;
+  strategy.algorithm = algorithm;
+  const bool collective = algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl;
+  strategy.merging = collective ? Merging::kScopedAllocator : Merging::kConcat;
+  strategy.launch = algorithm == Algorithm::kNccl ? Launch::kSerial : Launch::kConcurrent;
+  strategy.staging = algorithm == Algorithm::kNccl ? Staging::kDirect : Staging::kViaHost;
+  return strategy;
+}
+
+std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
+  std::vector<StrategyProblem> problems;
+  const Algorithm algorithm = strategy.algorithm;
+  const std::string_view name = to_string(algorithm);
+  const std::int64_t workers = cluster.workers();
+  const int per_worker = cluster.replicas_per_worker();
+  bool all_gpus = true;
+  bool all_cpus = true;
+  for (const WorkerGroup& group : cluster.groups()) {
+    all_gpus = all_gpus && !group.machine->gpus().empty();
+    all_cpus = all_cpus && !group.machine->cpus().empty();
+  }
+  const bool hierarchical = name.find('/') != std::string_view::npos;
+  if (!all_gpus && (starts_with_nccl(algorithm) || algorithm == Algorithm::kPsgpu || hierarchical)) {
+    problems.push_back(
+        {"algorithm",
+         fmt::format("\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or halving_doubling",
+                     name)});
+  }
+  const bool uses_hosts =
+      algorithm == Algorithm::kPscpu || algorithm == Algorithm::kNcclPscpu || algorithm == Algorithm::kPscpuPscpu;
+  if (!all_cpus && uses_hosts) {
+    problems.push_back({"algorithm", fmt::format("\"{}\" sums on the workers' CPUs, and a machine of this cluster "
+                                                 "declares none; give it one (device {{ name: \"cpu0\" kind: CPU … }})",
+                                                 name)});
+  }
+
+  const int s = strategy.shards;
+  if (uses_hosts && s > workers) {
+    problems.push_back(
+        {"shards", fmt::format("{} shards are more than the {} workers whose CPUs could sum them; take at most {}", s,
+                               workers, workers)});
+  }
+  if (algorithm == Algorithm::kPsgpu && s > cluster.replicas()) {
+    problems.push_back(
+        {"shards", fmt::format("{} shards are more than the {} GPUs that could sum them; take at most {}", s,
+                               cluster.replicas(), cluster.replicas())});
+  }
+  if (algorithm == Algorithm::kRing && s > per_worker) {
+    problems.push_back(
+        {"shards",
+         fmt::format("{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
+                     per_worker, per_worker)});
+  }
+  if (algorithm == Algorithm::kNcclRing && s > 1 && workers > 1) {
+    problems.push_back(
+        {"shards", "the upper ring of nccl/ring runs over one GPU per worker and has 1 shard; leave shards out"});
+  }
+  if (algorithm == Algorithm::kHalvingDoubling && !is_power_of_two(cluster.replicas())) {
+    problems.push_back(
+        {"algorithm",
+         fmt::format("halving_doubling needs a power of two of replicas (here {}); take ring", cluster.replicas())});
+  }
+  if (algorithm == Algorithm::kNcclHalvingDoubling && !is_power_of_two(workers)) {
+    problems.push_back(
+        {"algorithm",
+         fmt::format("nccl/halving_doubling needs a power of two of workers (here {}); take nccl/ring", workers)});
+  }
+  if (strategy.channels && !starts_with_nccl(algorithm)) {
+    problems.push_back({"channels", fmt::format("\"{}\" has no channels, only nccl has; did you mean shards?", name)});
+  }
+  return problems;
+}
+
+}  // namespace tutti::core

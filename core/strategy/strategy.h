@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+
+namespace tutti::core {
+
+/// What moves a pack's bytes. The second group works inside every worker first, then across workers.
+enum class Algorithm {
+  kRing,
+  kHalvingDoubling,
+  kPscpu,
+  kPsgpu,
+  kNccl,
+  kNcclRing,
+  kNcclHalvingDoubling,
+  kNcclPscpu,
+  kPscpuPscpu,
+};
+
+/// "ring", "nccl/pscpu", …
+std::string_view to_string(Algorithm algorithm);
+/// The algorithm of that name, TensorFlow's xring and rechd included.
+std::optional<Algorithm> parse_algorithm(std::string_view name);
+std::vector<std::string> algorithm_names();
+
+/// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
+enum class Merging { kScopedAllocator, kConcat, kSeparate };
+enum class Launch { kConcurrent, kSerial };
+enum class Reduction { kSum, kMean };
+enum class Update { kPerPack, kAfterAll };
+
+/// The strategy of a scenario, with every default filled in.
+struct Strategy {
+  Algorithm algorithm = Algorithm::kRing;
+  int shards = 1;
+  std::optional<int> channels;
+
+  std::optional<Bytes> bytes_per_pack;
+  int num_packs = 0;
+  Bytes agg_small_grads_max_bytes;
+  int agg_small_grads_max_group = 10;
+  int all_reduce_merge_scope = 1;
+
+  Merging merging = Merging::kScopedAllocator;
+  Launch launch = Launch::kConcurrent;
+  Reduction reduction = Reduction::kSum;
+  Update update = Update::kPerPack;
+  Staging staging = Staging::kViaHost;
+  Time launch_overhead;
+
+  /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
+  /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
+  static Strategy for_algorithm(Algorithm algorithm);
+};
+
+/// What keeps `strategy` from running on `cluster`: texts that name the field (before the colon) and the remedy.
+struct StrategyProblem {
+  std::string field;
+  std::string text;
+};
+std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster);
+
+}  // namespace tutti::core

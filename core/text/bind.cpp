@@ -1,0 +1,267 @@
+#include "core/text/bind.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+Location SourceMap::at(const Message& message) const {
+  const auto place = places_.find({&message, "", 0});
+  return place == places_.end() ? file() : Location{file_, place->second.line, place->second.column};
+}
+
+Location SourceMap::at(const Message& message, const std::string& field, int index) const {
+  const auto place = places_.find({&message, field, index});
+  return place == places_.end() ? at(message) : Location{file_, place->second.line, place->second.column};
+}
+
+namespace {
+
+std::vector<std::string> field_names(const Descriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  return names;
+}
+
+/// The enum's values that a user may write: all but the first "…_UNSPECIFIED" or "…_DEFAULT".
+std::vector<std::string> value_names(const EnumDescriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const std::string& name = type.value(i)->name();
+    if (!name.ends_with("_UNSPECIFIED") && !name.ends_with("_DEFAULT")) names.push_back(name);
+  }
+  return names;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// "expects a whole number", in the words of the field's type.
+std::string expectation(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+    case FieldDescriptor::CPPTYPE_INT64: return "a whole number";
+    case FieldDescriptor::CPPTYPE_UINT32:
+    case FieldDescriptor::CPPTYPE_UINT64: return "a whole number, 0 or more";
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+    case FieldDescriptor::CPPTYPE_FLOAT: return "a number";
+    case FieldDescriptor::CPPTYPE_BOOL: return "true or false";
+    case FieldDescriptor::CPPTYPE_ENUM: return "one of " + join(value_names(*field.enum_type()));
+    case FieldDescriptor::CPPTYPE_STRING: return "a text in quotes";
+    case FieldDescriptor::CPPTYPE_MESSAGE: return "a message { … }";
+  }
+  return "something else";
+}
+
+class Binder {
+ public:
+  Binder(SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
+
+  void bind_message(const Value& value, Message& message) {
+    sources_.add_message(message, value.at);
+    std::set<const FieldDescriptor*> seen;
+    for (const Value::Field& written : value.fields) bind_field(written, message, seen);
+  }
+
+ private:
+  template <class... Args>
+  void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
+    Location where = sources_.file();
+    where.line = at.line;
+    where.column = at.column;
+    problems_.add(where, format, std::forward<Args>(args)...);
+    problems_.ignore_later_ones_at(where);
+  }
+
+  void bind_field(const Value::Field& written, Message& message, std::set<const FieldDescriptor*>& seen) {
+    const Descriptor& type = *message.GetDescriptor();
+    const FieldDescriptor* field = type.FindFieldByName(written.name);
+    if (!field) field = type.FindFieldByCamelcaseName(written.name);
+    if (!field) {
+      const std::vector<std::string> names = field_names(type);
+      const std::string hint = did_you_mean(written.name, names);
+      return complain(written.at, "unknown field \"{}\" in {}{}", written.name, type.name(),
+                      hint.empty() ? "; it has " + join(names) : hint);
+    }
+    if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return;
+    if (field->is_repeated()) {
+      if (written.value.kind == Value::Kind::kList) {
+        for (const Value& item : written.value.items) bind_value(item, *field, message);
+      } else {
+        bind_value(written.value, *field, message);
+      }
+      return;
+    }
+    if (!seen.insert(field).second) {
+      return complain(written.at, "\"{}\" is given twice; keep one", field->name());
+    }
+    bind_value(written.value, *field, message);
+  }
+
+  void bind_value(const Value& value, const FieldDescriptor& field, Message& message) {
+    const Reflection& reflection = *message.GetReflection();
+    const bool repeated = field.is_repeated();
+    const int index = repeated ? reflection.FieldSize(message, &field) : 0;
+    sources_.add_field(message, field.name(), index, value.at);
+
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      if (value.kind != Value::Kind::kMessage) return refuse(value, field);
+      return bind_message(
+          value, repeated ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field));
+    }
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_INT32:
+        if (const auto n = integer<std::int32_t>(value, field))
+          repeated ? reflection.AddInt32(&message, &field, *n) : reflection.SetInt32(&message, &field, *n);
+        return;
+      case FieldDescriptor::CPPTYPE_INT64:
+        if (const auto n = integer<std::int64_t>(value, field))
+          repeated ? reflection.AddInt64(&message, &field, *n) : reflection.SetInt64(&message, &field, *n);
+        return;
+      case FieldDescriptor::CPPTYPE_UINT32:
+        if (const auto n = integer<std::uint32_t>(value, field))
+          repeated ? reflection.AddUInt32(&message, &field, *n) : reflection.SetUInt32(&message, &field, *n);
+        return;
+      case FieldDescriptor::CPPTYPE_UINT64:
+        if (const auto n = integer<std::uint64_t>(value, field))
+          repeated ? reflection.AddUInt64(&message, &field, *n) : reflection.SetUInt64(&message, &field, *n);
+        return;
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        if (const auto x = number(value, field))
+          repeated ? reflection.AddDouble(&message, &field, *x) : reflection.SetDouble(&message, &field, *x);
+        return;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        if (value.kind == Value::Kind::kIdentifier && (value.text == "true" || value.text == "false")) {
+          const bool b = value.text == "true";
+          repeated ? reflection.AddBool(&message, &field, b) : reflection.SetBool(&message, &field, b);
+          return;
+        }
+        return refuse(value, field);
+      case FieldDescriptor::CPPTYPE_STRING:
+        if (value.kind != Value::Kind::kString) return refuse(value, field);
+        repeated ? reflection.AddString(&message, &field, value.text)
+                 : reflection.SetString(&message, &field, value.text);
+        return;
+      case FieldDescriptor::CPPTYPE_ENUM: return bind_enum(value, field, message);
+      default: TUTTI_CHECK(false, "field {} has a type that no schema of ours uses", field.full_name());
+    }
+  }
+
+  void bind_enum(const Value& value, const FieldDescriptor& field, Message& message) {
+    const Reflection& reflection = *message.GetReflection();
+    const bool named = value.kind == Value::Kind::kIdentifier || value.kind == Value::Kind::kString;
+    const auto* known = named ? field.enum_type()->FindValueByName(value.text) : nullptr;
+    if (!known) {
+      return complain(value.at, "{}: expected {}, found {}{}", field.name(), expectation(field), describe(value),
+                      did_you_mean(value.text, value_names(*field.enum_type())));
+    }
+    field.is_repeated() ? reflection.AddEnum(&message, &field, known) : reflection.SetEnum(&message, &field, known);
+  }
+
+  void refuse(const Value& value, const FieldDescriptor& field) {
+    complain(value.at, "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
+  }
+
+  /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling without a fraction (1e6).
+  /// Quotes around them are JSON's way of keeping 64 bits.
+  template <class T>
+  std::optional<T> integer(const Value& value, const FieldDescriptor& field) {
+    if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) {
+      refuse(value, field);
+      return std::nullopt;
+    }
+    std::string_view digits = value.text;
+    const bool negative = digits.starts_with('-');
+    if (negative) digits.remove_prefix(1);
+    int base = 10;
+    if (digits.starts_with("0x") || digits.starts_with("0X")) {
+      base = 16;
+      digits.remove_prefix(2);
+    } else if (digits.size() > 1 && digits[0] == '0' &&
+               digits.find_first_not_of("01234567") == std::string_view::npos) {
+      base = 8;
+    }
+    std::uint64_t magnitude = 0;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude, base);
+    const bool whole = status == std::errc() && end == digits.data() + digits.size();
+    if (!whole && status != std::errc::result_out_of_range) {
+      double x = 0;
+      const auto [end_x, status_x] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+      const bool exact =
+          status_x == std::errc() && end_x == digits.data() + digits.size() && x == std::floor(x) && x < 9.0e15;
+      if (!exact) {
+        refuse(value, field);
+        return std::nullopt;
+      }
+      magnitude = static_cast<std::uint64_t>(x);
+    }
+    constexpr std::uint64_t kLargest = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    const std::uint64_t limit = negative ? (std::is_signed_v<T> ? kLargest + 1 : 0) : kLargest;
+    if (status == std::errc::result_out_of_range || magnitude > limit) {
+      complain(value.at, "{}: {} does not fit; the {} is {}", field.name(), value.text, negative ? "least" : "most",
+               negative ? fmt::format("{}", std::numeric_limits<T>::min()) : fmt::format("{}", kLargest));
+      return std::nullopt;
+    }
+    return negative ? static_cast<T>(0 - magnitude) : static_cast<T>(magnitude);
+  }
+
+  std::optional<double> number(const Value& value, const FieldDescriptor& field) {
+    std::string_view text = value.text;
+    const std::string_view bare = text.starts_with('-') ? text.substr(1) : text;
+    if (value.kind != Value::Kind::kMessage && value.kind != Value::Kind::kList) {
+      for (const std::string_view special : {"nan", "NaN", "inf", "Infinity", "infinity", "Inf", "NAN", "INF"}) {
+        if (bare != special) continue;
+        complain(value.at, "{}: {} is not a number to work with; give a finite one", field.name(), value.text);
+        return std::nullopt;
+      }
+    }
+    if (value.kind == Value::Kind::kNumber || value.kind == Value::Kind::kString) {
+      if (value.kind == Value::Kind::kNumber && (text.ends_with('f') || text.ends_with('F')) && !text.starts_with("0x"))
+        text.remove_suffix(1);
+      double x = 0;
+      const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), x);
+      if (status == std::errc() && end == text.data() + text.size()) return x;
+      if (status == std::errc::result_out_of_range) {
+        complain(value.at, "{}: {} is beyond what a double holds", field.name(), value.text);
+        return std::nullopt;
+      }
+    }
+    refuse(value, field);
+    return std::nullopt;
+  }
+
+  SourceMap& sources_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+void bind(const Value& document, Message& message, SourceMap& sources, Problems& problems) {
+  if (document.kind != Value::Kind::kMessage) {
+    Location where = sources.file();
+    where.line = document.at.line;
+    where.column = document.at.column;
+    problems.add(std::move(where), "expected the fields of a {}, found {}", message.GetDescriptor()->name(),
+                 describe(document));
+    return;
+  }
+  Binder(sources, problems).bind_message(document, message);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "core/text/document.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace tutti::core {
+
+/// Remembers where each field of a message was written.
+/// Keyed by the message's address: the message must stay where it was when it was bound.
+class SourceMap {
+ public:
+  explicit SourceMap(std::string file) : file_(std::move(file)) {}
+
+  void add_message(const google::protobuf::Message& message, Position at) { places_[{&message, "", 0}] = at; }
+  void add_field(const google::protobuf::Message& message, const std::string& field, int index, Position at) {
+    places_[{&message, field, index}] = at;
+  }
+
+  /// Where the message begins.
+  [[nodiscard]] Location at(const google::protobuf::Message& message) const;
+  /// Where the value of a field stands (`index` for repeated fields); where its message begins if it was not written.
+  [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field, int index = 0) const;
+  /// The file as a whole.
+  [[nodiscard]] Location file() const { return {file_, 0, 0}; }
+
+ private:
+  using Key = std::tuple<const google::protobuf::Message*, std::string, int>;
+  std::string file_;
+  std::map<Key, Position> places_;
+};
+
+/// Fills `message` from a document, by the message's schema. Every value that does not fit is a problem, and is left
+/// out: unknown fields and enum values (with the nearest known name), wrong types, numbers that do not fit or are not
+/// finite, fields given twice. JSON's conventions (camel-case names, numbers in quotes, null) are accepted with
+/// `json`.
+void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems);
+
+}  // namespace tutti::core

@@ -1,0 +1,114 @@
+#include "core/text/csv.h"
+
+namespace tutti::core {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, const std::string& file, Problems& problems)
+      : text_(text), file_(file), problems_(problems) {}
+
+  CsvTable read() {
+    if (text_.starts_with("\xEF\xBB\xBF")) next_ = 3;
+    while (next_ < text_.size()) {
+      if (at_remark()) {
+        read_remark();
+        continue;
+      }
+      std::vector<CsvTable::Cell> cells = read_line();
+      if (cells.size() == 1 && cells[0].text.empty()) continue;
+      if (table_.columns.empty()) {
+        table_.columns = std::move(cells);
+      } else if (cells.size() != table_.columns.size()) {
+        problems_.add({file_, cells[0].at.line, 1}, "this row has {} cells, the header has {}", cells.size(),
+                      table_.columns.size());
+      } else {
+        table_.rows.push_back({std::move(cells)});
+      }
+    }
+    if (table_.columns.empty())
+      problems_.add({file_, 1, 1}, "there is no header line; the first line names the columns");
+    return std::move(table_);
+  }
+
+ private:
+  [[nodiscard]] bool at_remark() const { return text_[next_] == '#'; }
+
+  void read_remark() {
+    const std::size_t end = std::min(text_.find('\n', next_), text_.size());
+    std::string_view line = trim(text_.substr(next_ + 1, end - next_ - 1));
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string_view::npos) {
+      table_.remarks.emplace(std::string(trim(line.substr(0, colon))),
+                             CsvTable::Cell{std::string(trim(line.substr(colon + 1))), {line_, 1}});
+    }
+    next_ = std::min(end + 1, text_.size());
+    ++line_;
+  }
+
+  /// The cells up to the end of the line; quoted cells may go on over several lines.
+  std::vector<CsvTable::Cell> read_line() {
+    std::vector<CsvTable::Cell> cells;
+    std::size_t line_start = next_;
+    while (true) {
+      CsvTable::Cell cell{"", {line_, static_cast<int>(next_ - line_start) + 1}};
+      if (next_ < text_.size() && text_[next_] == '"') {
+        read_quoted(cell, line_start);
+      }
+      const std::size_t end = std::min(text_.find_first_of(",\n", next_), text_.size());
+      cell.text += trim(text_.substr(next_, end - next_));
+      cells.push_back(std::move(cell));
+      next_ = end;
+      if (next_ >= text_.size()) return cells;
+      if (text_[next_++] == '\n') {
+        ++line_;
+        return cells;
+      }
+    }
+  }
+
+  void read_quoted(CsvTable::Cell& cell, std::size_t& line_start) {
+    ++next_;
+    while (next_ < text_.size()) {
+      const char c = text_[next_++];
+      if (c == '"') {
+        if (next_ >= text_.size() || text_[next_] != '"') return;
+        ++next_;
+      }
+      if (c == '\n') {
+        ++line_;
+        line_start = next_;
+      }
+      cell.text += c;
+    }
+    problems_.add({file_, cell.at.line, cell.at.column}, "this quote is never closed");
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  Problems& problems_;
+  CsvTable table_;
+  std::size_t next_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace
+
+int CsvTable::column(std::string_view name) const {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].text == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems) {
+  return CsvReader(text, file, problems).read();
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/text/document.h"
+
+namespace tutti::core {
+
+/// A table of comma-separated values with a header line (RFC 4180: quotes around cells that hold commas, quotes or line
+/// breaks; "" for a quote). Lines that begin with '#' before the header are remarks; `# key: value` among them are
+/// kept.
+struct CsvTable {
+  struct Cell {
+    std::string text;
+    Position at;
+  };
+  struct Row {
+    std::vector<Cell> cells;  ///< as many as there are columns
+  };
+  std::map<std::string, Cell> remarks;
+  std::vector<Cell> columns;
+  std::vector<Row> rows;
+
+  /// The index of a column, or -1.
+  [[nodiscard]] int column(std::string_view name) const;
+};
+
+/// Reports rows with more or fewer cells than the header, quotes that never close, a missing header.
+CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems);
+
+}  // namespace tutti::core

@@ -1,0 +1,147 @@
+// JSON read through RapidJSON's event reader, because a reader of events can be asked where it stands.
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include "core/text/document.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+
+/// Line and column of ascending offsets in a text.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : text_(text) {}
+
+  /// REQUIRES: `offset` is not before the last one asked for.
+  Position at(std::size_t offset) {
+    for (; next_ < offset && next_ < text_.size(); ++next_) {
+      if (text_[next_] == '\n') {
+        ++position_.line;
+        position_.column = 1;
+      } else {
+        ++position_.column;
+      }
+    }
+    return position_;
+  }
+
+  /// Where the token begins that follows everything read before: past white space and whatever begins no value.
+  /// (RapidJSON announces brackets now before, now after it has stepped over them.)
+  Position next_token() {
+    std::size_t offset = next_;
+    while (offset < text_.size() && std::string_view(" \t\r\n:,}]").find(text_[offset]) != std::string_view::npos)
+      ++offset;
+    return at(offset);
+  }
+
+  /// Steps over the bracket that next_token() found.
+  void enter() { at(next_ + 1); }
+
+ private:
+  std::string_view text_;
+  std::size_t next_ = 0;
+  Position position_{1, 1};
+};
+
+class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
+ public:
+  Builder(std::string_view text, rapidjson::MemoryStream& stream) : cursor_(text), stream_(stream) {}
+
+  Value root;
+  bool too_deep = false;
+  Position stopped_at;
+
+  bool Null() { return scalar(Value::Kind::kIdentifier, "null"); }
+  bool Bool(bool b) { return scalar(Value::Kind::kIdentifier, b ? "true" : "false"); }
+  bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+    return scalar(Value::Kind::kNumber, {text, length});
+  }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return scalar(Value::Kind::kString, {text, length});
+  }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    key_ = {std::string(text, length), cursor_.next_token(), {}};
+    cursor_.at(stream_.Tell());
+    return true;
+  }
+  bool StartObject() { return open(Value::Kind::kMessage); }
+  bool StartArray() { return open(Value::Kind::kList); }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+
+ private:
+  bool scalar(Value::Kind kind, std::string text) {
+    Value value;
+    value.kind = kind;
+    value.at = cursor_.next_token();
+    value.text = std::move(text);
+    cursor_.at(stream_.Tell());
+    place(std::move(value));
+    return true;
+  }
+
+  bool open(Value::Kind kind) {
+    Value value;
+    value.kind = kind;
+    value.at = cursor_.next_token();
+    cursor_.enter();
+    if (open_.size() >= kDeepest) {
+      too_deep = true;
+      stopped_at = value.at;
+      return false;
+    }
+    open_.push_back(place(std::move(value)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  /// Only the innermost open value grows, so pointers to the others stay good.
+  Value* place(Value value) {
+    if (open_.empty()) {
+      root = std::move(value);
+      return &root;
+    }
+    Value& parent = *open_.back();
+    if (parent.kind == Value::Kind::kList) {
+      parent.items.push_back(std::move(value));
+      return &parent.items.back();
+    }
+    key_.value = std::move(value);
+    parent.fields.push_back(std::move(key_));
+    return &parent.fields.back().value;
+  }
+
+  Cursor cursor_;
+  rapidjson::MemoryStream& stream_;
+  Value::Field key_;
+  std::vector<Value*> open_;
+};
+
+}  // namespace
+
+Document parse_json(std::string_view text, const std::string& file, Problems& problems) {
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  Builder builder(text, stream);
+  rapidjson::Reader reader;
+  constexpr unsigned kFlags =
+      rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
+  if (builder.too_deep) {
+    problems.add({file, builder.stopped_at.line, builder.stopped_at.column}, "values are nested deeper than {} levels",
+                 kDeepest);
+  } else if (result.IsError()) {
+    const Position at = Cursor(text).at(result.Offset());
+    problems.add({file, at.line, at.column}, "this is not JSON: {}", rapidjson::GetParseError_En(result.Code()));
+  }
+  return {std::move(builder.root), builder.too_deep || result.IsError()};
+}
+
+}  // namespace tutti::core

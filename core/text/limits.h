@@ -1,0 +1,17 @@
+#pragma once
+
+// What a scenario may ask for. The bounds are far beyond any hardware; inside them no time or size overflows.
+
+#include <cstdint>
+
+namespace tutti::core {
+
+inline constexpr double kLeastGbPerS = 1e-6;
+inline constexpr double kMostGbPerS = 1e6;
+inline constexpr double kMostLatencyUs = 1e9;
+inline constexpr double kMostMilliseconds = 1e8;                      ///< 28 hours
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;  ///< of one gradient and of a model
+inline constexpr std::int64_t kMostWorkers = 10'000'000;
+inline constexpr std::int32_t kMostSteps = 100'000;
+
+}  // namespace tutti::core

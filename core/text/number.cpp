@@ -1,0 +1,24 @@
+#include "core/text/number.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tutti::core {
+
+std::optional<double> read_number(const std::string& text, const Location& where, const std::string& what, double least,
+                                  double most, Problems& problems) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc() || stopped != end || !std::isfinite(value)) {
+    problems.add(where, "{}: \"{}\" is not a number", what, text);
+    return std::nullopt;
+  }
+  if (value < least || value > most) {
+    problems.add(where, "{} must be from {} to {} (got {})", what, least, most, text);
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace tutti::core

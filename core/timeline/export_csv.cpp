@@ -1,0 +1,120 @@
+#include "core/timeline/export_csv.h"
+
+#include <array>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+/// Exact: a picosecond is the sixth decimal.
+std::string us(Time t) {
+  const std::int64_t ps = t.count();
+  const std::uint64_t size = ps < 0 ? 0 - static_cast<std::uint64_t>(ps) : static_cast<std::uint64_t>(ps);
+  return fmt::format("{}{}.{:06}", ps < 0 ? "-" : "", size / 1'000'000, size % 1'000'000);
+}
+
+/// A cell, in quotes if it needs them.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
+  std::map<TrackId, const Track*> tracks;
+  for (const Track& track : timeline.tracks()) tracks[track.id] = &track;
+  const auto name = [&](TrackId id) {
+    const auto track = tracks.find(id);
+    return track == tracks.end() ? std::string() : fmt::format("w{}/{}", track->second->worker, track->second->device);
+  };
+  out << "device,row,slot,lane,what,training_step,pack,index,start_us,duration_us,wait_us,bytes,from_device,from_lane,"
+         "from_index\n";
+  constexpr std::array<const char*, 3> kRows{"compute", "packs", "lane"};
+  for (const TimelineReader::SpanBlock& block : timeline.span_blocks()) {
+    const Expected<std::vector<Span>> spans = timeline.read(block);
+    if (!spans) return tl::make_unexpected(spans.error());
+    const auto track = tracks.find(block.track);
+    if (track == tracks.end()) continue;
+    const Track& row = *track->second;
+    for (const Span& span : *spans) {
+      const auto peer = tracks.find(span.peer);
+      const bool known = span.peer != kNoTrack && peer != tracks.end();
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell(name(block.track)),
+                         kRows[static_cast<std::size_t>(row.kind)], row.slot,
+                         row.lane < 0 ? "" : std::to_string(row.lane), span_name(span.kind), span.step,
+                         span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start), us(span.duration),
+                         us(span.wait), span.bytes.count(), known ? cell(name(span.peer)) : "",
+                         known ? std::to_string(peer->second->lane) : "", known ? std::to_string(span.peer_index) : "");
+    }
+  }
+  return {};
+}
+
+void write_packs(const TimelineReader& timeline, std::ostream& out) {
+  out << "training_step,pack,bytes,gradients,ready_us,first_start_us,last_start_us,end_us\n";
+  for (const PackRecord& pack : timeline.packs()) {
+    const bool known = pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
+    const RunInfo::PackInfo info =
+        known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : RunInfo::PackInfo{};
+    out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(), info.gradients.size(),
+                       us(pack.ready), us(pack.first_start), us(pack.last_start), us(pack.end));
+  }
+}
+
+void write_steps(const TimelineReader& timeline, std::ostream& out) {
+  out << "training_step,start_us,end_us,slowest,forward_us,backward_us,other_compute_us,communication_us,exposed_"
+         "communication_us\n";
+  for (const StepRecord& s : timeline.steps()) {
+    out << fmt::format("{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start), us(s.end), cell(s.slowest), us(s.forward),
+                       us(s.backward), us(s.other_compute), us(s.communication), us(s.exposed));
+  }
+}
+
+void write_links(const TimelineReader& timeline, std::ostream& out) {
+  out << "link,kind,bandwidth_gb_per_s,bytes,busy_us\n";
+  for (const LinkRecord& l : timeline.links()) {
+    out << fmt::format("{},{},{},{},{}\n", cell(l.name), to_string(l.kind), to_gb_per_s(l.bandwidth), l.bytes.count(),
+                       us(l.busy));
+  }
+}
+
+void write_path(const TimelineReader& timeline, std::ostream& out) {
+  out << "what,device,pack,layer,start_us,end_us,launch_us,nvlink_us,pcie_us,socket_us,network_us,latency_us,queue_us,"
+         "reduce_us,copy_us,slowest_link,"
+         "queued_at,queued_us\n";
+  for (const PathPiece& p : timeline.path()) {
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", span_name(p.kind), cell(p.device),
+                       p.pack < 0 ? "" : std::to_string(p.pack), cell(p.layer), us(p.start), us(p.end),
+                       us(p.parts.launch), us(p.parts.wire[0]), us(p.parts.wire[1]), us(p.parts.wire[2]),
+                       us(p.parts.wire[3]), us(p.parts.latency), us(p.parts.queue), us(p.parts.reduce),
+                       us(p.parts.copy), cell(p.slowest_link), cell(p.queued_at), us(p.queued_time));
+  }
+}
+
+}  // namespace
+
+std::optional<CsvContent> parse_csv_content(std::string_view name) {
+  if (name == "spans") return CsvContent::kSpans;
+  if (name == "packs") return CsvContent::kPacks;
+  if (name == "steps") return CsvContent::kSteps;
+  if (name == "links") return CsvContent::kLinks;
+  if (name == "path") return CsvContent::kPath;
+  return std::nullopt;
+}
+
+Expected<void> export_csv(const TimelineReader& timeline, CsvContent content, std::ostream& out) {
+  switch (content) {
+    case CsvContent::kSpans: return write_spans(timeline, out);
+    case CsvContent::kPacks: write_packs(timeline, out); return {};
+    case CsvContent::kSteps: write_steps(timeline, out); return {};
+    case CsvContent::kLinks: write_links(timeline, out); return {};
+    case CsvContent::kPath: write_path(timeline, out); return {};
+  }
+  return {};
+}
+
+}  // namespace tutti::core

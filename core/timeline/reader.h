@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/timeline/timeline.h"
+
+namespace tutti::core {
+
+/// Reads timeline files, also those that were cut off or whose index is gone, and survives those that are damaged.
+class TimelineReader {
+ public:
+  /// A block of spans: where it is, and what it covers. Enough to decide whether to read it.
+  struct SpanBlock {
+    std::uint64_t offset = 0;
+    TrackId track = 0;
+    Time first_start;
+    Time last_end;
+    std::int64_t spans = 0;
+  };
+
+  /// ERRORS: unreadable, not a timeline.
+  static Expected<TimelineReader> open(const std::string& path);
+  /// The same for bytes at hand; `name` is what errors call them.
+  static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name);
+
+  TimelineReader(TimelineReader&&) noexcept;
+  TimelineReader& operator=(TimelineReader&&) noexcept;
+  ~TimelineReader();
+
+  [[nodiscard]] const RunInfo& run() const;
+  [[nodiscard]] const std::vector<Track>& tracks() const;
+  [[nodiscard]] const std::vector<StepRecord>& steps() const;
+  [[nodiscard]] const std::vector<PackRecord>& packs() const;
+  [[nodiscard]] const std::vector<LinkRecord>& links() const;
+  [[nodiscard]] const std::vector<PathPiece>& path() const;
+  [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
+  /// False: the file ends before its index, so the run did not end well; what is there was read.
+  [[nodiscard]] bool complete() const;
+
+  /// The spans of a block. ERRORS: the block is damaged.
+  [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;
+
+  /// Feeds everything to a sink in the order in which an executor would. ERRORS: a span block is damaged.
+  Expected<void> replay(TimelineSink& sink) const;
+
+ private:
+  struct State;
+  explicit TimelineReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti::core

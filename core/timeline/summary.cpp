@@ -1,0 +1,156 @@
+#include "core/timeline/summary.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/strategy/driver.h"
+
+namespace tutti::core {
+
+std::optional<StepRecord> Summary::steady_step() const {
+  if (steps_.empty()) return std::nullopt;
+  return steps_.back();
+}
+
+Time Summary::step_time() const {
+  if (steps_.empty()) return {};
+  if (steps_.size() == 1) return steps_[0].end - steps_[0].start;
+  const auto steps = static_cast<std::int64_t>(steps_.size()) - 1;
+  return Time((steps_.back().end - steps_.front().end).count() / steps);
+}
+
+int Summary::steady_from() const {
+  const auto length = [this](std::size_t i) { return steps_[i].end - steps_[i].start; };
+  std::size_t from = steps_.size();
+  while (from > 0 && length(from - 1) == length(steps_.size() - 1)) --from;
+  return from + 1 < steps_.size() ? static_cast<int>(from) : -1;
+}
+
+std::vector<PackRecord> Summary::last_packs() const {
+  std::vector<PackRecord> packs;
+  if (steps_.empty()) return packs;
+  for (const PackRecord& pack : packs_) {
+    if (pack.step == steps_.back().step) packs.push_back(pack);
+  }
+  std::sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) { return a.pack < b.pack; });
+  return packs;
+}
+
+std::vector<LinkRecord> Summary::busiest_links() const {
+  std::vector<LinkRecord> links = links_;
+  std::stable_sort(links.begin(), links.end(),
+                   [](const LinkRecord& a, const LinkRecord& b) { return a.busy > b.busy; });
+  return links;
+}
+
+namespace {
+
+bool is(const PathPiece& piece, ComputeKind kind) {
+  return piece.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(kind);
+}
+
+/// "12.3 ms moving bytes over network links, 1.1 ms waiting for others, …", the largest first.
+std::string in_words(const Breakdown& parts) {
+  std::vector<std::pair<Time, std::string>> named{{parts.launch, "starting the collective"},
+                                                  {parts.latency, "latency of links"},
+                                                  {parts.queue, "waiting for a link, engine or slot in use"},
+                                                  {parts.reduce, "adding"},
+                                                  {parts.copy, "copying in memory"}};
+  for (int k = 0; k < kLinkKinds; ++k) {
+    named.emplace_back(parts.wire[static_cast<std::size_t>(k)],
+                       fmt::format("moving bytes over {} links", to_string(static_cast<LinkKind>(k))));
+  }
+  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [time, name] : named) {
+    if (time > Time()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", show(time), name);
+  }
+  return text;
+}
+
+/// Pieces that are told in one sentence: a backward pass with the copies in between, packs that follow each other, ….
+std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
+  const auto goes_on = [&](const PathPiece& piece) {
+    if (piece.device != path[first].device && piece.kind != SpanKind::kPackInFlight) return false;
+    if (is(path[first], ComputeKind::kBackward))
+      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn);
+    if (is(path[first], ComputeKind::kCopyOut) || is(path[first], ComputeKind::kUpdate)) {
+      return is(piece, ComputeKind::kCopyOut) || is(piece, ComputeKind::kUpdate);
+    }
+    return piece.kind == path[first].kind;
+  };
+  std::size_t end = first + 1;
+  while (end < path.size() && goes_on(path[end])) ++end;
+  return end;
+}
+
+/// "pack 3", "5 packs, 3 to 7".
+std::string which_packs(std::int32_t first, std::int32_t last, std::size_t count) {
+  if (first < 0) return "all packs";
+  return count == 1 ? fmt::format("pack {}", first) : fmt::format("{} packs, {} to {}", count, first, last);
+}
+
+std::string tell_packs(std::span<const PathPiece> pieces) {
+  Breakdown parts;
+  const PathPiece* slowest = &pieces.front();
+  const PathPiece* queued = &pieces.front();
+  for (const PathPiece& piece : pieces) {
+    parts += piece.parts;
+    if (piece.parts.total() > slowest->parts.total()) slowest = &piece;
+    if (piece.queued_time > queued->queued_time) queued = &piece;
+  }
+  std::string text = which_packs(pieces.front().pack, pieces.back().pack, pieces.size()) + " in flight";
+  if (pieces.size() > 1) text += ", one after the other";
+  text += ": " + in_words(parts);
+  if (!slowest->slowest_link.empty()) text += fmt::format("; the slowest link on the way is {}", slowest->slowest_link);
+  const bool matters = parts.queue > Time(parts.total().count() / 20);
+  if (!queued->queued_at.empty() && matters) text += fmt::format("; the longest wait is at {}", queued->queued_at);
+  return text;
+}
+
+std::string tell_compute(std::span<const PathPiece> pieces) {
+  const PathPiece& first = pieces.front();
+  if (is(first, ComputeKind::kForward)) return "forward pass on " + first.device;
+  if (!is(first, ComputeKind::kBackward)) {
+    // Each pack's copy out and update are neighbours.
+    const auto of_first_kind = [&](const PathPiece& p) { return p.kind == first.kind; };
+    const auto packs = static_cast<std::size_t>(std::count_if(pieces.begin(), pieces.end(), of_first_kind));
+    const bool both = !std::all_of(pieces.begin(), pieces.end(), of_first_kind);
+    return fmt::format("{} ({}) on {}", both ? "copies out of packs and updates" : span_name(first.kind),
+                       which_packs(first.pack, pieces.back().pack, packs), first.device);
+  }
+  std::string text = "backward pass on " + first.device;
+  Time copies;
+  std::int64_t copied = 0;
+  std::string layer;
+  for (const PathPiece& piece : pieces) {
+    if (!piece.layer.empty()) layer = piece.layer;
+    if (!is(piece, ComputeKind::kCopyIn)) continue;
+    copies += piece.end - piece.start;
+    ++copied;
+  }
+  if (!layer.empty()) text += fmt::format(", until \"{}\" is done", layer);
+  if (copied > 0)
+    text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied, copied == 1 ? "" : "s");
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> Summary::path_in_words() const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < path_.size();) {
+    const std::size_t end = end_of_stretch(path_, i);
+    const std::span<const PathPiece> pieces(path_.data() + i, end - i);
+    const std::string length = show(pieces.back().end - pieces.front().start);
+    const bool packs = pieces.front().kind == SpanKind::kPackInFlight;
+    lines.push_back(length + ": " + (packs ? tell_packs(pieces) : tell_compute(pieces)));
+    i = end;
+  }
+  return lines;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::core {
+
+/// What a researcher wants to know of a run, taken from its timeline: as it comes into being, or from a file.
+class Summary : public TimelineSink {
+ public:
+  void begin(const RunInfo& run) override { info_ = run; }
+  void track(const Track&) override {}
+  void span(TrackId, const Span&) override {}
+  void step(const StepRecord& step) override { steps_.push_back(step); }
+  void pack(const PackRecord& pack) override { packs_.push_back(pack); }
+  void link(const LinkRecord& link) override { links_.push_back(link); }
+  void path(const PathPiece& piece) override { path_.push_back(piece); }
+  void note(const std::string& text) override { info_.notes.push_back(text); }
+  void end() override {}
+
+  [[nodiscard]] const RunInfo& info() const { return info_; }
+  [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
+
+  /// The step that stands for the steady state: the last one. Nothing if no step ended.
+  [[nodiscard]] std::optional<StepRecord> steady_step() const;
+  /// The steady state's step time: the mean over all steps but the first (over the only one if there is one).
+  [[nodiscard]] Time step_time() const;
+  /// The first step from which on all take the same time to the picosecond; -1 if the last two differ.
+  [[nodiscard]] int steady_from() const;
+  /// The packs of the last step, in plan order.
+  [[nodiscard]] std::vector<PackRecord> last_packs() const;
+  /// The links by busy share, busiest first.
+  [[nodiscard]] std::vector<LinkRecord> busiest_links() const;
+  /// End of the last step: what busy shares refer to.
+  [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
+
+  /// The critical path of the last step in sentences, one per stretch.
+  [[nodiscard]] std::vector<std::string> path_in_words() const;
+
+ private:
+  RunInfo info_;
+  std::vector<StepRecord> steps_;
+  std::vector<PackRecord> packs_;
+  std::vector<LinkRecord> links_;
+  std::vector<PathPiece> path_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/timeline/breakdown.h"
+
+namespace tutti::core {
+
+/// What is written down of a run. Times are picoseconds since the start of the run. docs/formats.md describes the file.
+
+/// How much is recorded per device and link. Each level includes the ones before it.
+enum class RecordLevel {
+  kNone,   ///< steps and packs as a whole, link totals, the critical path
+  kPacks,  ///< per device: computation, and each pack in flight
+  kSteps,  ///< and every step of every lane
+};
+
+/// What made the timeline.
+struct RunInfo {
+  std::string scenario;  ///< its name
+  std::string scenario_file;
+  std::string scenario_text;  ///< as it was written, so that the run can be repeated
+  std::string version;        ///< of Tutti
+  std::string executor;       ///< "simulated", …
+  std::string network_model;
+  std::uint64_t seed = 0;
+  std::int64_t steps = 0;
+  std::string cluster;  ///< "2 × dgx1-v100, 16 GPUs", …
+  std::string workload;
+  std::string strategy;
+  std::string timing;  ///< where computation times come from
+  std::int64_t replicas = 0;
+  Bytes gradient_bytes;
+  Time communication_bound;  ///< no algorithm reduces the gradients in less
+  std::string bound_reason;
+  Time step_bound;  ///< no step takes less
+  std::vector<std::string> notes;
+  /// The plan: what the pack numbers below stand for.
+  struct PackInfo {
+    std::vector<std::string> gradients;
+    Bytes bytes;
+    std::string type;
+  };
+  std::vector<PackInfo> packs;
+  std::vector<std::string> layers;  ///< names of the backward segments
+};
+
+enum class TrackKind { kCompute = 0, kPacks = 1, kLane = 2 };
+using TrackId = std::int32_t;
+inline constexpr TrackId kNoTrack = -1;
+
+/// A row of spans that do not overlap.
+struct Track {
+  TrackId id = 0;
+  TrackKind kind = TrackKind::kCompute;
+  std::int32_t worker = 0;
+  std::string device;      ///< "gpu0"
+  std::int32_t slot = 0;   ///< packs in flight at the same time have different slots
+  std::int32_t lane = -1;  ///< kLane: of the collective's schedule
+};
+
+/// What a span is. Numbers below 32 are StepKinds, from 32 on ComputeKinds.
+struct SpanKind {
+  static constexpr std::int32_t kFirstCompute = 32;
+  static constexpr std::int32_t kPackInFlight = 48;
+};
+std::string span_name(std::int32_t kind);
+
+struct Span {
+  Time start;
+  Time duration;
+  Time wait;  ///< at its beginning: until what it waited for began to happen
+  std::int32_t kind = 0;
+  std::int32_t step = 0;  ///< training step
+  std::int32_t pack = -1;
+  std::int64_t index = 0;  ///< step of the lane; backward segment
+  Bytes bytes;
+  TrackId peer = kNoTrack;       ///< receives: the sender's lane,
+  std::int64_t peer_index = -1;  ///< and its step
+};
+
+/// One training step, over all replicas; its parts are those of the replica that ended it last.
+struct StepRecord {
+  std::int32_t step = 0;
+  Time start;  ///< when the step before ended everywhere
+  Time end;
+  std::string slowest;  ///< device of that replica
+  Time forward;
+  Time backward;
+  Time other_compute;  ///< copies and updates
+  Time communication;  ///< at least one pack in flight
+  Time exposed;        ///< of the step, not covered by computation on that replica
+};
+
+/// One pack of one step, over all ranks.
+struct PackRecord {
+  std::int32_t step = 0;
+  std::int32_t pack = 0;
+  Time ready;        ///< when its gradients were, on the last replica
+  Time first_start;  ///< when the first replica launched it,
+  Time last_start;   ///< and the last
+  Time end;          ///< when the last rank was through
+};
+
+struct LinkRecord {
+  std::string name;
+  LinkKind kind = LinkKind::kPcie;
+  Bandwidth bandwidth;
+  Bytes bytes;
+  Time busy;  ///< what the bytes take at that bandwidth
+  Time bin_width;
+  std::vector<std::int64_t> bins;  ///< bytes per bin; may be empty
+};
+
+/// A piece of the critical path of the last step: what the step's end waited for, from its beginning on, without gaps.
+struct PathPiece {
+  std::int32_t kind = 0;  ///< a compute span's, or kPackInFlight
+  std::string device;
+  std::int32_t pack = -1;
+  std::string layer;  ///< kBackward: up to the gradients of this layer
+  Time start;
+  Time end;
+  Breakdown parts;           ///< of a pack in flight
+  std::string slowest_link;  ///< longest single transfer of the chain
+  std::string queued_at;     ///< longest single wait
+  Time queued_time;
+};
+
+/// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their spans; spans in order
+/// of time per track; steps and packs as they end; links and the path; end.
+class TimelineSink {
+ public:
+  virtual ~TimelineSink() = default;
+  virtual void begin(const RunInfo& run) = 0;
+  virtual void track(const Track& track) = 0;
+  virtual void span(TrackId track, const Span& span) = 0;
+  virtual void step(const StepRecord& step) = 0;
+  virtual void pack(const PackRecord& pack) = 0;
+  virtual void link(const LinkRecord& link) = 0;
+  virtual void path(const PathPiece& piece) = 0;
+  /// Something the reader should know that came up during the run.
+  virtual void note(const std::string& text) = 0;
+  virtual void end() = 0;
+};
+
+/// Hands everything to two sinks.
+class TimelineTee : public TimelineSink {
+ public:
+  TimelineTee(TimelineSink& first, TimelineSink& second) : first_(first), second_(second) {}
+  void begin(const RunInfo& run) override { first_.begin(run), second_.begin(run); }
+  void track(const Track& track) override { first_.track(track), second_.track(track); }
+  void span(TrackId track, const Span& span) override { first_.span(track, span), second_.span(track, span); }
+  void step(const StepRecord& step) override { first_.step(step), second_.step(step); }
+  void pack(const PackRecord& pack) override { first_.pack(pack), second_.pack(pack); }
+  void link(const LinkRecord& link) override { first_.link(link), second_.link(link); }
+  void path(const PathPiece& piece) override { first_.path(piece), second_.path(piece); }
+  void note(const std::string& text) override { first_.note(text), second_.note(text); }
+  void end() override { first_.end(), second_.end(); }
+
+ private:
+  TimelineSink& first_;
+  TimelineSink& second_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,60 @@
+#include "core/workload/layer_times.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "core/text/csv.h"
+#include "core/text/limits.h"
+#include "core/text/number.h"
+
+namespace tutti::core {
+Expected<LayerTimes> load_layer_times(const std::string& path) {
+  const Expected<std::string> text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  Problems problems;
+  const CsvTable table = parse_csv(*text, path, problems);
+
+  const std::vector<std::string> known{"layer", "forward_us", "backward_us", "variables"};
+  for (const CsvTable::Cell& column : table.columns) {
+    const bool fits = std::find(known.begin(), known.end(), column.text) != known.end();
+    if (!fits)
+      problems.add({path, column.at.line, column.at.column}, "unknown column \"{}\"{}", column.text,
+                   did_you_mean(column.text, known));
+  }
+  for (const std::string& name : known) {
+    if (!table.columns.empty() && table.column(name) < 0)
+      problems.add({path, table.columns[0].at.line, 1}, "there is no column \"{}\"", name);
+  }
+  if (!problems.empty()) return problems.take();
+
+  LayerTimes times;
+  if (const auto title = table.remarks.find("title"); title != table.remarks.end()) times.title = title->second.text;
+  if (const auto source = table.remarks.find("source"); source != table.remarks.end())
+    times.source = source->second.text;
+  if (const auto batch = table.remarks.find("batch"); batch != table.remarks.end()) {
+    const Location where{path, batch->second.at.line, batch->second.at.column};
+    times.batch =
+        static_cast<std::int64_t>(read_number(batch->second.text, where, "batch", 1, 1e9, problems).value_or(1));
+  } else {
+    problems.add({path, 1, 1}, "the remark \"# batch: n\" is missing: for how many samples were these times measured?");
+  }
+  for (const CsvTable::Row& row : table.rows) {
+    const auto cell = [&](const char* column) -> const CsvTable::Cell& {
+      return row.cells[static_cast<std::size_t>(table.column(column))];
+    };
+    const auto time = [&](const char* column) {
+      const Location where{path, cell(column).at.line, cell(column).at.column};
+      return time_from_us(
+          read_number(cell(column).text, where, column, 0, kMostMilliseconds * 1e3, problems).value_or(0));
+    };
+    LayerTime layer{cell("layer").text, time("forward_us"), time("backward_us"), {}};
+    std::istringstream names(cell("variables").text);
+    for (std::string name; names >> name;) layer.variables.push_back(name);
+    times.layers.push_back(std::move(layer));
+  }
+  if (!problems.empty()) return problems.take();
+  return times;
+}
+
+}  // namespace tutti::core

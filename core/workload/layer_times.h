@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// Measured times of one layer (an operator, with or without variables).
+struct LayerTime {
+  std::string layer;
+  Time forward;
+  Time backward;
+  std::vector<std::string> variables;  ///< whose gradients its backward pass yields
+};
+
+/// A measured profile of a model: its layers in the order of the forward pass.
+struct LayerTimes {
+  std::string title;
+  std::string source;
+  std::int64_t batch = 1;  ///< samples per step when it was measured
+  std::vector<LayerTime> layers;
+};
+
+/// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated by spaces; may be
+/// empty) and the remark `# batch: n`. ERRORS: like those of load_model.
+Expected<LayerTimes> load_layer_times(const std::string& path);
+
+}  // namespace tutti::core

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/data_type.h"
+#include "core/base/error.h"
+
+namespace tutti::core {
+
+/// A trainable tensor.
+struct Variable {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  DataType type = DataType::kFloat32;
+  std::int64_t elements = 1;
+  /// Position of its layer in the forward pass; variables of one layer have the same. Default: its place in the list.
+  std::int64_t layer = 0;
+  /// Operations per sample. Absent where nobody counted.
+  std::optional<double> forward_flops;
+  std::optional<double> backward_flops;
+  /// Measured, for `Model::batch` samples. Absent where nobody measured.
+  std::optional<Time> forward;
+  std::optional<Time> backward;
+
+  [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
+};
+
+/// The variables of a model, in the order in which the program creates them.
+struct Model {
+  std::string name;
+  std::string title;
+  std::string source;
+  /// Samples per step for which `Variable::forward` and `backward` were measured.
+  std::int64_t batch = 1;
+  std::vector<Variable> variables;
+};
+
+/// Reads a list of variables: CSV with the columns name, shape (2x3x4; empty for a scalar), type, and optionally layer,
+/// forward_flops, backward_flops, forward_us, backward_us; or JSON with the same keys (shape as a list), either
+/// `{"variables": […]}` or the bare list. A remark `# batch: n` (CSV) or key "batch" (JSON) belongs to the measured
+/// times. ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or overflowing numbers,
+/// two variables of one name: all of them, with their places.
+Expected<Model> load_model(const std::string& path);
+
+/// The elements of a shape; nothing if it has a negative side or more than 2^46 elements.
+std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape);
+
+}  // namespace tutti::core

@@ -1,0 +1,262 @@
+#include "core/workload/workload.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+Time StepTimes::backward_total() const { return std::accumulate(backward.begin(), backward.end(), Time()); }
+
+Bytes Workload::bytes() const {
+  Bytes total;
+  for (const Variable& gradient : gradients) total += gradient.bytes();
+  return total;
+}
+
+namespace {
+
+/// Passes over the variables that a momentum update makes: read weight, gradient and momentum, write weight and
+/// momentum.
+constexpr std::int64_t kUpdatePasses = 5;
+
+/// Seconds as a Time, rounded to the picosecond; saturates.
+Time seconds(double s) {
+  const double ps = s * 1e12;
+  return ps < static_cast<double>(kLongestDuration.count()) ? Time(std::llround(ps)) : kLongestDuration;
+}
+
+/// Makes the parts add up to `total`, in proportion (all of it to the last if they are all 0). Rounds by largest
+/// prefix, so that the sum is exact.
+void scale_to(std::vector<Time>& parts, Time total) {
+  if (parts.empty()) return;
+  const Time before = std::accumulate(parts.begin(), parts.end(), Time());
+  if (before == Time()) {
+    // Nothing is known about the layers: every gradient the same share.
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto n = static_cast<std::int64_t>(parts.size());
+      const auto k = static_cast<std::int64_t>(i);
+      parts[i] = Time(total.count() * (k + 1) / n - total.count() * k / n);
+    }
+    return;
+  }
+  std::int64_t reached = 0;
+  std::int64_t given = 0;
+  for (Time& part : parts) {
+    reached += part.count();
+    const auto upto = static_cast<std::int64_t>(static_cast<Wide>(reached) * static_cast<Wide>(total.count()) /
+                                                static_cast<Wide>(before.count()));
+    part = Time(upto - given);
+    given = upto;
+  }
+}
+
+class WorkloadMaker {
+ public:
+  WorkloadMaker(const WorkloadOptions& options, const Cluster& cluster) : options_(options), cluster_(cluster) {}
+
+  tl::expected<Workload, std::vector<std::string>> make() {
+    workload_.name = options_.model.name;
+    workload_.gradients = options_.model.variables;
+    for (Variable& gradient : workload_.gradients) gradient.type = options_.gradient_type.value_or(gradient.type);
+    workload_.times.resize(cluster_.groups().size());
+    if (options_.layer_times) {
+      from_profile(*options_.layer_times);
+    } else if (all_have([](const Variable& v) { return v.backward.has_value(); })) {
+      from_measured_variables();
+    } else if (all_have([](const Variable& v) { return v.backward_flops.has_value(); })) {
+      options_.forward&& options_.backward ? from_flops_shares() : from_flops();
+    } else {
+      from_nothing();
+    }
+    if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
+    for (std::size_t g = 0; g < workload_.times.size(); ++g) {
+      StepTimes& times = workload_.times[g];
+      if (options_.forward) times.forward = *options_.forward;
+      if (options_.backward) scale_to(times.backward, *options_.backward);
+      times.update = options_.update ? *options_.update : default_update(g);
+    }
+    check_length();
+    if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
+    return std::move(workload_);
+  }
+
+ private:
+  template <class... Args>
+  void complain(fmt::format_string<Args...> format, Args&&... args) {
+    problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  template <class Test>
+  [[nodiscard]] bool all_have(Test test) const {
+    return std::all_of(workload_.gradients.begin(), workload_.gradients.end(), test);
+  }
+
+  [[nodiscard]] const Part& device(std::size_t group) const {
+    const Machine& machine = *cluster_.groups()[group].machine;
+    return machine
+        .parts()[static_cast<std::size_t>(machine.gpus().empty() ? machine.cpus().front() : machine.gpus().front())];
+  }
+
+  [[nodiscard]] Time default_update(std::size_t group) const {
+    return transfer_time(Bytes(std::min<std::int64_t>(workload_.bytes().count(),
+                                                      std::numeric_limits<std::int64_t>::max() / kUpdatePasses) *
+                               kUpdatePasses),
+                         device(group).device.memory);
+  }
+
+  /// A step that computes for more than a day is a slip in a unit, and its times would not add up in 64 bits.
+  void check_length() {
+    for (const StepTimes& times : workload_.times) {
+      double length = static_cast<double>(times.forward.count()) + static_cast<double>(times.update.count());
+      for (const Time t : times.backward) length += static_cast<double>(t.count());
+      if (length < 86'400e12) continue;
+      complain("one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
+      return;
+    }
+  }
+
+  /// One segment per layer, last layer first; variables of a layer become ready together.
+  void segments_by_layer() {
+    std::map<std::int64_t, std::vector<int>, std::greater<>> layers;
+    for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
+      layers[workload_.gradients[static_cast<std::size_t>(i)].layer].push_back(i);
+    for (auto& [layer, variables] : layers) {
+      workload_.segments.push_back(
+          {workload_.gradients[static_cast<std::size_t>(variables.front())].name, std::move(variables)});
+    }
+    for (StepTimes& times : workload_.times) times.backward.assign(workload_.segments.size(), Time());
+  }
+
+  void from_profile(const LayerTimes& profile) {
+    std::map<std::string, int> indices;
+    for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
+      indices[workload_.gradients[static_cast<std::size_t>(i)].name] = i;
+    std::vector<bool> seen(workload_.gradients.size(), false);
+    const double scale =
+        static_cast<double>(options_.batch.value_or(profile.batch)) / static_cast<double>(profile.batch);
+    const auto scaled = [scale](Time t) { return seconds(static_cast<double>(t.count()) * 1e-12 * scale); };
+
+    Time forward;
+    std::vector<Time> backward;
+    for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
+      forward += scaled(layer->forward);
+      BackwardSegment segment{layer->layer, {}};
+      for (const std::string& name : layer->variables) {
+        const auto index = indices.find(name);
+        if (index == indices.end()) {
+          complain(
+              "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" does not have; is it the "
+              "profile of another model?",
+              layer->layer, name, workload_.name);
+          return;
+        }
+        if (seen[static_cast<std::size_t>(index->second)]) {
+          complain("the profile yields the gradient of \"{}\" twice", name);
+          return;
+        }
+        seen[static_cast<std::size_t>(index->second)] = true;
+        segment.variables.push_back(index->second);
+      }
+      workload_.segments.push_back(std::move(segment));
+      backward.push_back(scaled(layer->backward));
+    }
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (seen[i]) continue;
+      complain("the profile never yields the gradient of \"{}\"; every variable must belong to one of its layers",
+               workload_.gradients[i].name);
+      return;
+    }
+    for (StepTimes& times : workload_.times) {
+      times.forward = forward;
+      times.backward = backward;
+    }
+    workload_.timing =
+        fmt::format("measured layer times ({}, batch {})", profile.title, options_.batch.value_or(profile.batch));
+  }
+
+  void from_measured_variables() {
+    segments_by_layer();
+    const double scale =
+        static_cast<double>(options_.batch.value_or(options_.model.batch)) / static_cast<double>(options_.model.batch);
+    for (StepTimes& times : workload_.times) {
+      for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
+        for (const int v : workload_.segments[s].variables) {
+          const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
+          times.forward += seconds(static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
+          times.backward[s] += seconds(static_cast<double>(variable.backward->count()) * 1e-12 * scale);
+        }
+      }
+    }
+    workload_.timing = "times given with the variables";
+  }
+
+  void from_flops() {
+    if (!options_.batch)
+      return complain(
+          "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
+    segments_by_layer();
+    for (std::size_t g = 0; g < workload_.times.size(); ++g) {
+      // Variables compute in the type they are stored in, whatever their gradients travel in.
+      const DataType type = options_.model.variables.front().type;
+      const auto& rates = device(g).device.flops_per_second;
+      const auto rate = rates.find(type);
+      if (rate == rates.end()) {
+        complain(
+            "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … tflops: … }}), take "
+            "another machine, or say forward_ms and backward_ms",
+            cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
+        continue;
+      }
+      fill_from_flops(workload_.times[g],
+                      static_cast<double>(*options_.batch) / (rate->second * options_.flops_efficiency));
+      workload_.timing = fmt::format("FLOPs at {:g} % of {:g} TFLOP/s ({}), batch {}", 100 * options_.flops_efficiency,
+                                     rate->second / 1e12, to_string(type), *options_.batch);
+    }
+  }
+
+  /// The totals are given and replace these; only the layers' shares matter.
+  void from_flops_shares() {
+    segments_by_layer();
+    for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
+    workload_.timing = "given totals, shared out by FLOPs";
+  }
+
+  void fill_from_flops(StepTimes& times, double seconds_per_operation) {
+    double forward = 0;
+    for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
+      double operations = 0;
+      for (const int v : workload_.segments[s].variables) {
+        operations += *workload_.gradients[static_cast<std::size_t>(v)].backward_flops;
+        forward += workload_.gradients[static_cast<std::size_t>(v)].forward_flops.value_or(0);
+      }
+      times.backward[s] = seconds(operations * seconds_per_operation);
+    }
+    times.forward = seconds(forward * seconds_per_operation);
+  }
+
+  void from_nothing() {
+    segments_by_layer();
+    workload_.timing = options_.backward ? "given totals, the same share for every layer"
+                                         : "none: communication only, all gradients are ready at once";
+  }
+
+  const WorkloadOptions& options_;
+  const Cluster& cluster_;
+  Workload workload_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+tl::expected<Workload, std::vector<std::string>> make_workload(const WorkloadOptions& options, const Cluster& cluster) {
+  TUTTI_CHECK(!options.model.variables.empty(), "model {} has no variables", options.model.name);
+  return WorkloadMaker(options, cluster).make();
+}
+
+}  // namespace tutti::core

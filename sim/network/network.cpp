@@ -1,0 +1,168 @@
+#include "sim/network/network.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Bytes;
+using core::Time;
+using core::transfer_time;
+
+Network::Network(const core::Cluster& cluster, NetworkModel model, core::LinkId binned_links, bool keep_trails)
+    : paths_(cluster, model),
+      resources_(static_cast<std::size_t>(paths_.resources())),
+      loads_(cluster.links(), binned_links),
+      keep_trails_(keep_trails) {}
+
+std::uint32_t Network::new_message() {
+  if (free_messages_.empty()) {
+    messages_.emplace_back();
+    return static_cast<std::uint32_t>(messages_.size() - 1);
+  }
+  const std::uint32_t id = free_messages_.back();
+  free_messages_.pop_back();
+  return id;
+}
+
+Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, const Trail& trail,
+                   EventQueue& events) {
+  const std::uint32_t id = new_message();
+  Message& message = messages_[id];
+  message.path = path;
+  message.bytes = bytes;
+  message.order = order;
+  message.sent = now;
+  message.receiver = receiver;
+  message.branches = -1;
+  message.undelivered = 1;
+  message.queued_time = Time();
+  message.queued_at = -1;
+  if (keep_trails_) message.trail = trail;
+  return start(id, now, events);
+}
+
+Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, std::vector<Address> receivers,
+                   const Trail& trail, EventQueue& events) {
+  const std::uint32_t id = new_message();
+  std::int32_t branches = static_cast<std::int32_t>(branches_.size());
+  if (free_branches_.empty()) {
+    branches_.emplace_back();
+  } else {
+    branches = free_branches_.back();
+    free_branches_.pop_back();
+  }
+  Message& message = messages_[id];
+  message = {};
+  message.path = path;
+  message.bytes = bytes;
+  message.order = order;
+  message.sent = now;
+  message.branches = branches;
+  message.undelivered = static_cast<std::uint16_t>(receivers.size());
+  if (keep_trails_) message.trail = trail;
+  Branches& state = branches_[static_cast<std::size_t>(branches)];
+  const Path& hops = paths_.path(path);
+  state.tails.assign(hops.hops.size(), Time());
+  state.missing.clear();
+  for (const PathHop& hop : hops.hops) state.missing.push_back(hop.parents);
+  state.receivers = std::move(receivers);
+  return start(id, now, events);
+}
+
+Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
+  const Path& path = paths_.path(messages_[id].path);
+  messages_[id].began_moving = now;
+  if (path.hops.empty()) {
+    events.push({now, messages_[id].order, EventKind::kDeliver, id, 0});
+    return now;
+  }
+  messages_[id].began_moving = core::kNever;
+  messages_[id].tail = now;
+  Time sender_free = now;
+  for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
+  if (!path.silent_links.empty()) load_silent_links(messages_[id], sender_free);
+  return sender_free;
+}
+
+void Network::reach(const Event& event, EventQueue& events) {
+  serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
+}
+
+/// The head of the message is at the hop, at `now`. Answers when its tail leaves it.
+Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
+  Message& message = messages_[id];
+  const Path& path = paths_.path(message.path);
+  const PathHop& hop = path.hops[index];
+  Branches* const branches = message.branches < 0 ? nullptr : &branches_[static_cast<std::size_t>(message.branches)];
+  if (branches && branches->missing[index] > 1) {
+    --branches->missing[index];
+    return now;
+  }
+
+  const Time tail_here = branches ? std::max(branches->tails[index], now) : message.tail;
+  Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
+  const Time head = std::max(now, resource.free_at());
+  const Time tail = std::max(head + transfer_time(message.bytes, hop.rate), tail_here);
+  resource.occupy_until(tail);
+  message.began_moving = std::min(message.began_moving, head);
+  if (head - now > message.queued_time) {
+    message.queued_time = head - now;
+    message.queued_at = hop.link;
+  }
+  if (hop.link >= 0) loads_.add(hop.link, message.bytes, head, tail);
+
+  // Where the tail will be when it reaches the next hop is known now; the head's arrival there is an event.
+  message.tail = tail + hop.latency;
+  if (hop.nexts == 0) {
+    events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
+    return tail;
+  }
+  for (std::uint16_t n = 0; n < hop.nexts; ++n) {
+    const std::uint16_t next = path.next[hop.first_next + n];
+    if (branches) branches->tails[next] = std::max(branches->tails[next], tail + hop.latency);
+    const Time arrives = (path.hops[next].staged ? tail : head) + hop.latency;
+    events.push({arrives, message.order, EventKind::kHop, id, next});
+  }
+  return tail;
+}
+
+void Network::load_silent_links(const Message& message, Time end) {
+  const Path& path = paths_.path(message.path);
+  for (const core::LinkId link : path.silent_links)
+    loads_.add(link, message.bytes, std::min(message.began_moving, end), end);
+}
+
+Network::Arrival Network::deliver(const Event& event) {
+  Message& message = messages_[event.a];
+  const Path& path = paths_.path(message.path);
+  Arrival arrival{message.branches < 0 ? message.receiver
+                                       : branches_[static_cast<std::size_t>(message.branches)].receivers[event.b],
+                  {},
+                  message.began_moving};
+  if (keep_trails_) {
+    arrival.trail = message.trail;
+    Time explained = path.latency;
+    arrival.trail.parts.latency += path.latency;
+    for (const Path::Stretch& stretch : path.stretches) {
+      const Time moving = transfer_time(message.bytes, stretch.narrowest);
+      arrival.trail.moved(stretch.kind, stretch.link, moving);
+      explained += moving;
+    }
+    // Receivers of a multicast may be nearer than the one that the path's figures are for.
+    const Time rest = event.time - message.sent - explained;
+    arrival.trail.parts.queue += rest;
+    if (message.queued_time > arrival.trail.queued_time) {
+      arrival.trail.queued_time = message.queued_time;
+      arrival.trail.queued_at = message.queued_at;
+    }
+  }
+  if (--message.undelivered == 0) {
+    if (message.branches >= 0) free_branches_.push_back(message.branches);
+    free_messages_.push_back(event.a);
+  }
+  return arrival;
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/event_queue.h"
+#include "sim/network/link_loads.h"
+#include "sim/network/path.h"
+#include "sim/server.h"
+#include "sim/trail.h"
+
+namespace tutti::sim {
+
+/// Who gets a message: a connection of a collective's instance per receiver. Opaque to the network.
+struct Address {
+  std::uint32_t instance = 0;
+  std::uint32_t connection = 0;
+};
+
+/// Messages under way, cut-through.
+///
+/// The head of a message reaches a hop when it has left the one before and that hop's latency has passed; there it
+/// waits until the resource has served everyone who came before. The tail leaves a hop when the hop has pushed all
+/// bytes through, and not before it has arrived itself:
+///     head_i = max(head_{i-1} + latency_{i-1}, free_i)      (tail_{i-1} in place of head_{i-1} where it is staged)
+///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
+/// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
+class Network {
+ public:
+  Network(const core::Cluster& cluster, NetworkModel model, core::LinkId binned_links, bool keep_trails);
+
+  [[nodiscard]] PathBook& paths() { return paths_; }
+  [[nodiscard]] const LinkLoads& loads() const { return loads_; }
+
+  /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again. Events of kind kHop and
+  /// kDeliver follow; they carry `order`.
+  core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
+                  std::vector<Address> receivers, const Trail& trail, EventQueue& events);
+  /// The same for one receiver, without the allocation.
+  core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
+                  const Trail& trail, EventQueue& events);
+
+  /// Handles kHop.
+  void reach(const Event& event, EventQueue& events);
+
+  struct Arrival {
+    Address address;
+    Trail trail;              ///< the sender's, and the message's own time
+    core::Time began_moving;  ///< when the first byte left the sender
+  };
+  /// Handles kDeliver: hands out what arrived.
+  Arrival deliver(const Event& event);
+
+ private:
+  struct Message {
+    std::int32_t path = 0;
+    core::Bytes bytes;
+    std::uint64_t order = 0;
+    core::Time sent;
+    core::Time began_moving;
+    core::Time tail;             ///< of the hop served last (chains)
+    Address receiver;            ///< of a message with one receiver
+    std::int32_t branches = -1;  ///< index into branches_, for everything that is no chain
+    std::uint16_t undelivered = 1;
+    core::LinkId queued_at = -1;
+    core::Time queued_time;
+    Trail trail;
+  };
+  /// What a message that is no chain knows about each of its hops.
+  struct Branches {
+    std::vector<core::Time> tails;       ///< when the tail reaches the hop, as far as known
+    std::vector<std::uint16_t> missing;  ///< heads that have not come yet
+    std::vector<Address> receivers;
+  };
+
+  std::uint32_t new_message();
+  core::Time start(std::uint32_t id, core::Time now, EventQueue& events);
+  core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
+  void load_silent_links(const Message& message, core::Time now);
+
+  PathBook paths_;
+  std::vector<Server> resources_;
+  LinkLoads loads_;
+  bool keep_trails_;
+  std::vector<Message> messages_;
+  std::vector<std::uint32_t> free_messages_;
+  std::vector<Branches> branches_;
+  std::vector<std::int32_t> free_branches_;
+};
+
+}  // namespace tutti::sim

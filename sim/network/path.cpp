@@ -1,0 +1,292 @@
+#include "sim/network/path.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Bandwidth;
+using core::Cluster;
+using core::Engine;
+using core::Hop;
+using core::LinkId;
+using core::LinkKind;
+using core::PartId;
+using core::PartKind;
+using core::Staging;
+
+namespace {
+
+/// Resources of a part besides its links: a send and a receive port per kind of link, and two copy engines.
+constexpr ResourceId kPerPart = 2 * core::kLinkKinds + 2;
+
+bool crosses_network(const std::vector<Hop>& stretch) {
+  return std::any_of(stretch.begin(), stretch.end(), [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
+}
+
+/// A route cut where messages are staged.
+std::vector<std::vector<Hop>> stretches_of(const std::vector<Hop>& route) {
+  std::vector<std::vector<Hop>> stretches;
+  for (const Hop& hop : route) {
+    if (stretches.empty() || hop.staged) stretches.emplace_back();
+    stretches.back().push_back(hop);
+  }
+  return stretches;
+}
+
+const Hop& narrowest_of(const std::vector<Hop>& stretch) {
+  return *std::min_element(stretch.begin(), stretch.end(),
+                           [](const Hop& a, const Hop& b) { return a.bandwidth < b.bandwidth; });
+}
+
+/// Makes `hops` a chain.
+void chain(Path& path, std::vector<PathHop> hops) {
+  path.hops = std::move(hops);
+  if (path.hops.empty()) return;
+  path.roots = {0};
+  for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
+    path.hops[i].first_next = static_cast<std::uint16_t>(path.next.size());
+    path.hops[i].nexts = 1;
+    path.next.push_back(static_cast<std::uint16_t>(i + 1));
+    path.hops[i + 1].parents = 1;
+  }
+}
+
+}  // namespace
+
+PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
+  resources_ = cluster.links();
+  for (const core::WorkerGroup& group : cluster.groups()) {
+    first_part_of_group_.push_back(resources_);
+    resources_ += group.count * static_cast<ResourceId>(group.machine->parts().size()) * kPerPart;
+  }
+}
+
+ResourceId PathBook::first_part(std::int64_t worker) const {
+  std::int64_t before = 0;
+  for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+    const core::WorkerGroup& group = cluster_.groups()[g];
+    if (worker < before + group.count) {
+      return first_part_of_group_[g] +
+             (worker - before) * static_cast<ResourceId>(group.machine->parts().size()) * kPerPart;
+    }
+    before += group.count;
+  }
+  TUTTI_CHECK(false, "no worker {}", worker);
+  return 0;
+}
+
+ResourceId PathBook::port(PartId part, LinkKind kind, bool sends) const {
+  return first_part(part.worker) + part.part * kPerPart + 2 * static_cast<ResourceId>(kind) + (sends ? 0 : 1);
+}
+
+ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
+  return first_part(gpu.worker) + gpu.part * kPerPart + 2 * core::kLinkKinds + (out ? 0 : 1);
+}
+
+/// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine, unless a kernel moves it.
+void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine, std::vector<PathHop>& hops) const {
+  const bool staged = stretch.front().staged;
+  if (engine != Engine::kKernel && !crosses_network(stretch)) {
+    const PartId from = stretch.front().from;
+    const PartId to = stretch.back().to;
+    const bool out = cluster_.part(from).kind == PartKind::kGpu;
+    if (out || cluster_.part(to).kind == PartKind::kGpu) {
+      PathHop dma;
+      dma.resource = copy_engine(out ? from : to, out);
+      dma.rate = stretch.front().bandwidth;
+      dma.staged = staged;
+      hops.push_back(dma);
+    }
+  }
+  for (const Hop& link : stretch) {
+    PathHop hop;
+    hop.resource = link.link;
+    hop.rate = link.bandwidth;
+    hop.latency = link.latency;
+    hop.link = link.link;
+    hop.staged = link.staged && (hops.empty() || hops.back().link >= 0);
+    hops.push_back(hop);
+  }
+}
+
+/// Only the ports at both ends: those of the devices for this kind of link, or of the cards if the network is crossed.
+void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
+  PathHop send, receive;
+  for (const Hop& link : stretch) send.latency += link.latency;
+  send.rate = receive.rate = narrowest_of(stretch).bandwidth;
+  send.staged = stretch.front().staged;
+  send.resource = port(stretch.front().from, stretch.front().kind, true);
+  receive.resource = port(stretch.back().to, stretch.back().kind, false);
+  for (const Hop& link : stretch) {
+    if (link.kind != LinkKind::kNetwork) continue;
+    if (link.from.part >= 0) send.resource = port(link.from, LinkKind::kNetwork, true);
+    if (link.to.part >= 0) receive.resource = port(link.to, LinkKind::kNetwork, false);
+  }
+  hops.push_back(send);
+  hops.push_back(receive);
+}
+
+std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine engine) const {
+  std::vector<PathHop> hops;
+  for (const std::vector<Hop>& stretch : stretches_of(route)) {
+    model_ == NetworkModel::kIdeal ? append_ideal(stretch, hops) : append_fifo(stretch, engine, hops);
+  }
+  return hops;
+}
+
+void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
+  for (const std::vector<Hop>& stretch : stretches_of(route)) {
+    const Hop& narrowest = narrowest_of(stretch);
+    path.stretches.push_back({narrowest.bandwidth, narrowest.kind, narrowest.link});
+    for (const Hop& hop : stretch) path.latency += hop.latency;
+  }
+}
+
+void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
+  if (model_ != NetworkModel::kIdeal) return;
+  for (const Hop& hop : route) {
+    const bool known =
+        std::find(path.silent_links.begin(), path.silent_links.end(), hop.link) != path.silent_links.end();
+    if (!known) path.silent_links.push_back(hop.link);
+  }
+}
+
+std::int32_t PathBook::keep(Path path) {
+  TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
+  paths_.push_back(std::move(path));
+  return static_cast<std::int32_t>(paths_.size()) - 1;
+}
+
+std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine) {
+  const auto [known, fresh] = unicasts_.try_emplace({from, to, staging, engine}, 0);
+  if (!fresh) return known->second;
+  std::vector<Hop> route;
+  const bool reachable = cluster_.append_route(from, to, staging, route);
+  TUTTI_CHECK(reachable, "no route from {} to {}", cluster_.part_name(from), cluster_.part_name(to));
+  Path path;
+  chain(path, hops_of(route, engine));
+  describe(path, route);
+  load_silently(path, route);
+  return known->second = keep(std::move(path));
+}
+
+std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const {
+  std::vector<Hop> route;
+  const bool reachable = cluster_.append_route(from, {from.worker, to_part}, Staging::kDirect, route);
+  TUTTI_CHECK(reachable, "no route from {} to part {}", cluster_.part_name(from), to_part);
+  return route;
+}
+
+/// The routes to all receivers laid over each other: hops on the same resource with the same hops before them are one.
+std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
+  const auto [known, fresh] = multicasts_.try_emplace({from, to}, 0);
+  if (!fresh) return known->second;
+  Path path;
+  path.chain = false;
+  std::vector<std::vector<std::uint16_t>> children;
+  std::vector<std::uint16_t> roots;
+  for (std::size_t r = 0; r < to.size(); ++r) {
+    TUTTI_CHECK(to[r].worker == from.worker, "multicast from {} to {}", cluster_.part_name(from),
+                cluster_.part_name(to[r]));
+    const std::vector<Hop> route = local_route(from, to[r].part);
+    if (r == 0) describe(path, route);
+    load_silently(path, route);
+    std::vector<std::uint16_t>* level = &roots;
+    std::uint16_t at = 0;
+    std::uint16_t parents = 0;
+    for (const PathHop& hop : hops_of(route, Engine::kKernel)) {
+      const auto shared = std::find_if(level->begin(), level->end(),
+                                       [&](std::uint16_t i) { return path.hops[i].resource == hop.resource; });
+      if (shared != level->end()) {
+        at = *shared;
+      } else {
+        at = static_cast<std::uint16_t>(path.hops.size());
+        level->push_back(at);
+        path.hops.push_back(hop);
+        path.hops.back().parents = parents;
+        children.emplace_back();
+      }
+      parents = 1;
+      level = &children[at];
+    }
+    path.hops[at].receiver = static_cast<std::uint16_t>(r);
+  }
+  path.roots = std::move(roots);
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    path.hops[i].first_next = static_cast<std::uint16_t>(path.next.size());
+    path.hops[i].nexts = static_cast<std::uint16_t>(children[i].size());
+    path.next.insert(path.next.end(), children[i].begin(), children[i].end());
+  }
+  return known->second = keep(std::move(path));
+}
+
+/// Every sender's way to the switch, then one way down to the receiver, which begins when all have come.
+std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
+  const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
+  if (!fresh) return known->second;
+  const core::Machine& machine = cluster_.machine(to.worker);
+  std::int32_t adder = -1;
+  for (std::int32_t p = 0; p < static_cast<std::int32_t>(machine.parts().size()) && adder < 0; ++p) {
+    if (machine.parts()[static_cast<std::size_t>(p)].in_switch_reduction) adder = p;
+  }
+  TUTTI_CHECK(adder >= 0, "machine {} has no switch that adds", machine.name());
+
+  const std::vector<Hop> down = local_route({to.worker, adder}, to.part);
+  Path path;
+  path.chain = false;
+  std::vector<std::uint16_t> ends;
+  for (const PartId sender : from) {
+    TUTTI_CHECK(sender.worker == to.worker, "switch reduction from {} to {}", cluster_.part_name(sender),
+                cluster_.part_name(to));
+    std::vector<Hop> up = local_route(sender, adder);
+    if (ends.empty()) {
+      std::vector<Hop> whole = up;
+      whole.insert(whole.end(), down.begin(), down.end());
+      describe(path, whole);
+    }
+    load_silently(path, up);
+    std::vector<PathHop> hops = hops_of(up, Engine::kKernel);
+    if (model_ == NetworkModel::kIdeal) hops.resize(1);  // the switch's own port is no bottleneck
+    path.roots.push_back(static_cast<std::uint16_t>(path.hops.size()));
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+      if (i > 0) {
+        hops[i].parents = 1;
+        path.hops.back().first_next = static_cast<std::uint16_t>(path.next.size());
+        path.hops.back().nexts = 1;
+        path.next.push_back(static_cast<std::uint16_t>(path.hops.size()));
+      }
+      path.hops.push_back(hops[i]);
+    }
+    ends.push_back(static_cast<std::uint16_t>(path.hops.size() - 1));
+  }
+  load_silently(path, down);
+  std::vector<PathHop> hops = hops_of(down, Engine::kKernel);
+  if (model_ == NetworkModel::kIdeal) {
+    hops.front() = hops.back();
+    hops.resize(1);
+    // append_ideal puts a stretch's latency in front of the receive port; here it lies between the two.
+    for (const Hop& hop : down) {
+      for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;
+    }
+  }
+  const auto first_down = static_cast<std::uint16_t>(path.hops.size());
+  for (const std::uint16_t end : ends) {
+    path.hops[end].first_next = static_cast<std::uint16_t>(path.next.size());
+    path.hops[end].nexts = 1;
+    path.next.push_back(first_down);
+  }
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    hops[i].parents = i == 0 ? static_cast<std::uint16_t>(ends.size()) : 1;
+    if (i > 0) {
+      path.hops.back().first_next = static_cast<std::uint16_t>(path.next.size());
+      path.hops.back().nexts = 1;
+      path.next.push_back(static_cast<std::uint16_t>(path.hops.size()));
+    }
+    path.hops.push_back(hops[i]);
+  }
+  return known->second = keep(std::move(path));
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/executor.h"
+#include "core/strategy/driver.h"
+#include "sim/interpreter.h"
+
+namespace tutti::sim {
+
+/// Turns what happens in the simulation into spans on tracks, as far as they are to be recorded.
+class Recorder {
+ public:
+  Recorder(const core::Cluster& cluster, const core::RecordOptions& options, core::TimelineSink& sink)
+      : cluster_(cluster), options_(options), sink_(sink) {}
+
+  [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
+
+  void compute(core::PartId device, const core::ComputeTask& task, std::int32_t step, core::Time start, core::Time end);
+  /// A rank takes part in a collective: it gets the lowest slot that is free on its device.
+  void launched(core::PartId device, std::uint32_t instance);
+  /// The rank is through with it; its slot is free, but others may still refer to it.
+  void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, core::Time start,
+                 core::Time end);
+  /// Every rank is through.
+  void closed(std::uint32_t instance) { slots_.erase(instance); }
+  /// `group` places the ranks of the collective.
+  void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element, const core::Group& group);
+
+ private:
+  [[nodiscard]] bool covers(core::PartId device, core::Time start, core::Time end) const;
+  void add(core::TrackId track, const core::Span& span);
+  core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot, std::int32_t lane);
+  [[nodiscard]] std::int32_t slot_of(core::PartId device, std::uint32_t instance) const;
+
+  const core::Cluster& cluster_;
+  const core::RecordOptions& options_;
+  core::TimelineSink& sink_;
+  using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
+  std::map<TrackKey, core::TrackId> tracks_;
+  std::map<core::PartId, std::set<std::int32_t>> slots_in_use_;
+  std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;  ///< by instance
+  std::int64_t spans_ = 0;
+};
+
+}  // namespace tutti::sim

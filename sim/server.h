@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace tutti::sim {
+
+/// Serves requests one after the other, in the order in which they are made. Requests are made at the current virtual
+/// time, so that order is the order of time, and all there is to remember is when the server is free again.
+class Server {
+ public:
+  struct Service {
+    core::Time start;
+    core::Time end;
+  };
+
+  Service serve(core::Time now, core::Time duration) {
+    const core::Time start = std::max(now, free_);
+    free_ = start + duration;
+    return {start, free_};
+  }
+  /// Occupies the server from `start` to `end`. REQUIRES: start ≥ free_at().
+  void occupy_until(core::Time end) { free_ = end; }
+  [[nodiscard]] core::Time free_at() const { return free_; }
+
+ private:
+  core::Time free_;
+};
+
+/// Several alike servers with one queue: a request goes to the one that is free first.
+class ServerPool {
+ public:
+  explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
+
+  Server::Service serve(core::Time now, core::Time duration) {
+    auto first = std::min_element(servers_.begin(), servers_.end(),
+                                  [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
+    return first->serve(now, duration);
+  }
+
+ private:
+  std::vector<Server> servers_;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,449 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/base/random.h"
+#include "core/base/version.h"
+#include "core/scenario/run_info.h"
+#include "sim/interpreter.h"
+#include "sim/recorder.h"
+
+namespace tutti::sim {
+namespace {
+
+using core::Breakdown;
+using core::ComputeKind;
+using core::ComputeTask;
+using core::PartId;
+using core::Rank;
+using core::Scenario;
+using core::Time;
+
+/// A point on the way that led to some event: work `node` up to time `until` (a node may go on afterwards).
+struct Cause {
+  std::int32_t node = -1;
+  Time until;
+  std::int32_t segment = -1;  ///< of a backward pass: the last segment before `until`
+};
+
+/// Work of a replica that something may have waited for. Nodes make up the graph whose longest path is the step.
+struct PathNode {
+  Cause before;
+  std::int32_t kind = 0;  ///< a compute span's kind, or kPackInFlight
+  std::int32_t replica = 0;
+  std::int32_t step = 0;
+  std::int32_t pack = -1;
+  Time start;
+  std::int32_t details = -1;  ///< of a pack: index into the trails
+};
+
+class Run : private InterpreterListener {
+ public:
+  Run(const Scenario& scenario, const core::RecordOptions& record, const core::RunControl& control,
+      core::TimelineSink& sink)
+      : scenario_(scenario),
+        control_(control),
+        sink_(sink),
+        cluster_(*scenario.cluster),
+        tables_(scenario.workload, scenario.plan),
+        recorder_(cluster_, record, sink),
+        network_(cluster_, model(scenario), binned_links(record), true),
+        devices_(cluster_),
+        interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {}
+
+  core::Expected<void> run() {
+    sink_.begin(core::run_info(scenario_, "simulated"));
+    set_up_replicas();
+    for (Replica& replica : replicas_) begin_step(replica, Time(), {});
+    while (!events_.empty()) {
+      const Event event = events_.pop();
+      if (event.time > core::kHorizon) return tl::make_unexpected(too_long());
+      now_ = event.time;
+      handle(event);
+      if (++handled_ % 65'536 == 0 && !keep_going()) break;
+    }
+    TUTTI_CHECK(cancelled_ || steps_ended_ == scenario_.run.steps, "{} of {} steps ended; something waits forever",
+                steps_ended_, scenario_.run.steps);
+    write_links();
+    if (!cancelled_) write_path();
+    if (cancelled_)
+      sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
+    sink_.end();
+    return {};
+  }
+
+ private:
+  // --- replicas ---
+
+  struct Replica;
+
+  /// What a replica's driver does to the simulated world.
+  struct Actions : core::DriverActions {
+    Run* run = nullptr;
+    Replica* replica = nullptr;
+    void compute(const ComputeTask& task) override { run->compute(*replica, task); }
+    void pack_ready(int pack) override { run->pack_ready_[{replica->step, pack}] = run->now_; }
+    void launch(int pack) override { run->launch(*replica, pack); }
+    void step_done() override { run->step_done(*replica); }
+  };
+
+  struct Queued {
+    ComputeTask task;
+    Time start;
+    Time end;
+    Cause done;
+  };
+
+  struct Replica {
+    Replica(core::Driver d, std::int32_t i, PartId p) : driver(std::move(d)), index(i), device(p) {}
+    core::Driver driver;
+    std::int32_t index;
+    PartId device;
+    Actions actions;
+    std::int32_t step = 0;
+    Time step_began;
+    Server stream;
+    std::deque<Queued> queue;
+    Cause stream_cause;  ///< what the stream is busy with last
+    Cause cause;         ///< of the event being handled for this replica
+    // Of the step at hand:
+    Time forward, backward, other;
+    std::int32_t in_flight = 0;
+    Time in_flight_since;
+    Time communication;
+  };
+
+  /// A pack of a step, under way.
+  struct Flight {
+    std::uint32_t instance = 0;
+    std::int32_t step = 0;
+    std::int32_t pack = 0;
+    std::int64_t ranks_left = 0;
+    Time first_start, last_start;
+    std::vector<Cause> causes;  ///< per rank: of its launch
+    std::vector<Time> started;  ///< per rank
+  };
+
+  static NetworkModel model(const Scenario& scenario) {
+    return scenario.run.network_model == core::NetworkModelName::kIdeal ? NetworkModel::kIdeal : NetworkModel::kFifo;
+  }
+
+  core::LinkId binned_links(const core::RecordOptions& record) const {
+    if (record.level < core::RecordLevel::kPacks) return 0;
+    // Links are numbered worker by worker, so the first recorded workers' links are the first links.
+    const std::int64_t workers = std::clamp<std::int64_t>(record.last_worker + 1, 0, cluster_.workers());
+    return cluster_.links() / cluster_.workers() * workers;
+  }
+
+  void set_up_replicas() {
+    replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
+    std::int64_t first = 0;
+    for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+      const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
+      for (std::int64_t i = 0; i < count; ++i) {
+        const PartId device = cluster_.replica(first + i);
+        replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device.copy),
+                               static_cast<std::int32_t>(first + i), device);
+      }
+      first += count;
+    }
+    for (Replica& replica : replicas_) {
+      replica.actions.run = this;
+      replica.actions.replica = &replica;
+    }
+  }
+
+  void begin_step(Replica& replica, Time now, Cause cause) {
+    replica.step_began = now;
+    replica.forward = replica.backward = replica.other = replica.communication = Time();
+    replica.cause = cause;
+    replica.driver.begin_step(pace_of(replica), replica.actions);
+  }
+
+  /// Millionths of the stated time: even within ± the jitter, told by seed, replica and step alone.
+  [[nodiscard]] std::int64_t pace_of(const Replica& replica) const {
+    const std::int64_t jitter = scenario_.run.compute_jitter_ppm;
+    if (jitter == 0) return 1'000'000;
+    core::Random random(scenario_.run.seed ^
+                        (static_cast<std::uint64_t>(replica.index) << 32 | static_cast<std::uint32_t>(replica.step)) *
+                            0x9e3779b97f4a7c15u);
+    return 1'000'000 - jitter + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * jitter + 1)));
+  }
+
+  void compute(Replica& replica, const ComputeTask& task) {
+    const Server::Service service = replica.stream.serve(now_, task.duration);
+    const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
+    // What the task waited for: the stream if it was busy, else whatever put it there.
+    const Cause before = service.start > now_ && replica.stream_cause.node >= 0 ? replica.stream_cause : replica.cause;
+    const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 && node(before.node).kind == kind &&
+                         node(before.node).replica == replica.index && node(before.node).step == replica.step &&
+                         before.until == service.start;
+    const std::int32_t segment = task.kind == ComputeKind::kBackward ? task.index : -1;
+    const std::int32_t pack = segment < 0 ? task.index : -1;
+    replica.stream_cause = {
+        goes_on ? before.node : add_node({before, kind, replica.index, replica.step, pack, service.start, -1}),
+        service.end, segment};
+    replica.queue.push_back({task, service.start, service.end, replica.stream_cause});
+    events_.push({service.end, static_cast<std::uint64_t>(replica.index), EventKind::kCompute,
+                  static_cast<std::uint32_t>(replica.index), 0});
+  }
+
+  void compute_done(Replica& replica) {
+    const Queued done = replica.queue.front();
+    replica.queue.pop_front();
+    recorder_.compute(replica.device, done.task, replica.step, done.start, done.end);
+    Time& total = done.task.kind == ComputeKind::kForward
+                      ? replica.forward
+                      : (done.task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
+    total += done.end - done.start;
+    replica.cause = done.done;
+    replica.driver.compute_done(done.task, replica.actions);
+  }
+
+  void step_done(Replica& replica) {
+    StepEnd& end = step_ends_[replica.step];
+    ++end.replicas;
+    // Events come in order of time, so the last to end is the last to be here.
+    end.cause = replica.cause;
+    end.record = {replica.step,
+                  {},
+                  now_,
+                  cluster_.part_name(replica.device),
+                  replica.forward,
+                  replica.backward,
+                  replica.other,
+                  replica.communication,
+                  now_ - replica.step_began - replica.forward - replica.backward - replica.other};
+    if (end.replicas == cluster_.replicas()) end_step(end);
+    ++replica.step;
+    if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
+  }
+
+  struct StepEnd {
+    std::int64_t replicas = 0;
+    core::StepRecord record;
+    Cause cause;
+  };
+
+  void end_step(const StepEnd& end) {
+    core::StepRecord record = end.record;
+    record.start = last_step_end_;
+    last_step_end_ = record.end;
+    last_cause_ = end.cause;
+    last_step_start_ = record.start;
+    sink_.step(record);
+    ++steps_ended_;
+    step_ends_.erase(record.step);
+  }
+
+  // --- packs ---
+
+  void launch(Replica& replica, int pack) {
+    Flight& flight = flight_of(replica, pack);
+    if (replica.in_flight++ == 0) replica.in_flight_since = now_;
+    start_rank(flight, static_cast<Rank>(replica.index), replica.device, replica.cause, now_);
+  }
+
+  /// The pack of the replica's step, under way already or with this replica's launch.
+  Flight& flight_of(const Replica& opener, std::int32_t pack) {
+    const auto [known, fresh] = flights_by_pack_.try_emplace({opener.step, pack}, 0);
+    if (!fresh) return flights_[known->second];
+    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(pack)].collective;
+    const std::uint32_t instance = interpreter_.open(collective);
+    known->second = instance;
+    Flight& flight = flights_[instance];
+    flight = {};
+    flight.instance = instance;
+    flight.step = opener.step;
+    flight.pack = pack;
+    const Rank ranks = collective.schedule->ranks();
+    flight.ranks_left = ranks;
+    flight.first_start = now_;
+    flight.causes.resize(static_cast<std::size_t>(ranks));
+    flight.started.assign(static_cast<std::size_t>(ranks), now_);
+    // Helpers have no driver: they are there when the first replica is.
+    for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
+      start_rank(flight, rank, collective.group.device(rank), opener.cause, now_);
+    }
+    return flight;
+  }
+
+  void start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time now) {
+    flight.causes[static_cast<std::size_t>(rank)] = cause;
+    flight.started[static_cast<std::size_t>(rank)] = now;
+    flight.last_start = now;
+    recorder_.launched(device, flight.instance);
+    events_.push({now + scenario_.plan.launch_overhead, static_cast<std::uint64_t>(rank), EventKind::kStart,
+                  flight.instance, static_cast<std::uint32_t>(rank)});
+  }
+
+  void rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) override {
+    Flight& flight = flights_[instance];
+    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(flight.pack)].collective;
+    recorder_.pack_done(collective.group.device(rank), instance, flight.step, flight.pack,
+                        flight.started[static_cast<std::size_t>(rank)], now);
+    const std::int32_t pack = flight.pack;
+    Cause cause;
+    if (rank < collective.contributors) cause = {add_flight_node(flight, rank, now, trail), now};
+    if (--flight.ranks_left == 0) {
+      ++packs_ended_;
+      const auto ready = pack_ready_.find({flight.step, flight.pack});
+      sink_.pack({flight.step, flight.pack, ready->second, flight.first_start, flight.last_start, now});
+      pack_ready_.erase(ready);
+      flights_by_pack_.erase({flight.step, flight.pack});
+      interpreter_.close(instance);
+      recorder_.closed(instance);
+    }
+    if (rank >= collective.contributors) return;
+    Replica& replica = replicas_[static_cast<std::size_t>(rank)];
+    if (--replica.in_flight == 0) replica.communication += now - replica.in_flight_since;
+    replica.cause = cause;
+    replica.driver.pack_done(pack, replica.actions);
+  }
+
+  /// The pack's way from the launch that its trail begins with to here.
+  std::int32_t add_flight_node(const Flight& flight, Rank rank, Time now, const Trail& trail) {
+    const auto origin = static_cast<std::size_t>(trail.origin);
+    const Time start = flight.started[origin];
+    const std::int32_t id =
+        add_node({flight.causes[origin], core::SpanKind::kPackInFlight, static_cast<std::int32_t>(rank), flight.step,
+                  flight.pack, start, static_cast<std::int32_t>(trails_.size())});
+    trails_.push_back(trail);
+    trails_.back().parts.launch += scenario_.plan.launch_overhead;
+    TUTTI_CHECK(trails_.back().parts.total() == now - start, "the critical path of pack {} explains {} of {} ps",
+                flight.pack, trails_.back().parts.total().count(), (now - start).count());
+    return id;
+  }
+
+  void step_done(const StepDone& done) override {
+    const Flight& flight = flights_[done.instance];
+    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(flight.pack)].collective;
+    recorder_.step(done, flight.step, flight.pack, core::size_of(collective.type), collective.group);
+  }
+
+  // --- events ---
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case EventKind::kCompute: return compute_done(replicas_[event.a]);
+      case EventKind::kStart: return interpreter_.start(event.a, static_cast<Rank>(event.b), event.time);
+      case EventKind::kLane: return interpreter_.go_on(event);
+      case EventKind::kHop: return network_.reach(event, events_);
+      case EventKind::kDeliver: return interpreter_.deliver(event);
+    }
+  }
+
+  bool keep_going() {
+    if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
+    if (control_.progress) {
+      const double packs = static_cast<double>(scenario_.plan.packs.size()) * scenario_.run.steps;
+      control_.progress(static_cast<double>(packs_ended_) / packs);
+    }
+    return !cancelled_;
+  }
+
+  static core::Error too_long() {
+    return core::Error::request(
+        "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
+        "bandwidths and times");
+  }
+
+  // --- the critical path ---
+
+  std::int32_t add_node(PathNode added) {
+    nodes_.push_back(added);
+    return static_cast<std::int32_t>(nodes_.size()) - 1;
+  }
+  PathNode& node(std::int32_t id) { return nodes_[static_cast<std::size_t>(id)]; }
+
+  /// From the end of the last step back to its beginning, then written the right way round.
+  void write_path() {
+    std::vector<core::PathPiece> pieces;
+    for (Cause at = last_cause_; at.node >= 0; at = node(at.node).before) {
+      const PathNode& from = node(at.node);
+      if (at.until <= last_step_start_) break;
+      if (at.until == from.start) continue;
+      core::PathPiece piece;
+      piece.kind = from.kind;
+      piece.device = cluster_.part_name(replicas_[static_cast<std::size_t>(from.replica)].device);
+      piece.start = from.start;
+      piece.end = at.until;
+      piece.pack = from.pack;
+      if (from.details >= 0) describe(piece, trails_[static_cast<std::size_t>(from.details)]);
+      if (at.segment >= 0) piece.layer = scenario_.workload.segments[static_cast<std::size_t>(at.segment)].layer;
+      pieces.push_back(std::move(piece));
+    }
+    std::reverse(pieces.begin(), pieces.end());
+    for (const core::PathPiece& piece : pieces) sink_.path(piece);
+  }
+
+  void describe(core::PathPiece& piece, const Trail& trail) const {
+    piece.parts = trail.parts;
+    if (trail.slowest >= 0) piece.slowest_link = cluster_.link_name(trail.slowest);
+    if (trail.queued_at >= 0) piece.queued_at = cluster_.link_name(trail.queued_at);
+    piece.queued_time = trail.queued_time;
+  }
+
+  // --- links ---
+
+  void write_links() {
+    const LinkLoads& loads = network_.loads();
+    for (core::LinkId id = 0; id < loads.links(); ++id) {
+      if (loads.total(id).count() == 0) continue;
+      const core::Hop link = cluster_.link(id);
+      core::LinkRecord record{cluster_.link_name(id),
+                              link.kind,
+                              link.bandwidth,
+                              loads.total(id),
+                              core::transfer_time(loads.total(id), link.bandwidth),
+                              {},
+                              {}};
+      if (!loads.bins(id).empty()) {
+        record.bin_width = loads.bin_width();
+        record.bins = loads.bins(id);
+        while (!record.bins.empty() && record.bins.back() == 0) record.bins.pop_back();
+      }
+      sink_.link(record);
+    }
+  }
+
+  const Scenario& scenario_;
+  const core::RunControl& control_;
+  core::TimelineSink& sink_;
+  const core::Cluster& cluster_;
+  core::DriverTables tables_;
+  Recorder recorder_;
+  EventQueue events_;
+  Network network_;
+  Devices devices_;
+  Interpreter interpreter_;
+  std::vector<Replica> replicas_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> flights_by_pack_;
+  std::map<std::uint32_t, Flight> flights_;                           ///< by instance
+  std::map<std::pair<std::int32_t, std::int32_t>, Time> pack_ready_;  ///< by step and pack: on the last replica so far
+  std::map<std::int32_t, StepEnd> step_ends_;
+  std::vector<PathNode> nodes_;
+  std::vector<Trail> trails_;
+  Time now_;
+  Time last_step_end_;
+  Time last_step_start_;
+  Cause last_cause_;
+  std::int32_t steps_ended_ = 0;
+  std::int64_t packs_ended_ = 0;
+  std::int64_t handled_ = 0;
+  bool cancelled_ = false;
+};
+
+}  // namespace
+
+core::Expected<void> Simulator::run(const Scenario& scenario, const core::RecordOptions& record,
+                                    const core::RunControl& control, core::TimelineSink& sink) {
+  return Run(scenario, record, control, sink).run();
+}
+
+}  // namespace tutti::sim

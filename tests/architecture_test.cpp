@@ -1,0 +1,94 @@
+// Who may include whom (docs/architecture.md). The build's library targets say the same; this reads the text, so that an
+// include that happens to compile is caught too.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tests/support/clusters.h"
+
+namespace tutti {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Include {
+  std::string file;
+  std::string folder;    ///< of the file: core, sim, …
+  std::string included;  ///< what stands between the quotes or brackets
+};
+
+/// What a line includes; empty if it includes nothing.
+std::string included(const std::string& line) {
+  const auto hash = line.find_first_not_of(" \t");
+  if (hash == std::string::npos || line[hash] != '#' || line.find("include", hash) == std::string::npos) return {};
+  const auto open = line.find_first_of("\"<", hash);
+  const auto close = line.find_first_of("\">", open + 1);
+  if (open == std::string::npos || close == std::string::npos) return {};
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::vector<Include> includes() {
+  std::vector<Include> all;
+  for (const char* folder : {"core", "sim", "real", "gui", "tools"}) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(fs::path(test::source_folder()) / folder)) {
+      const std::string ending = entry.path().extension().string();
+      if (ending != ".h" && ending != ".cpp" && ending != ".cu") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        const std::string name = included(line);
+        if (!name.empty()) all.push_back({entry.path().string(), folder, name});
+      }
+    }
+  }
+  return all;
+}
+
+bool begins_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& b) { return text.starts_with(b); });
+}
+
+TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
+  const std::map<std::string, std::set<std::string>> allowed{{"core", {"core"}},
+                                                             {"sim", {"core", "sim"}},
+                                                             {"real", {"core", "real"}},
+                                                             {"gui", {"core", "gui"}},
+                                                             {"tools", {"core", "sim", "real", "gui", "tools"}}};
+  const std::set<std::string> ours{"core", "sim", "real", "gui", "tools", "tests"};
+  std::size_t seen = 0;
+  for (const Include& include : includes()) {
+    const std::string top = include.included.substr(0, include.included.find('/'));
+    if (!ours.contains(top)) continue;
+    ++seen;
+    EXPECT_TRUE(allowed.at(include.folder).contains(top)) << include.file << " includes " << include.included;
+  }
+  EXPECT_GT(seen, 200u);
+}
+
+TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
+  const std::set<std::string> forbidden{"thread", "mutex", "condition_variable", "future", "unistd.h", "pthread.h"};
+  const std::vector<std::string> beginnings{"sys/socket", "netinet/", "boost/", "cuda", "nccl", "Q"};
+  for (const Include& include : includes()) {
+    if (include.folder != "core") continue;
+    EXPECT_FALSE(forbidden.contains(include.included) || begins_with_any(include.included, beginnings))
+        << include.file << " includes " << include.included;
+  }
+}
+
+TEST(Architecture, SlowHeadersStayOutOfHeaders) {
+  for (const Include& include : includes()) {
+    if (!include.file.ends_with(".h")) continue;
+    EXPECT_FALSE(begins_with_any(include.included, {"CLI/", "google/protobuf/", "boost/asio"}) ||
+                 include.included.ends_with(".pb.h"))
+        << include.file << " includes " << include.included;
+  }
+}
+
+}  // namespace
+}  // namespace tutti

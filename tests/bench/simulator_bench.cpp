@@ -1,0 +1,57 @@
+// How fast virtual time passes. tools/bench.sh runs these.
+
+#include <benchmark/benchmark.h>
+
+#include "core/algorithm/ring.h"
+#include "core/algorithm/shuffle.h"
+#include "sim/collective_run.h"
+#include "tests/support/clusters.h"
+
+namespace tutti {
+namespace {
+
+void run(benchmark::State& state, const core::Collective& collective, sim::NetworkModel model, bool trail) {
+  std::int64_t events = 0;
+  for (auto _ : state) {
+    const sim::CollectiveRun result = sim::run_alone(collective, model, {}, trail);
+    benchmark::DoNotOptimize(result.end);
+    events += result.events;
+  }
+  state.counters["events"] = benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
+}
+
+/// 256 MiB in a ring, as in the peers' common scenario (docs/validation.md).
+void Ring(benchmark::State& state, sim::NetworkModel model, bool trail) {
+  const int ranks = static_cast<int>(state.range(0));
+  const auto cluster = test::plain_cluster(ranks);
+  const std::int64_t elements = std::int64_t{64} << 20;
+  run(state, test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements), model, trail);
+}
+BENCHMARK_CAPTURE(Ring, fifo, sim::NetworkModel::kFifo, false)
+    ->Arg(8)
+    ->Arg(64)
+    ->Arg(256)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Ring, fifo_with_critical_path, sim::NetworkModel::kFifo, true)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Ring, ideal, sim::NetworkModel::kIdeal, false)->Arg(256)->Unit(benchmark::kMillisecond);
+
+/// Many to many: every rank sends to every server at once, so ports queue.
+void ParameterServers(benchmark::State& state) {
+  const int ranks = static_cast<int>(state.range(0));
+  const auto cluster = test::plain_cluster(ranks);
+  const std::int64_t elements = 16 << 20;
+  std::vector<core::Rank> servers;
+  for (int r = 0; r < ranks; ++r) servers.push_back(r);
+  run(state,
+      test::on_plain_cluster(
+          *cluster, core::shuffle_all_reduce(ranks, ranks, servers, elements, core::Engine::kCpu, core::Engine::kCpu),
+          elements),
+      sim::NetworkModel::kFifo, false);
+}
+BENCHMARK(ParameterServers)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,49 @@
+#include "core/base/error.h"
+
+#include <gtest/gtest.h>
+
+namespace tutti::core {
+namespace {
+
+TEST(Error, ShowsEveryProblemWithItsPlace) {
+  Problems problems;
+  problems.add({"a.textproto", 3, 7}, "x must be above 0 (got {})", -5);
+  problems.add({}, "no place");
+  EXPECT_EQ(problems.take().value().message(), "a.textproto:3:7: x must be above 0 (got -5)\nno place");
+}
+
+TEST(Problems, ComeInTheOrderOfTheTextFileByFile) {
+  Problems problems;
+  problems.add({"b", 9, 1}, "late");
+  problems.add({"a", 1, 1}, "other file");
+  problems.add({"b", 2, 5}, "second");
+  problems.add({"b", 2, 3}, "first");
+  EXPECT_EQ(problems.take().value().message(), "b:2:3: first\nb:2:5: second\nb:9:1: late\na:1:1: other file");
+}
+
+TEST(Problems, ConsequencesOfAKnownProblemStaySilent) {
+  Problems problems;
+  problems.add({"a", 1, 1}, "nan is not a number");
+  problems.ignore_later_ones_at({"a", 1, 1});
+  problems.add({"a", 1, 1}, "must be above 0");
+  EXPECT_EQ(problems.size(), 1u);
+}
+
+TEST(Problems, AreCountedWhereThereAreTooManyToRead) {
+  Problems problems;
+  for (int line = 1; line <= 1000; ++line) problems.add({"a", line, 1}, "wrong");
+  EXPECT_EQ(problems.size(), 1000u);
+  const Error error = problems.take().value();
+  ASSERT_EQ(error.problems().size(), 201u);
+  EXPECT_EQ(to_string(error.problems().back()), "a: and 800 problems more");
+}
+
+TEST(DidYouMean, FindsSlipsAndBeginnings) {
+  const std::vector<std::string> names{"ring", "halving_doubling", "pscpu", "resnet50_torchvision"};
+  EXPECT_EQ(did_you_mean("rnig", names), "; did you mean \"ring\"?");
+  EXPECT_EQ(did_you_mean("resnet50", names), "; did you mean \"resnet50_torchvision\"?");
+  EXPECT_EQ(did_you_mean("quantum", names), "");
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,154 @@
+#include "core/cluster/machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+#include "core/cluster/machine_file.h"
+#include "core/scenario/library.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+
+std::shared_ptr<const Machine> shipped(const std::string& name) {
+  const auto machine = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
+  return machine ? *machine : nullptr;
+}
+
+/// "gpu0 plx0 cpu0": the parts on the way.
+std::string way(const Machine& m, const std::string& from, const std::string& to) {
+  const auto index = [&](const std::string& name) {
+    for (int i = 0; i < static_cast<int>(m.parts().size()); ++i) {
+      if (m.parts()[static_cast<std::size_t>(i)].name == name) return i;
+    }
+    return -1;
+  };
+  const auto route = m.route(index(from), index(to));
+  if (!route) return "none";
+  std::string text = from;
+  for (const int l : *route)
+    text += " " + m.parts()[static_cast<std::size_t>(m.links()[static_cast<std::size_t>(l)].to)].name;
+  return text;
+}
+
+TEST(Route, TakesTheWidestWayThenTheShortest) {
+  const auto m = shipped("dgx1-v100");
+  EXPECT_EQ(way(*m, "gpu0", "gpu3"), "gpu0 gpu3") << "NVLink";
+  EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5") << "no NVLink, and GPUs pass nothing on";
+  EXPECT_EQ(way(*m, "gpu0", "cpu0"), "gpu0 plx0 cpu0");
+  EXPECT_EQ(way(*m, "gpu7", "nic3"), "gpu7 plx3 nic3");
+  EXPECT_EQ(way(*m, "gpu2", "gpu2"), "gpu2");
+  const auto h100 = shipped("hgx-h100");
+  EXPECT_EQ(way(*h100, "gpu0", "gpu7"), "gpu0 nvswitch gpu7");
+}
+
+/// The narrowest link of the best way, by trying every way.
+Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen, Bandwidth so_far) {
+  if (at == to) return so_far;
+  const PartKind kind = m.parts()[static_cast<std::size_t>(at)].kind;
+  const bool first = std::count(seen.begin(), seen.end(), true) == 0;
+  if (!first && (kind == PartKind::kGpu || kind == PartKind::kNic)) return Bandwidth();
+  seen[static_cast<std::size_t>(at)] = true;
+  Bandwidth best;
+  for (const MachineLink& l : m.links()) {
+    if (l.from != at || seen[static_cast<std::size_t>(l.to)]) continue;
+    best = std::max(best, widest_by_search(m, l.to, to, seen, std::min(so_far, l.bandwidth)));
+  }
+  seen[static_cast<std::size_t>(at)] = false;
+  return best;
+}
+
+TEST(Route, IsAsWideAsAnExhaustiveSearchFinds) {
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Part> parts(7);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i].name = "p" + std::to_string(i);
+      parts[i].kind =
+          i < 3 ? PartKind::kGpu : (i < 5 ? PartKind::kPcieSwitch : (i == 5 ? PartKind::kCpu : PartKind::kNic));
+    }
+    std::vector<MachineLink> links;
+    for (int i = 0; i < 7; ++i) {
+      for (int j = 0; j < 7; ++j) {
+        if (i != j && random.below(3) == 0)
+          links.push_back({i, j, LinkKind::kPcie, Bandwidth(static_cast<std::int64_t>(1 + random.below(4))), {}, ""});
+      }
+    }
+    const Machine m("random", parts, links, {}, {});
+    for (int from = 0; from < 7; ++from) {
+      for (int to = 0; to < 7; ++to) {
+        if (from == to) continue;
+        std::vector<bool> seen(7, false);
+        const Bandwidth widest =
+            widest_by_search(m, from, to, seen, Bandwidth(std::numeric_limits<std::int64_t>::max()));
+        const auto route = m.route(from, to);
+        ASSERT_EQ(route.has_value(), widest.count() > 0);
+        if (!route) continue;
+        Bandwidth narrowest{std::numeric_limits<std::int64_t>::max()};
+        int at = from;
+        for (const int l : *route) {
+          const MachineLink& link = m.links()[static_cast<std::size_t>(l)];
+          EXPECT_EQ(link.from, at);
+          at = link.to;
+          narrowest = std::min(narrowest, link.bandwidth);
+        }
+        EXPECT_EQ(at, to);
+        EXPECT_EQ(narrowest, widest);
+      }
+    }
+  }
+}
+
+TEST(NearestNic, IsTheOneBehindTheSameSwitchAndEqualOnesTakeTurns) {
+  const auto dgx1 = shipped("dgx1-v100");
+  std::vector<int> nics;
+  for (const int gpu : dgx1->gpus()) nics.push_back(dgx1->nearest_nic(gpu));
+  EXPECT_THAT(nics, ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
+  const auto a100 = shipped("dgx-a100");
+  nics.clear();
+  for (const int gpu : a100->gpus()) nics.push_back(a100->nearest_nic(gpu));
+  EXPECT_THAT(nics, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << "two cards per switch, two GPUs: one each";
+}
+
+TEST(ExpandName, SpellsRangesOut) {
+  EXPECT_THAT(*expand_name("gpu[8-11]"), ElementsAre("gpu8", "gpu9", "gpu10", "gpu11"));
+  EXPECT_THAT(*expand_name("a[0-1]/b"), ElementsAre("a0/b", "a1/b"));
+  EXPECT_THAT(*expand_name("cpu"), ElementsAre("cpu"));
+  for (const char* wrong : {"g[1-0]", "g[0-", "g[0]", "g0]", "g[-1-2]", "g[0-99999999]", "g[a-b]"})
+    EXPECT_FALSE(expand_name(wrong)) << wrong;
+}
+
+TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
+  const Library library(test::source_folder() + "/scenarios");
+  const std::vector<std::string> names = library.names(Library::Kind::kMachine);
+  EXPECT_THAT(names, testing::IsSupersetOf({"cpu-host", "dgx-a100", "dgx1-v100", "hgx-h100", "pcie-l40s"}));
+  for (const std::string& name : names) {
+    const auto m = shipped(name);
+    ASSERT_TRUE(m) << name;
+    EXPECT_EQ(m->name(), name) << "a machine is found by its file's name";
+    for (const Part& part : m->parts()) EXPECT_FALSE(part.source.empty()) << name << " " << part.name;
+    for (const MachineLink& link : m->links()) EXPECT_FALSE(link.source.empty()) << name;
+    for (const int gpu : m->gpus()) EXPECT_GE(m->nearest_nic(gpu), 0) << name;
+  }
+}
+
+TEST(ShippedMachines, RingsFollowNvlinksInsideADgx1) {
+  const auto m = shipped("dgx1-v100");
+  ASSERT_FALSE(m->rings_inside().empty());
+  for (const RingOrder& ring : m->rings_inside()) {
+    for (std::size_t i = 0; i < ring.gpus.size(); ++i) {
+      const int from = m->gpus()[static_cast<std::size_t>(ring.gpus[i])];
+      const int to = m->gpus()[static_cast<std::size_t>(ring.gpus[(i + 1) % ring.gpus.size()])];
+      const auto route = m->route(from, to);
+      ASSERT_EQ(route->size(), 1u) << "GPU " << ring.gpus[i] << " to its successor";
+      EXPECT_EQ(m->links()[static_cast<std::size_t>(route->front())].kind, LinkKind::kNvlink);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

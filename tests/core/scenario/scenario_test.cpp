@@ -1,0 +1,230 @@
+// What a scenario may not say, and what the user is told: every problem, where it stands, and what to do.
+
+#include "core/scenario/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kCluster =
+    "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n";
+const std::string kWorkload = "workload { variable { name: \"w\" shape: 1000 } }\n";
+const std::string kStrategy = "strategy { algorithm: \"ring\" }\n";
+
+Library library() { return Library(test::source_folder() + "/scenarios"); }
+
+std::string errors_of(const std::string& text) {
+  const auto scenario = read_scenario(text, "f", library());
+  return scenario ? "" : scenario.error().message();
+}
+
+Scenario good(const std::string& text) {
+  auto scenario = read_scenario(text, "f", library());
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  return scenario ? std::move(*scenario) : Scenario{};
+}
+
+TEST(Scenario, NeedsThreeLines) {
+  const Scenario s = good(kCluster + kWorkload + kStrategy);
+  EXPECT_EQ(s.name, "f");
+  EXPECT_EQ(s.cluster->replicas(), 16);
+  EXPECT_EQ(s.plan.packs.size(), 1u);
+  EXPECT_EQ(s.run.steps, 3);
+}
+
+TEST(Scenario, IsTheSameAsJson) {
+  const Scenario s = good(
+      R"({"cluster": {"workers": [{"machine": "dgx1-v100", "count": 2}], "network": {"kind": "ONE_SWITCH", "latencyUs": 1}},
+                             "workload": {"variable": [{"name": "w", "shape": ["1000"]}]}, "strategy": {"algorithm": "ring"}})");
+  EXPECT_EQ(s.cluster->replicas(), 16);
+  EXPECT_EQ(s.workload.bytes(), Bytes(4000));
+}
+
+TEST(Scenario, EmptyTextNamesEverythingThatIsMissing) {
+  EXPECT_EQ(errors_of(""),
+            "f:1:1: strategy is missing; say at least strategy { algorithm: \"ring\" }\n"
+            "f:1:1: cluster is missing; say at least cluster { workers { machine: … } }\n"
+            "f:1:1: workload is missing; say at least workload { model: … }");
+}
+
+TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
+  const std::string errors = errors_of(
+      "cluster {\n"
+      "  workers { machine: \"dgx1-v10\" count: 0 }\n"
+      "  network { kind: ONE_SWITCH latency_us: -1 bandwidth_gb_per_s: nan }\n"
+      "}\n"
+      "workload { model: \"resnet51_torchvision\" batch: -4 forward_ms: 1e300 colour: 5 }\n"
+      "strategy { algorithm: \"rnig\" shards: 0 bytes_per_pack: -1 num_packs: 99999999999 }\n"
+      "run { steps: 0 seed: -3 }\n");
+  EXPECT_EQ(errors,
+            "f:2:22: there is no machine \"dgx1-v10\"; did you mean \"dgx1-v100\"?\n"
+            "f:2:40: workers: count must be at least 1 (got 0)\n"
+            "f:3:42: network: latency_us must be at least 0 (got -1)\n"
+            "f:3:65: bandwidth_gb_per_s: nan is not a number to work with; give a finite one\n"
+            "f:5:19: there is no model \"resnet51_torchvision\"; did you mean \"resnet50_torchvision\"?\n"
+            "f:5:49: workload: batch must be at least 1 (got -4)\n"
+            "f:5:64: workload: forward_ms must be at most 100000000 (got 1e+300)\n"
+            "f:5:70: unknown field \"colour\" in Workload; it has model, variable, batch, gradient_type, layer_times, "
+            "flops_efficiency, forward_ms, "
+            "backward_ms, update_ms\n"
+            "f:6:23: strategy: there is no algorithm \"rnig\"; did you mean \"ring\"?\n"
+            "f:6:38: strategy: shards must be at least 1 (got 0)\n"
+            "f:6:56: strategy: bytes_per_pack must be at least 0 (got -1)\n"
+            "f:6:70: num_packs: 99999999999 does not fit; the most is 2147483647\n"
+            "f:7:14: run: steps must be at least 1 (got 0)\n"
+            "f:7:22: seed: -3 does not fit; the least is 0");
+}
+
+// --- clusters ---
+
+std::string with_machine(const std::string& parts) {
+  return "cluster {\n  workers { machine: \"m\" }\n  machine { name: \"m\"\n" + parts + "\n  }\n}\n" + kWorkload +
+         kStrategy;
+}
+const std::string kGpu = "device { name: \"gpu0\" kind: GPU memory_gb_per_s: 100 }\n";
+
+TEST(Scenario, AWorkerNeedsDevices) {
+  EXPECT_THAT(errors_of(with_machine("nic { name: \"n\" bandwidth_gb_per_s: 1 }")),
+              HasSubstr("machine \"m\" has no device; a worker needs at least one"));
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" replicas: 0 } }" + kWorkload + kStrategy),
+              HasSubstr("f:1:52: workers: replicas must be from 1 to 8, the GPUs of \"dgx1-v100\" (got 0); a worker "
+                        "without devices cannot take part"));
+  EXPECT_THAT(errors_of("cluster { }" + kWorkload + kStrategy), HasSubstr("the cluster has no workers"));
+}
+
+TEST(Scenario, EveryWorkerHasTheSameNumberOfDevices) {
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" replicas: 4 }\n"
+                        "network { kind: ONE_SWITCH latency_us: 1 } }" +
+                        kWorkload + kStrategy),
+              HasSubstr("f:1:52: workers \"hgx-h100\" have 4 devices with replicas, workers \"dgx1-v100\" have 8: "
+                        "collectives need the same number on every "
+                        "worker; say replicas: 4 for both"));
+}
+
+TEST(Scenario, LinksLeadSomewhere) {
+  EXPECT_THAT(errors_of(with_machine(
+                  kGpu + "link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 1 latency_us: 0 }")),
+              HasSubstr("f:5:25: link \"gpu0\"–\"gpu1\": to \"gpu1\" leads nowhere: machine \"m\" has no such part; "
+                        "did you mean \"gpu0\"?"));
+  EXPECT_THAT(errors_of(with_machine(
+                  kGpu + "link { from: \"gpu0\" to: \"gpu0\" kind: NVLINK bandwidth_gb_per_s: 1 latency_us: 0 }")),
+              HasSubstr("a part cannot be linked to itself"));
+  EXPECT_THAT(
+      errors_of(with_machine(
+          "device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 1 } switch { name: \"s[0-1]\" kind: PCIE_SWITCH }\n"
+          "link { from: \"gpu[0-2]\" to: \"s[0-1]\" kind: PCIE bandwidth_gb_per_s: 1 latency_us: 0 }")),
+      HasSubstr("3 parts cannot be joined to 2"));
+  EXPECT_THAT(errors_of(with_machine("device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 }")),
+              HasSubstr("no links lead from \"gpu0\" to \"gpu1\""));
+}
+
+TEST(Scenario, FiguresOfMachinesMakeSense) {
+  const std::string link = "link { from: \"gpu0\" to: \"n\" kind: PCIE ";
+  const auto errors = [&](const std::string& figures) {
+    return errors_of(with_machine(kGpu + "nic { name: \"n\" bandwidth_gb_per_s: 1 }\n" + link + figures + " }"));
+  };
+  EXPECT_THAT(errors("bandwidth_gb_per_s: -5 latency_us: 0"),
+              HasSubstr("link \"gpu0\"–\"n\": bandwidth_gb_per_s must be above 0 (got -5)"));
+  EXPECT_THAT(errors("bandwidth_gb_per_s: 0 latency_us: 0"), HasSubstr("must be above 0 (got 0)"));
+  EXPECT_THAT(errors("bandwidth_gb_per_s: 1"), HasSubstr("latency_us is missing; 0 is allowed"));
+  EXPECT_THAT(errors("latency_us: 1"), HasSubstr("bandwidth_gb_per_s is missing"));
+  EXPECT_THAT(errors("bandwidth_gb_per_s: inf latency_us: 1"), HasSubstr("inf is not a number to work with"));
+  EXPECT_THAT(errors_of(with_machine(kGpu + kGpu)), HasSubstr("\"gpu0\" is declared twice in machine \"m\""));
+  EXPECT_THAT(errors_of(with_machine("device { name: \"gpu[5-1]\" kind: GPU memory_gb_per_s: 1 }")),
+              HasSubstr("\"gpu[5-1]\" is not a name"));
+  EXPECT_THAT(errors_of(with_machine("device { name: \"gpu0\" memory_gb_per_s: 1 }")),
+              HasSubstr("kind is missing; say GPU or CPU"));
+  EXPECT_THAT(errors_of(with_machine(kGpu + "ring { span: ONE_WORKER gpu: [0, 0] }")),
+              HasSubstr("gpu must hold each GPU index from 0 to 0 once"));
+}
+
+TEST(Scenario, SeveralWorkersNeedANetworkAndCards) {
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" count: 2 } }" + kWorkload + kStrategy),
+              HasSubstr("2 workers need a network"));
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" count: 2 } network { } }" + kWorkload + kStrategy),
+              testing::AllOf(HasSubstr("network: kind is missing"),
+                             HasSubstr("network: latency_us is missing; one way, from card to card")));
+  EXPECT_THAT(
+      errors_of(
+          "cluster { workers { machine: \"m\" count: 2 } network { kind: RAILS latency_us: 1 } machine { name: \"m\" " +
+          kGpu + "} }" + kWorkload + kStrategy),
+      HasSubstr("machine \"m\" has no network card"));
+}
+
+TEST(Scenario, ABandwidthThatIsMillionsOffIsFoundBeforeTheRun) {
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: "
+                        "1 bandwidth_gb_per_s: 0.000001 } }\n"
+                        "workload { variable { name: \"w\" shape: [1000, 1000, 1000] } }" +
+                        kStrategy),
+              HasSubstr("the network at 1e-06 GB/s would take more than a day for the 4000000000 bytes of gradients; "
+                        "check its bandwidth"));
+}
+
+// --- workloads and strategies ---
+
+TEST(Scenario, WorkloadsAreGivenOnce) {
+  EXPECT_THAT(errors_of(kCluster + "workload { }" + kStrategy),
+              HasSubstr("workload: say model: \"…\", or list variables"));
+  EXPECT_THAT(errors_of(kCluster + "workload { model: \"vgg16_keras\" variable { name: \"x\" } batch: 1 }" + kStrategy),
+              HasSubstr("model and variable both list variables; keep one"));
+  EXPECT_THAT(
+      errors_of(kCluster + "workload { variable { name: \"x\" shape: -1 } variable { name: \"x\" } variable { } }" +
+                kStrategy),
+      testing::AllOf(HasSubstr("f:2:40: variable \"x\": sides of its shape must be 0 or more"),
+                     HasSubstr("variable \"x\" is listed twice"), HasSubstr("a variable needs a name")));
+  EXPECT_THAT(errors_of(kCluster + "workload { model: \"vgg16_keras\" }" + kStrategy), HasSubstr("batch is missing"));
+  EXPECT_THAT(errors_of(kCluster + "workload { model: \"vgg16_keras\" layer_times: \"resnet50_torchvision_v100\" }" +
+                        kStrategy),
+              HasSubstr("is it the profile of another model?"));
+}
+
+TEST(Scenario, StrategiesFitTheCluster) {
+  const auto errors = [](const std::string& strategy) {
+    return errors_of(kCluster + kWorkload + "strategy { " + strategy + " }");
+  };
+  EXPECT_THAT(errors("algorithm: \"pscpu\" shards: 3"),
+              HasSubstr("strategy: shards: 3 shards are more than the 2 workers"));
+  EXPECT_THAT(errors("algorithm: \"ring\" shards: 9"), HasSubstr("9 rings cannot be rotated against each other"));
+  EXPECT_THAT(errors("algorithm: \"nccl/ring\" shards: 2"), HasSubstr("leave shards out"));
+  EXPECT_THAT(errors("algorithm: \"ring\" channels: 2"), HasSubstr("did you mean shards?"));
+  EXPECT_THAT(errors("algorithm: \"ring\" bytes_per_pack: 1 num_packs: 2"),
+              HasSubstr("bytes_per_pack and num_packs are two ways of packing; keep one"));
+  EXPECT_THAT(errors("algorithm: \"ring\" agg_small_grads_max_group: 2"),
+              HasSubstr("does nothing without agg_small_grads_max_bytes"));
+  const std::string cpus =
+      "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 } }";
+  EXPECT_THAT(errors_of(cpus + kWorkload + "strategy { algorithm: \"nccl\" }"),
+              HasSubstr("\"nccl\" needs GPUs, and a worker of this cluster has none; take ring"));
+  EXPECT_THAT(errors_of(cpus + kWorkload + "strategy { algorithm: \"rechd\" }"),
+              HasSubstr("needs a power of two of replicas (here 3); take ring"));
+  EXPECT_EQ(errors_of(cpus + kWorkload + "strategy { algorithm: \"pscpu\" shards: 3 }"), "");
+}
+
+TEST(Scenario, ErrorsInNamedFilesAreReportedThere) {
+  const auto scenario = read_scenario("cluster { workers { machine: \"broken.textproto\" } }" + kWorkload + kStrategy,
+                                      test::source_folder() + "/tests/data/x", library());
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(scenario.error().message(), HasSubstr("tests/data/broken.textproto:3:"));
+}
+
+TEST(Scenario, DefaultsOfTheAlgorithms) {
+  const Scenario nccl = good(kCluster + kWorkload + "strategy { algorithm: \"nccl\" }");
+  EXPECT_EQ(nccl.strategy.launch, Launch::kSerial);
+  EXPECT_EQ(nccl.strategy.staging, Staging::kDirect);
+  EXPECT_EQ(nccl.strategy.merging, Merging::kScopedAllocator);
+  const Scenario pscpu = good(kCluster + kWorkload + "strategy { algorithm: \"pscpu\" }");
+  EXPECT_EQ(pscpu.strategy.launch, Launch::kConcurrent);
+  EXPECT_EQ(pscpu.strategy.staging, Staging::kViaHost);
+  EXPECT_EQ(pscpu.strategy.merging, Merging::kConcat);
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kRing)
+      << "TensorFlow's name";
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,188 @@
+#include "core/strategy/driver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+
+/// Writes down what the driver asks for, and plays the compute stream.
+class Recorded : public DriverActions {
+ public:
+  std::vector<std::string> log;
+  std::deque<ComputeTask> queue;
+  bool ended = false;
+
+  void compute(const ComputeTask& task) override {
+    log.push_back(std::string(to_string(task.kind)) + (task.index >= 0 ? " " + std::to_string(task.index) : ""));
+    queue.push_back(task);
+  }
+  void pack_ready(int pack) override { log.push_back("ready " + std::to_string(pack)); }
+  void launch(int pack) override { log.push_back("launch " + std::to_string(pack)); }
+  void step_done() override {
+    log.push_back("end");
+    ended = true;
+  }
+
+  /// What was asked for since the last call.
+  std::vector<std::string> take() { return std::exchange(log, {}); }
+  /// The stream's first task is done.
+  std::vector<std::string> next(Driver& driver) {
+    const ComputeTask task = queue.front();
+    queue.pop_front();
+    driver.compute_done(task, *this);
+    return take();
+  }
+};
+
+class DriverTest : public testing::Test {
+ protected:
+  /// Three variables a, b, c of 100 elements; c is ready first, then b, then a.
+  void SetUp() override {
+    for (const char* name : {"a", "b", "c"}) {
+      Variable v;
+      v.name = name;
+      v.elements = 100;
+      workload_.gradients.push_back(v);
+    }
+    for (const int v : {2, 1, 0})
+      workload_.segments.push_back({workload_.gradients[static_cast<std::size_t>(v)].name, {v}});
+    times_ = {milliseconds(5), {milliseconds(1), milliseconds(2), milliseconds(3)}, Time(100)};
+  }
+
+  Driver& make(const Strategy& strategy) {
+    plan_ = *make_plan(workload_, strategy, *cluster_);
+    tables_ = std::make_unique<DriverTables>(workload_, plan_);
+    driver_ = std::make_unique<Driver>(*tables_, times_, Bandwidth(1'000'000'000));
+    return *driver_;
+  }
+
+  std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
+  Workload workload_;
+  StepTimes times_;
+  Plan plan_;
+  std::unique_ptr<DriverTables> tables_;
+  std::unique_ptr<Driver> driver_;
+  Recorded actions_;
+};
+
+TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwardPass) {
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));  // packs 0, 1, 2 hold a, b, c
+  d.begin_step(1'000'000, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("forward"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 2", "launch 2", "backward 1"));
+  d.pack_done(2, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre()) << "its update's turn is after the backward pass";
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1", "backward 2"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0", "update 2"));
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("update 0")) << "while pack 1 still travels";
+  EXPECT_THAT(actions_.next(d), ElementsAre());
+  EXPECT_THAT(actions_.next(d), ElementsAre());
+  d.pack_done(1, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("update 1"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("end"));
+}
+
+TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.launch = Launch::kSerial;  // pack 0 holds c, the first to be ready
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  actions_.next(d);
+  actions_.take();
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0", "backward 1"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "backward 2"));
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("launch 1"));
+}
+
+TEST_F(DriverTest, CopiesIntoThePackGoInFrontOfTheNextSegment) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.bytes_per_pack = Bytes(500);  // c and b, then a
+  s.merging = Merging::kConcat;
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  actions_.next(d);
+  actions_.next(d);
+  actions_.take();
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "copy into pack 0", "backward 2"));
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(800)) << "800 bytes at 1 GB/s";
+  EXPECT_THAT(actions_.next(d), ElementsAre("launch 0"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1")) << "a alone is not copied";
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack 0", "update 0"));
+}
+
+TEST_F(DriverTest, NumPacksWaitsForEverythingOnBothEnds) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.num_packs = 2;
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  for (int i = 0; i < 3; ++i) actions_.next(d);
+  actions_.take();
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
+  actions_.next(d);
+  actions_.next(d);
+  d.pack_done(1, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre());
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack", "update"));
+}
+
+TEST_F(DriverTest, OneUpdateAfterAll) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.update = Update::kAfterAll;
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  for (int i = 0; i < 4; ++i) actions_.next(d);
+  d.pack_done(0, actions_);
+  d.pack_done(2, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre());
+  d.pack_done(1, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("update"));
+  EXPECT_EQ(actions_.queue.front().duration, Time(100));
+}
+
+TEST_F(DriverTest, SharesOfTheUpdateAddUpExactly) {
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  d.begin_step(1'000'000, actions_);
+  for (int i = 0; i < 4; ++i) actions_.next(d);
+  Time total;
+  for (const int p : {1, 0, 2}) {
+    d.pack_done(p, actions_);
+    total += actions_.queue.back().duration;
+  }
+  EXPECT_EQ(total, Time(100));
+}
+
+TEST_F(DriverTest, APaceScalesComputationOnly) {
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  d.begin_step(1'100'000, actions_);
+  EXPECT_EQ(actions_.queue.front().duration, microseconds(5'500));
+}
+
+TEST_F(DriverTest, StepsFollowEachOther) {
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  for (int step = 0; step < 3; ++step) {
+    actions_.ended = false;
+    d.begin_step(1'000'000, actions_);
+    for (int i = 0; i < 4; ++i) actions_.next(d);
+    for (const int p : {0, 1, 2}) {
+      d.pack_done(p, actions_);
+      actions_.next(d);
+    }
+    EXPECT_TRUE(actions_.ended);
+    EXPECT_TRUE(actions_.queue.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

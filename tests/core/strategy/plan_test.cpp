@@ -1,0 +1,195 @@
+#include "core/strategy/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Gradients of these sizes (in elements) in creation order, no times.
+Workload gradients(const std::vector<std::int64_t>& sizes, std::vector<DataType> types = {}) {
+  Workload w;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Variable v;
+    v.name = "v" + std::to_string(i);
+    v.elements = sizes[i];
+    if (i < types.size()) v.type = types[i];
+    w.gradients.push_back(v);
+    w.segments.push_back({v.name, {static_cast<int>(i)}});
+  }
+  return w;
+}
+
+class PlanTest : public testing::Test {
+ protected:
+  std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
+  Strategy strategy_ = Strategy::for_algorithm(Algorithm::kRing);
+
+  Plan plan(const Workload& w) {
+    auto p = make_plan(w, strategy_, *cluster_);
+    EXPECT_TRUE(p) << (p ? "" : p.error().text);
+    return p ? std::move(*p) : Plan{};
+  }
+  static std::vector<std::vector<int>> variables(const Plan& p) {
+    std::vector<std::vector<int>> lists;
+    for (const Pack& pack : p.packs) {
+      lists.emplace_back();
+      for (const Member& m : pack.members) lists.back().push_back(m.variable);
+    }
+    return lists;
+  }
+};
+
+TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
+  const Plan p = plan(gradients({10, 20, 30}));
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
+  EXPECT_EQ(p.packs[1].collective.elements, 20);
+  EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "alone, it is sent from where it lies";
+}
+
+TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
+  strategy_.bytes_per_pack = Bytes(100);
+  const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
+  EXPECT_EQ(p.packs[0].members[1].offset, 16) << "48 bytes and 16 of padding";
+  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(128)) << "the padding behind the last travels too";
+  EXPECT_EQ(p.packs[1].collective.bytes(), Bytes(200)) << "a gradient alone is not padded";
+  EXPECT_EQ(p.packs[0].copied_in, Bytes());
+}
+
+TEST_F(PlanTest, OnePackForEverything) {
+  strategy_.bytes_per_pack = Bytes(0);
+  EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 1u);
+}
+
+TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
+  strategy_.num_packs = 3;
+  const Plan p = plan(gradients({5, 1, 4}));
+  ASSERT_EQ(p.packs.size(), 3u);
+  EXPECT_EQ(p.packs[2].collective.elements, 4) << "the remainder goes to the last";
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_EQ(p.packs[1].members[0].first, 3);
+  EXPECT_EQ(p.packs[1].members[0].count, 2);
+  EXPECT_EQ(p.packs[1].members[1].offset, 2);
+  EXPECT_TRUE(p.packs[0].needs_all_gradients);
+  EXPECT_TRUE(p.unpacks_at_the_end);
+  Bytes in, out;
+  for (const Pack& pack : p.packs) {
+    in += pack.copied_in;
+    out += pack.copied_out;
+  }
+  EXPECT_EQ(in, Bytes(2 * 40)) << "concatenate and cut: everything is copied twice";
+  EXPECT_EQ(out, Bytes(2 * 40));
+}
+
+TEST_F(PlanTest, MorePacksThanElementsLeaveSomeEmpty) {
+  strategy_.num_packs = 5;
+  const Plan p = plan(gradients({3}));
+  EXPECT_EQ(p.packs.size(), 1u) << "floor(3 / 5) elements in the first four";
+  EXPECT_THAT(p.notes.front(), HasSubstr("4 of 5 packs are empty"));
+}
+
+TEST_F(PlanTest, NumPacksNeedsOneType) {
+  strategy_.num_packs = 2;
+  const auto p = make_plan(gradients({1, 1}, {DataType::kFloat32, DataType::kFloat16}), strategy_, *cluster_);
+  ASSERT_FALSE(p);
+  EXPECT_EQ(p.error().field, "num_packs");
+}
+
+TEST_F(PlanTest, SmallGradientsComeFirst) {
+  strategy_.agg_small_grads_max_bytes = Bytes(40);
+  const Plan p = plan(gradients({125, 6, 5, 7, 100}));
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(1, 2, 3), ElementsAre(0), ElementsAre(4)));
+  EXPECT_EQ(p.packs[0].copied_in, Bytes(18 * 4)) << "small gradients are copied together";
+  EXPECT_EQ(p.packs[1].copied_in, Bytes());
+}
+
+TEST_F(PlanTest, MergeScopeCountsConsecutiveUnits) {
+  strategy_.all_reduce_merge_scope = 2;
+  EXPECT_THAT(variables(plan(gradients({1, 1, 1, 1, 1}))),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+  strategy_.agg_small_grads_max_bytes = Bytes(4);
+  EXPECT_THAT(variables(plan(gradients({1, 1, 9, 9, 9}))), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4)))
+      << "a run counts as one unit";
+}
+
+TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
+  strategy_.bytes_per_pack = Bytes(0);
+  strategy_.merging = Merging::kSeparate;
+  EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 3u);
+  strategy_.merging = Merging::kConcat;
+  const Plan p = plan(gradients({1, 2, 3}));
+  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(24)) << "no padding";
+  EXPECT_EQ(p.packs[0].copied_in, Bytes(24));
+  EXPECT_EQ(p.packs[0].copied_out, Bytes(24));
+}
+
+/// ScopedAllocator grouping of the golden cases: "Group ops don't all have same type" stops the merging.
+TEST_F(PlanTest, TypesDoNotMixInAPack) {
+  strategy_.bytes_per_pack = Bytes(0);
+  const Plan p = plan(gradients({1, 2, 3}, {DataType::kFloat32, DataType::kFloat16, DataType::kFloat32}));
+  EXPECT_EQ(p.packs.size(), 3u);
+  EXPECT_THAT(p.notes.front(), HasSubstr("different types cannot be merged"));
+}
+
+TEST_F(PlanTest, SerialisedPacksFormAChainLastCreatedFirst) {
+  strategy_.launch = Launch::kSerial;
+  Plan p = plan(gradients({1, 2, 3}));
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(2), ElementsAre(1), ElementsAre(0)));
+  EXPECT_EQ(p.packs[0].after, -1);
+  EXPECT_EQ(p.packs[2].after, 1);
+  strategy_.bytes_per_pack = Bytes(1);
+  p = plan(gradients({1, 2, 3}));
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(2), ElementsAre(1), ElementsAre(0)))
+      << "packs are reversed already";
+}
+
+TEST_F(PlanTest, GradientsWithoutElementsDoNotTravel) {
+  EXPECT_EQ(plan(gradients({0, 5, 0})).packs.size(), 1u);
+  EXPECT_FALSE(make_plan(gradients({0}), strategy_, *cluster_));
+}
+
+TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
+  Random random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::int64_t> sizes;
+    for (std::uint64_t i = 1 + random.below(30); i > 0; --i)
+      sizes.push_back(static_cast<std::int64_t>(random.below(200)));
+    sizes.push_back(1);
+    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? Algorithm::kRing : Algorithm::kPscpu);
+    switch (random.below(5)) {
+      case 0: strategy_.bytes_per_pack = Bytes(static_cast<std::int64_t>(random.below(1500))); break;
+      case 1: strategy_.num_packs = 1 + static_cast<int>(random.below(9)); break;
+      case 2: strategy_.agg_small_grads_max_bytes = Bytes(1 + static_cast<std::int64_t>(random.below(500))); break;
+      case 3: strategy_.all_reduce_merge_scope = 1 + static_cast<int>(random.below(8)); break;
+      default: break;
+    }
+    if (random.below(2) == 0) strategy_.launch = Launch::kSerial;
+    const Workload w = gradients(sizes);
+    const Plan p = plan(w);
+    std::vector<std::vector<int>> times(sizes.size());
+    for (std::size_t v = 0; v < sizes.size(); ++v) times[v].assign(static_cast<std::size_t>(sizes[v]), 0);
+    for (const Pack& pack : p.packs) {
+      std::int64_t free_from = 0;
+      for (const Member& m : pack.members) {
+        EXPECT_GE(m.offset, free_from) << "members overlap";
+        free_from = m.offset + m.count;
+        for (std::int64_t e = 0; e < m.count; ++e)
+          ++times[static_cast<std::size_t>(m.variable)][static_cast<std::size_t>(m.first + e)];
+      }
+      EXPECT_LE(free_from, pack.collective.elements);
+    }
+    for (const auto& variable : times) {
+      for (const int count : variable) ASSERT_EQ(count, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,160 @@
+#include "core/text/bind.h"
+
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+namespace {
+
+std::string bind_text(const std::string& text, proto::Scenario& message) {
+  Problems problems;
+  SourceMap sources("f");
+  bind(parse_document(text, "f", problems).root, message, sources, problems);
+  return problems.empty() ? "" : problems.take().value().message();
+}
+
+std::string errors_of(const std::string& text) {
+  proto::Scenario message;
+  return bind_text(text, message);
+}
+
+TEST(Bind, FillsEveryKindOfField) {
+  proto::Scenario message;
+  EXPECT_EQ(bind_text("name: \"n\" run { steps: 0x10 seed: 18446744073709551615 compute_jitter_percent: 1.5 "
+                      "network_model: IDEAL }\n"
+                      "workload { variable { name: \"v\" shape: [2, 3] shape: 4 } } cluster { machine { switch { "
+                      "in_switch_reduction: true } } }",
+                      message),
+            "");
+  EXPECT_EQ(message.run().steps(), 16);
+  EXPECT_EQ(message.run().seed(), 18446744073709551615u);
+  EXPECT_EQ(message.run().network_model(), proto::Run::IDEAL);
+  EXPECT_EQ(message.workload().variable(0).shape_size(), 3);
+  EXPECT_TRUE(message.cluster().machine(0).switch_(0).in_switch_reduction());
+}
+
+TEST(Bind, AcceptsJsonsConventions) {
+  proto::Scenario message;
+  EXPECT_EQ(bind_text(R"({"run": {"seed": "123", "computeJitterPercent": 2, "networkModel": "FIFO", "steps": null}})",
+                      message),
+            "");
+  EXPECT_EQ(message.run().seed(), 123u);
+  EXPECT_EQ(message.run().compute_jitter_percent(), 2);
+  EXPECT_FALSE(message.run().has_steps());
+}
+
+TEST(Bind, ReportsEveryMisfitAtItsPlace) {
+  EXPECT_EQ(errors_of("nmae: \"x\"\n"
+                      "run {\n"
+                      "  steps: 99999999999\n"
+                      "  seed: -1\n"
+                      "  compute_jitter_percent: nan\n"
+                      "  network_model: FIFA\n"
+                      "}\n"
+                      "run { }\n"
+                      "strategy: 5\n"
+                      "workload { batch: 1.5 flops_efficiency: 1e999 model: 7 }\n"),
+            "f:1:1: unknown field \"nmae\" in Scenario; did you mean \"name\"?\n"
+            "f:3:10: steps: 99999999999 does not fit; the most is 2147483647\n"
+            "f:4:9: seed: -1 does not fit; the least is 0\n"
+            "f:5:27: compute_jitter_percent: nan is not a number to work with; give a finite one\n"
+            "f:6:18: network_model: expected one of FIFO, IDEAL, found FIFA; did you mean \"FIFO\"?\n"
+            "f:8:1: \"run\" is given twice; keep one\n"
+            "f:9:11: strategy: expected a message { … }, found 5\n"
+            "f:10:19: batch: expected a whole number, found 1.5\n"
+            "f:10:41: flops_efficiency: 1e999 is beyond what a double holds\n"
+            "f:10:54: model: expected a text in quotes, found 7");
+}
+
+TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
+  proto::Scenario message;
+  EXPECT_EQ(bind_text("strategy { bytes_per_pack: -9223372036854775808 num_packs: 2147483647 }", message), "");
+  EXPECT_EQ(message.strategy().bytes_per_pack(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_NE(errors_of("strategy { bytes_per_pack: 9223372036854775808 }").find("does not fit"), std::string::npos);
+  EXPECT_NE(errors_of("strategy { bytes_per_pack: -9223372036854775809 }").find("does not fit"), std::string::npos);
+  EXPECT_NE(errors_of("strategy { num_packs: 2147483648 }").find("does not fit"), std::string::npos);
+}
+
+TEST(Bind, APlainValueIsNoScenario) {
+  EXPECT_EQ(errors_of("[1, 2]"), "f:1:1: expected the fields of a Scenario, found a list [ … ]");
+}
+
+/// A message with random fields set, as deep as the schema goes.
+void fill_randomly(google::protobuf::Message& message, Random& random, int depth) {
+  const auto& reflection = *message.GetReflection();
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const auto* field = message.GetDescriptor()->field(i);
+    if (random.below(3) == 0) continue;
+    for (std::uint64_t n = field->is_repeated() ? random.below(4) : 1; n > 0; --n) {
+      const auto add = [&](auto value, auto adder, auto setter) {
+        field->is_repeated() ? (reflection.*adder)(&message, field, value)
+                             : (reflection.*setter)(&message, field, value);
+      };
+      using R = google::protobuf::Reflection;
+      switch (field->cpp_type()) {
+        case google::protobuf::FieldDescriptor::CPPTYPE_INT32:
+          add(static_cast<std::int32_t>(random.next()), &R::AddInt32, &R::SetInt32);
+          break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_INT64:
+          add(static_cast<std::int64_t>(random.next()), &R::AddInt64, &R::SetInt64);
+          break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_UINT64: add(random.next(), &R::AddUInt64, &R::SetUInt64); break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE:
+          add(static_cast<double>(static_cast<std::int64_t>(random.next())) / 1e7, &R::AddDouble, &R::SetDouble);
+          break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_BOOL:
+          add(random.below(2) == 0, &R::AddBool, &R::SetBool);
+          break;
+        case google::protobuf::FieldDescriptor::CPPTYPE_STRING: {
+          std::string text;
+          for (std::uint64_t c = random.below(12); c > 0; --c) text += static_cast<char>(32 + random.below(95));
+          text += random.below(4) == 0 ? "é\n\t\"\\" : "";
+          field->is_repeated() ? reflection.AddString(&message, field, text)
+                               : reflection.SetString(&message, field, text);
+          break;
+        }
+        case google::protobuf::FieldDescriptor::CPPTYPE_ENUM: {
+          const auto* value = field->enum_type()->value(
+              static_cast<int>(random.below(static_cast<std::uint64_t>(field->enum_type()->value_count()))));
+          field->is_repeated() ? reflection.AddEnum(&message, field, value)
+                               : reflection.SetEnum(&message, field, value);
+          break;
+        }
+        case google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE:
+          if (depth > 0) {
+            fill_randomly(field->is_repeated() ? *reflection.AddMessage(&message, field)
+                                               : *reflection.MutableMessage(&message, field),
+                          random, depth - 1);
+          }
+          break;
+        default: break;
+      }
+    }
+  }
+}
+
+TEST(Bind, ReadsWhatProtobufsOwnPrintersWrite) {
+  Random random(1);
+  for (int i = 0; i < 300; ++i) {
+    proto::Scenario written;
+    fill_randomly(written, random, 4);
+    std::string text, json;
+    ASSERT_TRUE(google::protobuf::TextFormat::PrintToString(written, &text));
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = i % 2 == 0;
+    ASSERT_TRUE(google::protobuf::util::MessageToJsonString(written, &json, options).ok());
+    for (const std::string& form : {text, json}) {
+      proto::Scenario read;
+      ASSERT_EQ(bind_text(form, read), "") << form;
+      EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(written, read)) << form;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,55 @@
+// libFuzzer: any bytes as a scenario, in both notations. Whatever they say, they are read or refused with a message
+// that names a place; a scenario that is accepted keeps its promises (a plan that covers every gradient once).
+// Models and machines come from the shipped files, so that the way behind the parser is walked too.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "core/scenario/scenario.h"
+
+namespace {
+
+using namespace tutti::core;
+
+void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void accept(const Scenario& scenario) {
+  std::int64_t covered = 0;
+  for (const Pack& pack : scenario.plan.packs) {
+    for (const Member& member : pack.members) covered += member.count;
+  }
+  std::int64_t elements = 0;
+  for (const Variable& gradient : scenario.workload.gradients) elements += gradient.elements;
+  demand(covered == elements, "the plan covers every element once");
+  demand(!scenario.plan.packs.empty() || scenario.workload.gradients.empty(), "a plan has packs");
+}
+
+void refuse(const Error& error) {
+  demand(!error.problems().empty(), "an error has a problem");
+  for (const Problem& problem : error.problems()) {
+    demand(!problem.text.empty(), "a problem has a text");
+    demand(problem.where.file.starts_with("fuzz") || !problem.where.file.empty(), "a problem names its file");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Library library(std::string(TUTTI_SOURCE_FOLDER) + "/scenarios");
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  for (const char* name : {"fuzz.textproto", "fuzz.json"}) {
+    const auto scenario = read_scenario(text, name, library);
+    if (scenario) {
+      accept(*scenario);
+    } else {
+      refuse(scenario.error());
+    }
+  }
+  return 0;
+}

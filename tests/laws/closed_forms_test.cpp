@@ -1,0 +1,177 @@
+// Under the ideal network every algorithm takes exactly what its closed form says, to the picosecond.
+//
+// Rounding: every message and every addition takes its bytes over its rate, rounded up to the next picosecond;
+// latencies are whole picoseconds; nothing else is rounded. So a closed form is a sum of such terms.
+// The forms are those of docs/algorithms.md (TensorFlow's cost summary with one port per device and kind of link).
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <numeric>
+
+#include "core/algorithm/halving_doubling.h"
+#include "core/algorithm/ring.h"
+#include "core/algorithm/shuffle.h"
+#include "core/algorithm/star.h"
+#include "core/schedule/stages.h"
+#include "core/strategy/bounds.h"
+#include "sim/collective_run.h"
+#include "tests/support/clusters.h"
+
+namespace tutti {
+namespace {
+
+using core::Bytes;
+using core::Rank;
+using core::Time;
+using sim::NetworkModel;
+
+constexpr std::int64_t kItem = 4;  // bytes of a float32
+
+/// α, β and γ of the plain clusters, rounded as the simulator rounds.
+struct Costs {
+  test::PlainRates rates;
+  [[nodiscard]] Time alpha() const { return rates.latency; }
+  [[nodiscard]] Time wire(std::int64_t elements) const {
+    return core::transfer_time(Bytes(elements * kItem), rates.link);
+  }
+  [[nodiscard]] Time add(std::int64_t elements) const {
+    return core::transfer_time(Bytes(elements * kItem), rates.reduce);
+  }
+};
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Sizes in elements: nothing, one, around the number of ranks, a prime, 64 MiB.
+std::vector<std::int64_t> sizes_for(int ranks) { return {0, 1, ranks - 1, ranks, ranks + 1, 1'000'003, 16'777'216}; }
+
+class ClosedForm : public testing::TestWithParam<int> {
+ protected:
+  [[nodiscard]] int ranks() const { return GetParam(); }
+
+  Time simulate(std::shared_ptr<const core::Schedule> schedule, std::int64_t elements) {
+    const auto cluster = test::plain_cluster(schedule->ranks(), costs_.rates);
+    const core::Collective collective = test::on_plain_cluster(*cluster, std::move(schedule), elements);
+    const sim::CollectiveRun run = sim::run_alone(collective, NetworkModel::kIdeal);
+    EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
+    return run.end;
+  }
+
+  Costs costs_;
+};
+
+TEST_P(ClosedForm, Ring) {
+  const int n = ranks();
+  for (const std::int64_t e : sizes_for(n)) {
+    const std::int64_t chunk = ceil_div(e, n);
+    const Time expected =
+        e == 0 ? Time() : 2 * (n - 1) * (costs_.alpha() + costs_.wire(chunk)) + (n - 1) * costs_.add(chunk);
+    EXPECT_EQ(simulate(core::ring_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+  }
+}
+
+/// Several lanes share a rank's port. With equal chunks of τ, the lanes' messages follow each other; a round takes
+/// lanes · τ, or τ + α (+ ρ while reducing) where that is longer. REQUIRES here: ρ ≤ τ.
+TEST_P(ClosedForm, RingsOverChannels) {
+  const int n = ranks();
+  if (n == 1) return;
+  for (const int lanes : {2, 3, 8}) {
+    for (const std::int64_t chunk : {1, 1000, 100'003}) {
+      Costs costs;
+      costs.rates.reduce = core::Bandwidth(2 * costs.rates.link.count());
+      costs_ = costs;
+      const std::int64_t e = chunk * lanes * n;
+      core::RingOptions options;
+      options.lanes.assign(static_cast<std::size_t>(lanes), core::RingPath{});
+      const Time tau = costs.wire(chunk);
+      const Time round_adding = std::max(lanes * tau, tau + costs.alpha() + costs.add(chunk));
+      const Time round_copying = std::max(lanes * tau, tau + costs.alpha());
+      const Time expected = (n - 1) * round_adding + (n - 2) * round_copying + (lanes - 1) * tau + tau + costs.alpha();
+      EXPECT_EQ(simulate(core::ring_all_reduce(n, e, options), e), expected)
+          << n << " ranks, " << lanes << " lanes, chunks of " << chunk;
+    }
+  }
+}
+
+TEST_P(ClosedForm, HalvingDoubling) {
+  const int n = ranks();
+  if (!std::has_single_bit(static_cast<unsigned>(n))) return;
+  for (const std::int64_t e : sizes_for(n)) {
+    Time expected;
+    std::int64_t held = e;
+    for (int hop = 1; hop < n && e > 0; hop *= 2) {
+      held = ceil_div(held, 2);
+      expected += 2 * (costs_.alpha() + costs_.wire(held)) + costs_.add(held);
+    }
+    EXPECT_EQ(simulate(core::halving_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+  }
+}
+
+/// Gather ranks among the contributors: each receives the last (largest) piece from the n - 1 others, adds n pieces at
+/// once, and sends the sum back to the n - 1 others.
+TEST_P(ClosedForm, ShuffleOverContributors) {
+  const int n = ranks();
+  for (const int g : {1, 2, 3, n / 2, n}) {
+    if (g < 1 || g > n) continue;
+    std::vector<Rank> gather(static_cast<std::size_t>(g));
+    std::iota(gather.begin(), gather.end(), 0);
+    for (const std::int64_t e : sizes_for(n)) {
+      const std::int64_t last = core::RaggedCut{e, g}.size(g - 1);
+      const Time expected = e == 0 || n == 1
+                                ? Time()
+                                : 2 * costs_.alpha() + 2 * (n - 1) * costs_.wire(last) +
+                                      core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
+      EXPECT_EQ(simulate(core::shuffle_all_reduce(n, n, gather, e, core::Engine::kCpu, core::Engine::kCpu), e),
+                expected)
+          << n << " ranks, " << g << " gather ranks, " << e << " elements";
+    }
+  }
+}
+
+/// Gather ranks besides the contributors (pscpu seen from GPUs with ports of their own): n in place of n - 1.
+TEST_P(ClosedForm, ShuffleOverHelpers) {
+  const int n = ranks();
+  for (const int g : {1, 2, 3, n / 2, n}) {
+    if (g < 1 || g > n) continue;
+    std::vector<Rank> gather(static_cast<std::size_t>(g));
+    std::iota(gather.begin(), gather.end(), n);
+    for (const std::int64_t e : sizes_for(n)) {
+      const std::int64_t last = core::RaggedCut{e, g}.size(g - 1);
+      const Time expected = e == 0 ? Time()
+                                   : 2 * costs_.alpha() + 2 * n * costs_.wire(last) +
+                                         core::transfer_time(Bytes((n - 1) * last * kItem), costs_.rates.reduce);
+      EXPECT_EQ(simulate(core::shuffle_all_reduce(n + g, n, gather, e, core::Engine::kCpu, core::Engine::kCpu), e),
+                expected)
+          << n << " ranks, " << g << " gather ranks, " << e << " elements";
+    }
+  }
+}
+
+TEST_P(ClosedForm, StarReduceAndBroadcast) {
+  const int n = ranks();
+  for (const std::int64_t e : sizes_for(n)) {
+    const bool idle = e == 0 || n == 1;
+    const Time one_way = idle ? Time() : costs_.alpha() + (n - 1) * costs_.wire(e);
+    const Time adding = idle ? Time() : core::transfer_time(Bytes((n - 1) * e * kItem), costs_.rates.reduce);
+    EXPECT_EQ(simulate(core::star_reduce(n, n, 0, e, core::Engine::kCpu, core::Engine::kCpu), e), one_way + adding);
+    EXPECT_EQ(simulate(core::star_broadcast(n, n, 0, e, core::Engine::kCpu), e), one_way);
+  }
+}
+
+TEST_P(ClosedForm, ChainBroadcast) {
+  const int n = ranks();
+  if (n == 1) return;
+  for (const std::int64_t messages : {1, 2, 7}) {
+    for (const std::int64_t size : {1, 1000, 100'003}) {
+      const std::int64_t e = messages * size;
+      const Time expected = (n - 1) * (costs_.alpha() + costs_.wire(size)) + (messages - 1) * costs_.wire(size);
+      EXPECT_EQ(simulate(core::chain_broadcast(n, e, size, core::Engine::kCpu), e), expected)
+          << n << " ranks, " << messages << " of " << size;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Range(1, 65), testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace tutti

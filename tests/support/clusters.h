@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+
+#include "core/cluster/cluster.h"
+#include "core/strategy/collective.h"
+
+namespace tutti::test {
+
+/// What the tests' plain clusters are made of. Odd rates, so that times do not come out round by luck.
+struct PlainRates {
+  core::Bandwidth link{12'345'678'901};
+  core::Time latency = core::nanoseconds(1'234);
+  core::Bandwidth reduce{7'777'777'777};
+};
+
+/// `workers` machines with one CPU and one network card each, on one switch. The way from any CPU to any other takes
+/// `latency` plus bytes over `link`, in both network models; adding runs at `reduce`.
+std::shared_ptr<const core::Cluster> plain_cluster(int workers, const PlainRates& rates = {});
+
+/// A collective of `schedule` over all the workers of a plain cluster. Elements are bytes-sized by `type`.
+core::Collective on_plain_cluster(const core::Cluster& cluster, std::shared_ptr<const core::Schedule> schedule,
+                                  std::int64_t elements, core::DataType type = core::DataType::kFloat32);
+
+/// The same with rank r on worker `places[r]`.
+core::Collective on_plain_cluster(const core::Cluster& cluster, std::shared_ptr<const core::Schedule> schedule,
+                                  std::int64_t elements, const std::vector<int>& places);
+
+/// One machine of `gpus` GPUs on a switch (with NVLINK links of `rates`), a CPU behind a PCIe switch and a card.
+std::shared_ptr<const core::Machine> switch_machine(int gpus, const PlainRates& rates = {}, bool adding_switch = false);
+
+/// Where the repository's own files are.
+std::string source_folder();
+
+}  // namespace tutti::test

@@ -1,0 +1,104 @@
+#include "tests/support/program.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+namespace tutti::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Sends SIGINT once `path` holds something, or when a minute has passed, so that no test hangs.
+void interrupt_once(pid_t child, const std::string& path) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  std::error_code none;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (const auto size = fs::file_size(path, none); !none && size > 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  kill(child, SIGINT);
+}
+
+}  // namespace
+
+Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& options) {
+  const TemporaryFolder talk;
+  const std::string out = options.out_file.empty() ? talk.file("out") : options.out_file;
+  const std::string err = talk.file("err");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  constexpr mode_t kMine = 0600;
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
+  if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  std::vector<std::string> words{TUTTI_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);
+  if (!options.interrupt_once.empty()) interrupt_once(child, options.interrupt_once);
+  const int status = wait_for(child);
+  return {status, options.out_file.empty() ? content(out) : "", content(err)};
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "tutti-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::system_error(errno, std::generic_category(), pattern);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string TemporaryFolder::write(const std::string& name, const std::string& text) const {
+  std::ofstream out(file(name), std::ios::binary);
+  out << text;
+  if (!out.flush()) throw std::runtime_error("cannot write " + file(name));
+  return file(name);
+}
+
+std::string TemporaryFolder::read(const std::string& name) const { return content(file(name)); }
+
+std::vector<std::string> TemporaryFolder::files() const {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace tutti::test

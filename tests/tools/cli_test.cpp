@@ -1,0 +1,369 @@
+// The command as its users meet it: a program with arguments, files, messages and an exit status.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/clusters.h"
+#include "tests/support/json.h"
+#include "tests/support/program.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::Outcome;
+using test::run_tutti;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSmall = R"(
+cluster { workers { machine: "dgx1-v100" } }
+workload {
+  variable { name: "a" shape: [1000, 1000] }
+  variable { name: "b" shape: 77 }
+}
+strategy { algorithm: "ring" bytes_per_pack: 0 }
+)";
+
+std::string scenario(const std::string& name) { return test::source_folder() + "/scenarios/" + name + ".textproto"; }
+
+/// The request is refused: status 2, why on stderr, nothing on stdout, no file more than there was.
+void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
+                    const testing::Matcher<std::string>& why) {
+  const std::vector<std::string> before = folder.files();
+  const Outcome o = run_tutti(arguments, {folder.path(), {}, {}});
+  EXPECT_EQ(o.status, 2) << o.out;
+  EXPECT_THAT(o.err, why);
+  EXPECT_THAT(o.out, IsEmpty());
+  EXPECT_EQ(folder.files(), before);
+}
+
+// --- help ---
+
+TEST(Help, IsThereForEveryCommandWithExamples) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"--help"}, {"simulate", "--help"}, {"plan", "--help"}, {"export", "--help"}, {"init", "--help"}}) {
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0);
+    EXPECT_THAT(o.out, AllOf(HasSubstr("Usage: "), HasSubstr("Examples:\n  tutti ")));
+    EXPECT_THAT(o.err, IsEmpty());
+  }
+}
+
+TEST(Help, ExamplesOfShippedScenariosRun) {
+  for (const char* command : {"simulate", "plan"}) {
+    const std::string help = run_tutti({command, "--help"}).out;
+    std::istringstream lines(help.substr(help.find("Examples:")));
+    int ran = 0;
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream in(line);
+      std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
+      if (words.size() < 3 || words[0] != "tutti" || !words[2].starts_with("scenarios/")) continue;
+      words.erase(words.begin());
+      EXPECT_EQ(run_tutti(words, {test::source_folder(), {}, {}}).status, 0) << line;
+      ++ran;
+    }
+    EXPECT_GE(ran, 1) << command;
+  }
+}
+
+TEST(Help, TellsTheVersion) { EXPECT_THAT(run_tutti({"--version"}).out, StartsWith("tutti 0.")); }
+
+TEST(Help, WrongWordsAreRefused) {
+  const TemporaryFolder folder;
+  expect_refused({}, folder, HasSubstr("subcommand is required"));
+  expect_refused({"simulat"}, folder, HasSubstr("--help"));
+  expect_refused({"simulate"}, folder, HasSubstr("scenario is required"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder, HasSubstr("--fast"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder,
+                 HasSubstr("--format yaml: expected one of text, json"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--record", "all"}, folder,
+                 HasSubstr("--record all: expected one of none, packs, steps"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--network-model", "exact"}, folder,
+                 HasSubstr("expected one of fifo, ideal"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--workers", "3-1"}, folder,
+                 HasSubstr("--workers 3-1: expected a worker or a range"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--workers", "0-"}, folder,
+                 HasSubstr("--workers 0-: expected"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "0"}, folder, HasSubstr("--steps 0: expected 1 to"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "1e99"}, folder, HasSubstr("--steps"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "nan"}, folder, HasSubstr("--from-us"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "9", "--to-us", "3"}, folder,
+                 HasSubstr("--to-us is before --from-us"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--max-spans", "-1"}, folder, HasSubstr("--max-spans"));
+  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder,
+                 HasSubstr("--pack 1: there are packs 0 to 0"));
+  expect_refused({"export", "x", "--to", "pdf"}, folder, HasSubstr("--to pdf: expected one of perfetto, csv, svg"));
+  expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, HasSubstr("--table rows: expected one of"));
+  expect_refused({"init", "--nodes", "0"}, folder, HasSubstr("--nodes 0: expected 1 or more"));
+}
+
+// --- simulate ---
+
+TEST(Simulate, AnswersInJson) {
+  const Outcome o = run_tutti({"simulate", scenario("06_resnet50_nccl"), "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.err, IsEmpty());
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data json(document);
+  const double step = json["step_time_us"].real();
+  EXPECT_GT(step, 110'000);
+  EXPECT_GT(step, json["lower_bound"]["step_us"].real());
+  EXPECT_GT(json["communication_us"].real(), json["exposed_communication_us"].real());
+  EXPECT_EQ(json["packs"].items().size(), 4u);
+  EXPECT_EQ(json["links"].items().size(), 100u);
+  double last = json["critical_path"].items()[0]["start_us"].real();
+  for (const Data& piece : json["critical_path"].items()) {
+    EXPECT_NEAR(piece["start_us"].real(), last, 1e-5) << "no gaps";
+    last = piece["end_us"].real();
+  }
+  EXPECT_FALSE(json["critical_path_in_words"].items().empty());
+  EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() + json["other_compute_us"].real() +
+                  json["exposed_communication_us"].real(),
+              json["steps"].items()[2]["time_us"].real(), 1e-4);
+}
+
+TEST(Simulate, SaysTheSameTwice) {
+  const auto run = [] { return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out; };
+  EXPECT_EQ(run(), run());
+}
+
+TEST(Simulate, OptionsOverrideTheScenario) {
+  const Outcome o = run_tutti({"simulate", scenario("01_two_ranks"), "--steps", "4", "--seed", "9", "--network-model",
+                               "ideal", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["steps"].items().size(), 4u);
+  EXPECT_EQ(json["seed"].number(), 9);
+  EXPECT_EQ(json["network_model"].text(), "ideal");
+}
+
+TEST(Simulate, ReadsJsonScenariosToo) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.json",
+      R"({"cluster": {"workers": {"machine": "dgx1-v100"}}, "workload": {"variable": [{"name": "a", "shape": [3, 5]}]},
+    "strategy": {"algorithm": "pscpu"}})");
+  const Outcome o = run_tutti({"simulate", file});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("pscpu"));
+}
+
+TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("bad.textproto",
+                                        "cluster { workers { machine: \"dgx1-v10\" } }\n"
+                                        "workload { model: \"resnet\" bach: 3 }\n"
+                                        "strategy { algorithm: \"ring\" shards: -1 }\n"
+                                        "run { compute_jitter_percent: nan }\n");
+  expect_refused({"simulate", file, "--timeline", folder.file("t.tutti")}, folder,
+                 AllOf(HasSubstr(file + ":1:30: "), HasSubstr("did you mean \"dgx1-v100\""),
+                       HasSubstr(file + ":2:19: "), HasSubstr(file + ":2:28: "), HasSubstr("did you mean \"batch\""),
+                       HasSubstr(file + ":3:38: "), HasSubstr(file + ":4:31: ")));
+}
+
+TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
+  const TemporaryFolder folder;
+  expect_refused({"simulate", folder.file("absent")}, folder, HasSubstr("absent: cannot be read: No such file"));
+  expect_refused({"simulate", folder.path()}, folder, HasSubstr("folder"));
+  expect_refused({"simulate", folder.write("empty", "")}, folder, HasSubstr("empty"));
+  expect_refused({"simulate", folder.write("binary", std::string("\x7f"
+                                                                 "ELF\0\1\2",
+                                                                 7))},
+                 folder, HasSubstr("binary:1:1: "));
+  expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder, HasSubstr("open.json:1:"));
+}
+
+TEST(Simulate, LosesNoFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  expect_refused({"simulate", file, "--timeline", file}, folder, HasSubstr("this is the file to read from"));
+  expect_refused({"simulate", file, "--timeline", folder.path()}, folder, HasSubstr("this is a folder"));
+  expect_refused({"simulate", file, "--timeline", folder.file("no/such/folder.tutti")}, folder,
+                 HasSubstr("cannot be written: No such file"));
+  EXPECT_EQ(folder.read("s.textproto"), kSmall);
+}
+
+TEST(Simulate, WritesToDevicesAsTheyAre) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  EXPECT_EQ(run_tutti({"simulate", file, "--timeline", "/dev/null"}).status, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const Outcome full = run_tutti({"simulate", file, "--timeline", "/dev/full"});
+  EXPECT_EQ(full.status, 1);
+  EXPECT_THAT(full.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
+  const Outcome out = run_tutti({"simulate", file}, {{}, "/dev/full", {}});
+  EXPECT_EQ(out.status, 1);
+  EXPECT_THAT(out.err, HasSubstr("cannot write to standard output: No space left on device"));
+}
+
+TEST(Simulate, FollowsLinksToTheTimeline) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  fs::create_symlink("real.tutti", folder.file("link.tutti"));
+  EXPECT_EQ(run_tutti({"simulate", file, "--timeline", folder.file("link.tutti")}).status, 0);
+  EXPECT_TRUE(fs::is_symlink(folder.file("link.tutti")));
+  EXPECT_THAT(folder.read("real.tutti"), StartsWith("TUTTI"));
+}
+
+TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
+  const TemporaryFolder folder;
+  const std::string timeline = folder.file("t.tutti");
+  const Outcome o = run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
+                              {{}, {}, timeline + ".part"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
+  ASSERT_THAT(folder.files(), ElementsAre("t.tutti"));
+  const Outcome read = run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"});
+  EXPECT_EQ(read.status, 0);
+  EXPECT_THAT(read.err, IsEmpty()) << "the file is complete";
+}
+
+// --- plan ---
+
+TEST(Plan, ShowsWhatTravelsTogether) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  EXPECT_THAT(run_tutti({"plan", file}).out, AllOf(HasSubstr("1 pack of 2 gradients"), HasSubstr("b, a")));
+  const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+  const auto gradients = Data(document)["packs"].items()[0]["gradients"].items();
+  EXPECT_EQ(gradients[0]["name"].text(), "b");
+  EXPECT_EQ(gradients[1]["offset_in_pack"].number(), 80)
+      << "ScopedAllocator begins every tensor on a multiple of 64 bytes";
+}
+
+TEST(Plan, PrintsAndProvesSchedules) {
+  const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"),
+                           HasSubstr("every one of 2 replicas ends with every contribution exactly once")));
+  for (const char* name : {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
+    EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
+  }
+}
+
+TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.textproto");
+  ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
+  expect_refused({"plan", file, "--schedule"}, folder,
+                 HasSubstr("steps on 256 ranks, more than the 20000 that are printed"));
+}
+
+// --- export ---
+
+class Export : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run_tutti({"simulate", folder.write("s.textproto", kSmall), "--timeline", timeline}).status, 0);
+  }
+  TemporaryFolder folder;
+  std::string timeline = folder.file("t.tutti");
+};
+
+TEST_F(Export, WritesBesideTheTimeline) {
+  for (const char* form : {"perfetto", "csv", "svg"})
+    EXPECT_EQ(run_tutti({"export", timeline, "--to", form}).status, 0);
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.perfetto-trace", "t.spans.csv", "t.svg", "t.tutti"));
+  EXPECT_THAT(folder.read("t.svg"), AllOf(StartsWith("<svg"), EndsWith("</svg>\n")));
+}
+
+TEST_F(Export, WritesEveryTable) {
+  for (const char* table : {"spans", "packs", "steps", "links", "path"}) {
+    const Outcome o = run_tutti({"export", timeline, "--to", "csv", "--table", table, "-o", "-"});
+    EXPECT_EQ(o.status, 0);
+    std::istringstream lines(o.out);
+    std::string heading, line;
+    std::getline(lines, heading);
+    EXPECT_THAT(heading, HasSubstr(",")) << table;
+    int rows = 0;
+    while (std::getline(lines, line)) ++rows;
+    EXPECT_GT(rows, 0) << table;
+  }
+}
+
+TEST_F(Export, LosesNoFile) {
+  expect_refused({"export", timeline, "--to", "csv", "-o", timeline}, folder,
+                 HasSubstr("this is the file to read from"));
+  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder, HasSubstr("this is not a timeline"));
+  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder,
+                 HasSubstr("cannot be read: No such file"));
+  EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
+}
+
+TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
+  const std::string whole = folder.read("t.tutti");
+  const std::string cut = folder.write("cut.tutti", whole.substr(0, whole.size() - 100));
+  const Outcome o = run_tutti({"export", cut, "--to", "csv", "-o", "-"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.err, HasSubstr("the file ends before its index; what is there is exported"));
+  EXPECT_EQ(o.out, run_tutti({"export", timeline, "--to", "csv", "-o", "-"}).out) << "only the index was cut off";
+}
+
+// --- init ---
+
+TEST(Init, WritesAScenarioThatRuns) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes", "3", "--algorithm",
+                       "ring", "-o", folder.file("s.textproto")})
+                .status,
+            0);
+  const Outcome o = run_tutti({"simulate", folder.file("s.textproto")});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("3 × dgx-a100, 24 GPUs"));
+}
+
+TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
+  const std::string listed = run_tutti({"init", "--list"}).out;
+  std::istringstream lines(listed);
+  std::map<std::string, int> counts;
+  std::string section;
+  const std::map<std::string, std::string> options{
+      {"machines:", "--machine"}, {"models:", "--model"}, {"algorithms:", "--algorithm"}};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) {
+      section = line;
+      continue;
+    }
+    ++counts[section];
+    if (!options.contains(section)) continue;
+    std::vector<std::string> words{"init", options.at(section), line.substr(2)};
+    if (section == "models:") words.insert(words.end(), {"--machine", "hgx-h100"});  // has a rate for every type
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << line << ": " << o.err;
+  }
+  EXPECT_EQ(counts["models:"], 35);
+  EXPECT_EQ(counts["machines:"], 5);
+}
+
+TEST(Init, OverwritesOnlyWhenTold) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("mine", "precious");
+  expect_refused({"init", "-o", file}, folder, HasSubstr("this file exists; --force overwrites it"));
+  EXPECT_EQ(folder.read("mine"), "precious");
+  EXPECT_EQ(run_tutti({"init", "-o", file, "--force"}).status, 0);
+  EXPECT_THAT(folder.read("mine"), HasSubstr("cluster {"));
+}
+
+TEST(Init, RefusesWhatWouldNotRun) {
+  const TemporaryFolder folder;
+  expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder,
+                 AllOf(HasSubstr("resnet5"), HasSubstr("did you mean")));
+  expect_refused({"init", "--algorithm", "rings", "-o", "x"}, folder, HasSubstr("did you mean \"ring\""));
+  expect_refused({"init", "--machine", "a\" b", "-o", "x"}, folder, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs every libFuzzer target for SECONDS each (default 60), from its corpus. A finding stops it; its input lies in
+# build/fuzz/findings and belongs into tests/fuzz/corpus/TARGET once mended.
+#
+#   tools/fuzz.sh [SECONDS [TARGET…]]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-60}
+targets=("${@:2}")
+[ ${#targets[@]} -gt 0 ] || targets=(scenario timeline)
+
+tools/install_packages.sh build test dev
+cmake --preset fuzz
+cmake --build --preset fuzz --target "${targets[@]/%/_fuzz}"
+mkdir -p build/fuzz/findings
+for target in "${targets[@]}"; do
+    grown=build/fuzz/corpus/$target
+    mkdir -p "$grown"
+    seeds=()
+    if [ "$target" = scenario ]; then
+        # The words of the schema, so that not all time goes into misspelling them.
+        grep -ohE '[A-Za-z_]+ = [0-9]+;' core/proto/scenario.proto core/proto/machine.proto | awk '{print "\"" $1 "\""}' |
+            sort -u >build/fuzz/scenario.dict
+        seeds=(-dict=build/fuzz/scenario.dict -seed_inputs="$(printf '%s,' scenarios/*.textproto | sed 's/,$//')")
+    fi
+    log=build/fuzz/$target.log
+    if ! build/fuzz/tests/fuzz/"${target}"_fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=65536 \
+        -artifact_prefix="build/fuzz/findings/$target-" -print_final_stats=1 "${seeds[@]}" \
+        "$grown" "tests/fuzz/corpus/$target" >"$log" 2>&1; then
+        grep -v NEW_FUNC "$log" | tail -n 60 >&2
+        echo "$target: a finding; the input is in build/fuzz/findings" >&2
+        exit 1
+    fi
+    echo "$target: $(awk '/number_of_executed_units/ {print $2}' "$log") inputs in $seconds s, no finding"
+done

@@ -1,0 +1,64 @@
+#include "tools/tutti/export.h"
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/timeline/export_csv.h"
+#include "core/timeline/export_perfetto.h"
+#include "core/timeline/export_svg.h"
+#include "core/timeline/reader.h"
+#include "tools/tutti/output_file.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+
+/// FILE with another ending.
+std::string default_output(const ExportOptions& options) {
+  std::filesystem::path path(options.timeline);
+  if (options.to == "perfetto") return path.replace_extension(".perfetto-trace").string();
+  if (options.to == "csv") return path.replace_extension("." + options.table + ".csv").string();
+  return path.replace_extension(".svg").string();
+}
+
+Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& options, std::ostream& out) {
+  if (options.to == "perfetto") return core::export_perfetto(timeline, out);
+  if (options.to == "csv") return core::export_csv(timeline, *core::parse_csv_content(options.table), out);
+  auto picture = core::export_svg(timeline);
+  if (!picture) return tl::make_unexpected(picture.error());
+  out << *picture;
+  return {};
+}
+
+}  // namespace
+
+int export_timeline(const ExportOptions& options, const Environment&) {
+  if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
+    return report(Error::request(fmt::format("--to {}: expected one of perfetto, csv, svg", options.to)));
+  }
+  if (!core::parse_csv_content(options.table)) {
+    return report(
+        Error::request(fmt::format("--table {}: expected one of spans, packs, steps, links, path", options.table)));
+  }
+  const auto timeline = core::TimelineReader::open(options.timeline);
+  if (!timeline) return report(timeline.error());
+  if (!timeline->complete())
+    fmt::print(stderr, "{}: the file ends before its index; what is there is exported\n", options.timeline);
+
+  if (options.output == "-") {
+    if (const auto written = write(*timeline, options, std::cout); !written) return report(written.error());
+    std::cout.flush();
+    return std::cout.good() ? static_cast<int>(kDone) : report(Error::run("cannot write to standard output"));
+  }
+  const std::string path = options.output.empty() ? default_output(options) : options.output;
+  auto file = OutputFile::create(path, {options.timeline});
+  if (!file) return report(file.error());
+  if (const auto written = write(*timeline, options, file->stream()); !written) return report(written.error());
+  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  fmt::print(stderr, "written: {}\n", path);
+  return kDone;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct ExportOptions {
+  std::string timeline;
+  std::string to;  ///< perfetto, csv, svg
+  std::string table = "spans";
+  std::string output;  ///< "-": standard output
+};
+
+/// `tutti export`: a timeline in another form.
+int export_timeline(const ExportOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools

@@ -1,0 +1,104 @@
+#include "tools/tutti/init.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine.h"
+#include "core/cluster/machine_file.h"
+#include "core/scenario/scenario.h"
+#include "tools/tutti/output_file.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Library;
+
+std::string list_of(const char* what, const std::vector<std::string>& names) {
+  std::string text = fmt::format("{}:\n", what);
+  for (const std::string& name : names) text += "  " + name + '\n';
+  return text;
+}
+
+/// The shipped profile of a model, if there is one.
+std::string profile_of(const Library& library, const std::string& model) {
+  for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
+    if (name.starts_with(model + "_")) return name;
+  }
+  return "";
+}
+
+/// nccl needs GPUs; everything can form a ring. A machine that cannot be read is complained about later.
+std::string usual_algorithm(const InitOptions& options, const Library& library) {
+  const auto file = library.find(Library::Kind::kMachine, options.machine, options.output);
+  if (!file) return "ring";
+  const auto machine = core::load_machine(*file);
+  return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
+}
+
+std::string scenario_text(const InitOptions& options, const std::string& profile) {
+  std::string text = fmt::format("# {} on {} × {}, gradients reduced by {}.\n", options.model, options.nodes,
+                                 options.machine, options.algorithm);
+  text += "# Every field is explained in core/proto/scenario.proto and docs/formats.md.\n\n";
+  text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine, options.nodes);
+  if (options.nodes > 1) {
+    text += "  # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over Ethernet.\n";
+    text += "  network { kind: ONE_SWITCH latency_us: 1.5 }\n";
+  }
+  text += "}\n\nworkload {\n";
+  text += fmt::format("  model: \"{}\"\n", options.model);
+  if (!profile.empty()) {
+    text += "  # Measured times per layer; leave it out and say batch to use FLOPs and the device's rate instead.\n";
+    text += fmt::format("  layer_times: \"{}\"\n", profile);
+  } else {
+    text +=
+        "  # Samples per replica and step. Times follow from FLOPs at flops_efficiency of the device's peak rate;\n";
+    text += "  # better, measure them and say forward_ms and backward_ms.\n";
+    text += "  batch: 32\n  flops_efficiency: 0.5\n";
+  }
+  text += "}\n\nstrategy {\n";
+  text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
+  text += "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient alone.\n";
+  text += "  bytes_per_pack: 26214400\n";
+  text += "}\n\nrun { steps: 3 }\n";
+  return text;
+}
+
+}  // namespace
+
+int init(const InitOptions& asked, const Environment& environment) {
+  const Library& library = environment.library;
+  InitOptions options = asked;
+  if (options.list) {
+    return print_out(list_of("machines", library.names(Library::Kind::kMachine)) +
+                     list_of("models", library.names(Library::Kind::kModel)) +
+                     list_of("layer times", library.names(Library::Kind::kLayerTimes)) +
+                     list_of("algorithms", core::algorithm_names()));
+  }
+  if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+  if (options.algorithm.empty()) options.algorithm = usual_algorithm(options, library);
+  const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
+  const std::string text = scenario_text(options, profile_of(library, options.model));
+  // What is written must run; whatever is wrong with the request shows here.
+  const auto scenario = core::read_scenario(text, target, library);
+  if (!scenario) {
+    // There is no file yet whose lines could be pointed at.
+    std::vector<core::Problem> problems = scenario.error().problems();
+    for (core::Problem& problem : problems) problem.where = core::Location();
+    return report(Error(core::ErrorKind::kRequest, std::move(problems)));
+  }
+  if (options.output.empty() || options.output == "-") return print_out(text);
+  std::error_code ignored;
+  if (!options.force && std::filesystem::exists(options.output, ignored)) {
+    return report(Error::request("this file exists; --force overwrites it", {options.output, 0, 0}));
+  }
+  auto file = OutputFile::create(options.output, {});
+  if (!file) return report(file.error());
+  file->stream() << text;
+  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  fmt::print(stderr, "written: {}; next: tutti simulate {}\n", options.output, options.output);
+  return kDone;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct InitOptions {
+  std::string model = "resnet50_torchvision";
+  std::string machine = "dgx1-v100";
+  std::int64_t nodes = 2;
+  std::string algorithm;  ///< empty: nccl if the machine has GPUs, ring if not
+  std::string output;     ///< empty: standard output
+  bool force = false;     ///< overwrite
+  bool list = false;
+};
+
+/// `tutti init`: writes a scenario to start from, or lists what it can be made of.
+int init(const InitOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools

@@ -1,0 +1,121 @@
+// The command line: what can be asked for, and who answers. One function per command does the work; nothing else in
+// the program includes CLI11, which takes seconds to compile.
+
+#include <CLI/CLI.hpp>
+
+#include "core/base/version.h"
+#include "tools/tutti/command.h"
+#include "tools/tutti/export.h"
+#include "tools/tutti/init.h"
+#include "tools/tutti/library_folder.h"
+#include "tools/tutti/plan.h"
+#include "tools/tutti/simulate.h"
+
+namespace tutti::tools {
+namespace {
+
+constexpr const char* kAbout =
+    "Tutti predicts what collectives cost before anyone rents the cluster.\n"
+    "A scenario names a cluster, a workload and a strategy; see docs/formats.md.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  tutti init --model vgg16_torchvision --machine dgx-a100 --nodes 4 -o mine.textproto\n"
+    "  tutti simulate mine.textproto\n"
+    "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to perfetto\n"
+    "  tutti plan mine.textproto --variables\n"
+    "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
+
+void add_simulate(CLI::App& app, SimulateOptions& o) {
+  CLI::App* c = app.add_subcommand("simulate", "Predict a training step: its time, what is exposed, what it waits for");
+  c->footer(
+      "Examples:\n"
+      "  tutti simulate scenarios/06_resnet50_nccl.textproto\n"
+      "  tutti simulate mine.textproto --format json | jq .step_time_us\n"
+      "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
+  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required();
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_option("--timeline", o.timeline, "Write what happened to this file");
+  c->add_option("--record", o.record, "What the timeline holds per device: none, packs or steps (default steps)");
+  c->add_option("--workers", o.workers, "Record these workers only, such as 0-3 (default 0-15)");
+  c->add_option("--from-us", o.from_us, "Record from this time on");
+  c->add_option("--to-us", o.to_us, "Record up to this time");
+  c->add_option("--max-spans", o.most_spans, "Record at most so many spans")->capture_default_str();
+  c->add_option("--steps", o.steps, "Training steps to simulate (instead of the scenario's)");
+  c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
+  c->add_option("--network-model", o.network_model, "fifo or ideal (instead of the scenario's)");
+  c->add_option("--rows", o.rows, "Packs and links to list in the text")->capture_default_str();
+}
+
+void add_plan(CLI::App& app, PlanOptions& o) {
+  CLI::App* c = app.add_subcommand("plan", "Show what would travel: which gradients together, when, by what steps");
+  c->footer(
+      "Examples:\n"
+      "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
+      "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
+  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required();
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_flag("--variables", o.variables, "Name every gradient of every pack");
+  c->add_flag("--schedule", o.schedule, "Print every step of one pack (small groups)");
+  c->add_option("--pack", o.pack, "The pack whose steps --schedule prints")->capture_default_str();
+  c->add_flag("--check", o.check, "Prove that the schedules are right, element by element");
+}
+
+void add_export(CLI::App& app, ExportOptions& o) {
+  CLI::App* c = app.add_subcommand("export", "Write a timeline in another form");
+  c->footer(
+      "Examples:\n"
+      "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in ui.perfetto.dev\n"
+      "  tutti export mine.tutti --to csv --table packs -o -\n"
+      "  tutti export mine.tutti --to svg");
+  c->add_option("timeline", o.timeline, "Timeline file that tutti simulate wrote")->required();
+  c->add_option("--to", o.to, "perfetto, csv or svg (a picture of the last step)")->required();
+  c->add_option("--table", o.table, "csv: spans, packs, steps, links or path")->capture_default_str();
+  c->add_option("-o,--output", o.output, "File to write, - for standard output (default: beside the timeline)");
+}
+
+void add_init(CLI::App& app, InitOptions& o) {
+  CLI::App* c = app.add_subcommand("init", "Write a scenario to start from");
+  c->footer(
+      "Examples:\n"
+      "  tutti init --list\n"
+      "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto");
+  c->add_option("--model", o.model, "A shipped model, or the path of a list of variables")->capture_default_str();
+  c->add_option("--machine", o.machine, "A shipped machine, or the path of a machine file")->capture_default_str();
+  c->add_option("--nodes", o.nodes, "How many of them")->capture_default_str();
+  c->add_option("--algorithm", o.algorithm, "How gradients are reduced (default: nccl on GPUs, ring on CPUs)");
+  c->add_option("-o,--output", o.output, "File to write (default: standard output)");
+  c->add_flag("--force", o.force, "Overwrite the file if it exists");
+  c->add_flag("--list", o.list, "List the shipped machines, models, layer times and the algorithms");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app(kAbout, "tutti");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("tutti ") + std::string(core::version()));
+  SimulateOptions simulate_options;
+  PlanOptions plan_options;
+  ExportOptions export_options;
+  InitOptions init_options;
+  add_simulate(app, simulate_options);
+  add_plan(app, plan_options);
+  add_export(app, export_options);
+  add_init(app, init_options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version are no mistakes; everything else is a wrong request.
+    return app.exit(error) == 0 ? kDone : kWrongRequest;
+  }
+  const Environment environment{core::Library(library_folder())};
+  if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
+  if (app.got_subcommand("plan")) return plan(plan_options, environment);
+  if (app.got_subcommand("export")) return export_timeline(export_options, environment);
+  return init(init_options, environment);
+}
+
+}  // namespace
+}  // namespace tutti::tools
+
+int main(int argc, char** argv) { return tutti::tools::run(argc, argv); }

@@ -1,0 +1,292 @@
+#include "tools/tutti/plan.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/format.h"
+#include "core/scenario/scenario.h"
+#include "core/schedule/checker.h"
+#include "core/schedule/print.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Collective;
+using core::Error;
+using core::Lane;
+using core::Member;
+using core::Pack;
+using core::Rank;
+using core::Scenario;
+using core::Schedule;
+using core::show;
+
+/// Nobody reads more steps than this.
+constexpr std::int64_t kMostPrintedSteps = 20'000;
+/// Characters of a pack's names in the table, and of a line that names them all.
+constexpr std::size_t kNamesWidth = 70;
+constexpr std::size_t kLineWidth = 110;
+/// Elements with which a schedule is proved: odd, and enough to fill every chunk.
+constexpr std::int64_t kCheckedElements = 4099;
+
+const std::string& name_of(const Scenario& scenario, const Member& member) {
+  return scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name;
+}
+
+bool is_whole(const Scenario& scenario, const Member& member) {
+  return member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
+}
+
+std::string start_rule(const Pack& pack) {
+  std::string text = pack.needs_all_gradients ? "when all gradients are ready" : "when ready";
+  if (pack.copied_in.count() > 0) text += " and copied in";
+  if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
+  return text;
+}
+
+std::int64_t steps_of(const Schedule& schedule) {
+  std::int64_t steps = 0;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) steps += schedule.steps(rank, lane);
+  }
+  return steps;
+}
+
+std::string rank_name(const Collective& collective, Rank rank) {
+  return collective.group.cluster().part_name(collective.group.device(rank));
+}
+
+// --- text ---
+
+/// "conv1.weight", or "fc.weight[0..100)" of a gradient that several packs share.
+std::string member_text(const Scenario& scenario, const Member& member) {
+  std::string name = name_of(scenario, member);
+  if (!is_whole(scenario, member)) name += fmt::format("[{}..{})", member.first, member.first + member.count);
+  return name;
+}
+
+/// As many names as a line holds, and how many are left.
+std::string some_names(const Scenario& scenario, const Pack& pack) {
+  std::string text;
+  for (std::size_t i = 0; i < pack.members.size(); ++i) {
+    const std::string name = member_text(scenario, pack.members[i]);
+    if (i > 0 && text.size() + name.size() > kNamesWidth)
+      return text + fmt::format(", … {} more", pack.members.size() - i);
+    text += (i == 0 ? "" : ", ") + name;
+  }
+  return text;
+}
+
+std::string all_names(const Scenario& scenario, const Pack& pack) {
+  std::string text;
+  std::string line = "     ";
+  for (std::size_t i = 0; i < pack.members.size(); ++i) {
+    const std::string name = member_text(scenario, pack.members[i]) + (i + 1 < pack.members.size() ? "," : "");
+    if (line.size() + name.size() > kLineWidth) {
+      text += line + '\n';
+      line = "     ";
+    }
+    line += ' ' + name;
+  }
+  return text + line + '\n';
+}
+
+/// A line per pack. What is the same for all of them is told once, above.
+std::string packs_table(const Scenario& scenario) {
+  struct Column {
+    std::string heading;
+    std::function<std::string(const Pack&)> cell;
+  };
+  const std::vector<Column> columns{
+      {"<type", [](const Pack& p) { return std::string(to_string(p.collective.type)); }},
+      {"<taking part", [](const Pack& p) { return fmt::format("{} ranks", p.collective.schedule->ranks()); }},
+      {"<starts", start_rule},
+  };
+  const std::vector<Pack>& packs = scenario.plan.packs;
+  std::vector<const Column*> differing;
+  std::vector<std::string> common;
+  for (const Column& column : columns) {
+    const std::string first = column.cell(packs.front());
+    if (std::all_of(packs.begin(), packs.end(), [&](const Pack& p) { return column.cell(p) == first; }))
+      common.push_back(column.heading == "<starts" ? "starts " + first : first);
+    else
+      differing.push_back(&column);
+  }
+  std::vector<std::string> headings{"pack", "bytes", "gradients"};
+  for (const Column* column : differing) headings.push_back(column->heading);
+  headings.emplace_back("<which");
+  Table table(std::move(headings));
+  for (std::size_t p = 0; p < packs.size(); ++p) {
+    std::vector<std::string> row{std::to_string(p), show(packs[p].collective.bytes()),
+                                 std::to_string(packs[p].members.size())};
+    for (const Column* column : differing) row.push_back(column->cell(packs[p]));
+    row.push_back(some_names(scenario, packs[p]));
+    table.row(std::move(row));
+  }
+  return fmt::format("each pack: {}\n\n{}", fmt::join(common, ", "), table.text(2));
+}
+
+std::string packs_with_all_names(const Scenario& scenario) {
+  std::string text = "\n";
+  for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
+    const Pack& pack = scenario.plan.packs[p];
+    text += fmt::format("pack {}: {} of {}, {} gradient{}, {} ranks, starts {}\n", p, show(pack.collective.bytes()),
+                        to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
+                        pack.collective.schedule->ranks(), start_rule(pack));
+    text += all_names(scenario, pack);
+  }
+  return text;
+}
+
+std::string plan_text(const Scenario& scenario, bool every_name) {
+  const std::size_t packs = scenario.plan.packs.size();
+  const std::size_t gradients = scenario.workload.gradients.size();
+  std::string text = fmt::format("{}: {} pack{} of {} gradient{}, {}, over {}\n", scenario.name, packs,
+                                 packs == 1 ? "" : "s", gradients, gradients == 1 ? "" : "s",
+                                 show(scenario.workload.bytes()), core::describe(*scenario.cluster));
+  text += fmt::format("strategy: {}\n", core::describe(scenario.strategy));
+  text += every_name ? packs_with_all_names(scenario) : packs_table(scenario);
+  for (const std::string& note : scenario.plan.notes) text += "\nnote: " + note;
+  if (!scenario.plan.notes.empty()) text += '\n';
+  return text;
+}
+
+// --- JSON ---
+
+void write_member(Json& json, const Scenario& scenario, const Member& member) {
+  json.object([&] {
+    json.field("name", std::string_view(name_of(scenario, member)));
+    json.field("first_element", member.first);
+    json.field("elements", member.count);
+    json.field("offset_in_pack", member.offset);
+  });
+}
+
+void write_schedule(Json& json, const Collective& collective) {
+  const Schedule& schedule = *collective.schedule;
+  std::vector<Rank> ranks;
+  for (Rank r = 0; r < schedule.ranks(); ++r) {
+    if (schedule.lanes(r) > 0) ranks.push_back(r);
+  }
+  json.array(ranks, [&](Rank rank) {
+    json.object([&] {
+      json.field("rank", rank);
+      json.field("device", std::string_view(rank_name(collective, rank)));
+      json.field("scratch_elements", schedule.scratch(rank));
+      std::vector<Lane> lanes;
+      for (Lane l = 0; l < schedule.lanes(rank); ++l) lanes.push_back(l);
+      json.key("lanes").array(lanes, [&](Lane lane) {
+        json.object([&] {
+          json.field("lane", lane);
+          json.field("engine", to_string(schedule.engine(rank, lane)));
+          if (schedule.credits(rank, lane) != core::kUnlimitedCredits)
+            json.field("slots", schedule.credits(rank, lane));
+          std::vector<std::int64_t> indices;
+          for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) indices.push_back(i);
+          json.key("steps").array(indices, [&](std::int64_t i) {
+            json.value(std::string_view(core::to_string(schedule.step(rank, lane, i), rank, schedule.ranks())));
+          });
+        });
+      });
+    });
+  });
+}
+
+std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
+  Json json;
+  json.object([&] {
+    json.field("scenario", std::string_view(scenario.name));
+    json.field("cluster", std::string_view(core::describe(*scenario.cluster)));
+    json.field("workload", std::string_view(scenario.workload.name));
+    json.field("algorithm", to_string(scenario.strategy.algorithm));
+    json.field("shards", scenario.strategy.shards);
+    json.field("gradient_bytes", scenario.workload.bytes());
+    std::int32_t number = 0;
+    json.key("packs").array(scenario.plan.packs, [&](const Pack& pack) {
+      json.object([&] {
+        json.field("pack", number);
+        json.field("bytes", pack.collective.bytes());
+        json.field("elements", pack.collective.elements);
+        json.field("type", to_string(pack.collective.type));
+        json.field("ranks", pack.collective.schedule->ranks());
+        json.field("starts", std::string_view(start_rule(pack)));
+        if (pack.after >= 0) json.field("after_pack", pack.after);
+        json.field("copied_in_bytes", pack.copied_in);
+        json.field("copied_out_bytes", pack.copied_out);
+        json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
+        if (options.schedule && number == options.pack) {
+          json.key("schedule");
+          write_schedule(json, pack.collective);
+        }
+      });
+      ++number;
+    });
+    json.key("notes").array(scenario.plan.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+  });
+  return json.text();
+}
+
+/// Proves every pack's schedule at a size that can be looked at element by element.
+core::Expected<std::string> check_all(const Scenario& scenario) {
+  std::string text;
+  for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
+    const Collective& planned = scenario.plan.packs[p].collective;
+    const std::int64_t elements = std::min(planned.elements, kCheckedElements);
+    const Collective collective =
+        core::make_all_reduce(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
+    const std::vector<std::string> problems = core::check(*collective.schedule, collective.contract());
+    if (!problems.empty()) {
+      std::string all = fmt::format("pack {}: the schedule is wrong:", p);
+      for (const std::string& problem : problems) all += "\n  " + problem;
+      return tl::make_unexpected(Error::run(all));
+    }
+    text += fmt::format("pack {}: every one of {} replicas ends with every contribution exactly once ({} elements{})\n",
+                        p, collective.contributors, elements,
+                        elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+int plan(const PlanOptions& options, const Environment& environment) {
+  if (options.format != "text" && options.format != "json") {
+    return report(Error::request(fmt::format("--format {}: expected one of text, json", options.format)));
+  }
+  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  if (!scenario) return report(scenario.error());
+  const auto packs = static_cast<std::int32_t>(scenario->plan.packs.size());
+  if (options.pack < 0 || options.pack >= packs)
+    return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
+  const Collective& collective = scenario->plan.packs[static_cast<std::size_t>(options.pack)].collective;
+  if (options.schedule) {
+    const std::int64_t steps = steps_of(*collective.schedule);
+    if (steps > kMostPrintedSteps) {
+      return report(
+          Error::request(fmt::format("--schedule: pack {} has {} steps on {} ranks, more than the {} that are printed; "
+                                     "take fewer workers or channels",
+                                     options.pack, steps, collective.schedule->ranks(), kMostPrintedSteps)));
+    }
+  }
+  std::string checked;
+  if (options.check) {
+    auto proof = check_all(*scenario);
+    if (!proof) return report(proof.error());
+    checked = std::move(*proof);
+  }
+  if (options.format == "json") return print_out(plan_json(*scenario, options));
+  std::string text = plan_text(*scenario, options.variables);
+  if (options.schedule) {
+    text += fmt::format("\nsteps of pack {} ({} elements):\n", options.pack, collective.elements);
+    text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
+  }
+  if (options.check) text += "\n" + checked;
+  return print_out(text);
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct PlanOptions {
+  std::string scenario;
+  std::string format = "text";
+  bool variables = false;  ///< name every gradient in the text
+  bool schedule = false;   ///< print the steps of one pack
+  bool check = false;      ///< prove the schedules
+  std::int32_t pack = 0;   ///< of `schedule`
+};
+
+/// `tutti plan`: what would travel, and how.
+int plan(const PlanOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools

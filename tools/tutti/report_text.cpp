@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "tools/tutti/report.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+
+using core::Bytes;
+using core::LinkRecord;
+using core::PackRecord;
+using core::RunInfo;
+using core::show;
+using core::show_share;
+using core::StepRecord;
+using core::Summary;
+using core::Time;
+
+namespace {
+
+double share(Time part, Time whole) {
+  return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+std::string plural(std::int64_t n, const std::string& what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string heading(const Summary& summary) {
+  const RunInfo& info = summary.info();
+  std::int64_t gradients = 0;
+  for (const RunInfo::PackInfo& pack : info.packs) gradients += static_cast<std::int64_t>(pack.gradients.size());
+  return fmt::format("{} ({}, network model {}, {}, seed {}, Tutti {})\n", info.scenario, info.executor,
+                     info.network_model, plural(info.steps, "step"), info.seed, info.version) +
+         fmt::format("  cluster   {}\n", info.cluster) +
+         fmt::format("  workload  {}: {} of gradients\n", info.workload, show(info.gradient_bytes)) +
+         fmt::format("  times     {}\n", info.timing) +
+         fmt::format("  strategy  {}: {}\n\n", info.strategy,
+                     plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
+}
+
+std::string step_part(const Summary& summary, const StepRecord& step) {
+  const Time whole = step.end - step.start;
+  const int steady = summary.steady_from();
+  Table table({"<", "", "", "<"});
+  const std::string steadiness = summary.steps().size() == 1
+                                     ? "the only step simulated"
+                                     : (steady >= 0 ? fmt::format("the same from step {} on", steady)
+                                                    : fmt::format("mean of steps 1 to {}", summary.steps().size() - 1));
+  table.row({"step time", show(summary.step_time()), "", steadiness});
+  table.row({"  forward", show(step.forward), show_share(share(step.forward, whole)), ""});
+  table.row({"  backward", show(step.backward), show_share(share(step.backward, whole)), ""});
+  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, whole)), ""});
+  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, whole)),
+             fmt::format("of {} with a pack in flight", show(step.communication))});
+  const RunInfo& info = summary.info();
+  const double above = share(summary.step_time(), info.step_bound) - 1;
+  table.row(
+      {"least possible", show(info.step_bound), "",
+       info.step_bound.count() > 0 ? fmt::format("the step takes {} more", show_share(std::max(0.0, above))) : ""});
+  table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
+  std::string text = table.text(0);
+  text.erase(0, text.find('\n') + 1);  // the table has no headings
+  return text + '\n';
+}
+
+std::string path_part(const Summary& summary) {
+  const std::vector<std::string> lines = summary.path_in_words();
+  if (lines.empty()) return "";
+  std::string text = "what the last step waited for\n";
+  for (const std::string& line : lines) text += "  " + line + '\n';
+  return text + '\n';
+}
+
+std::string pack_part(const Summary& summary, Time step_start, int rows) {
+  const std::vector<PackRecord> packs = summary.last_packs();
+  if (packs.empty()) return "";
+  std::string text = "packs of the last step, in launch order (times since the step began, on the last replica)\n";
+  Table table({"pack", "gradients", "bytes", "ready", "start", "end", "took", "<last gradient"});
+  int shown = 0;
+  for (const PackRecord& pack : packs) {
+    if (shown++ == rows) break;
+    const RunInfo::PackInfo& info = summary.info().packs[static_cast<std::size_t>(pack.pack)];
+    table.row({std::to_string(pack.pack), std::to_string(info.gradients.size()), show(info.bytes),
+               show(pack.ready - step_start), show(pack.last_start - step_start), show(pack.end - step_start),
+               show(pack.end - pack.last_start), info.gradients.empty() ? "" : info.gradients.back()});
+  }
+  text += table.text(2);
+  const int hidden = static_cast<int>(packs.size()) - rows;
+  if (hidden > 0) text += fmt::format("  … and {} more (--rows {} shows all)\n", hidden, packs.size());
+  return text + '\n';
+}
+
+std::string link_part(const Summary& summary, int rows) {
+  const std::vector<LinkRecord> links = summary.busiest_links();
+  if (links.empty()) return "";
+  std::string text = fmt::format("links, busiest first, of {} in use (over the whole run)\n", links.size());
+  Table table({"<link", "<kind", "capacity", "carried", "busy"});
+  int shown = 0;
+  for (const LinkRecord& link : links) {
+    if (shown++ == rows) break;
+    table.row({link.name, std::string(to_string(link.kind)), show(link.bandwidth), show(link.bytes),
+               show_share(share(link.busy, summary.length()))});
+  }
+  return text + table.text(2);
+}
+
+}  // namespace
+
+std::string report_text(const Summary& summary, int rows) {
+  std::string text = heading(summary);
+  if (const auto step = summary.steady_step()) {
+    text += step_part(summary, *step);
+    text += path_part(summary);
+    text += pack_part(summary, step->start, rows);
+    text += link_part(summary, rows);
+  } else {
+    text += "no step ended\n";
+  }
+  for (const std::string& note : summary.info().notes) text += "\nnote: " + note;
+  if (!summary.info().notes.empty()) text += '\n';
+  return text;
+}
+
+}  // namespace tutti::tools
