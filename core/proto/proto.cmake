@@ -2,6 +2,7 @@
 # that "core/proto/….pb.h" is what both we and the generated code include.
 
 add_library(tutti_proto STATIC)
+set_target_properties(tutti_proto PROPERTIES CXX_CLANG_TIDY "")
 target_link_libraries(tutti_proto PUBLIC protobuf::libprotobuf)
 target_include_directories(tutti_proto SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
 protobuf_generate(TARGET tutti_proto LANGUAGE cpp

@@ -1,12 +1,15 @@
 #include "core/timeline/export_perfetto.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/random.h"
 #include "core/proto/perfetto.pb.h"
 #include "core/schedule/step.h"
 #include "core/strategy/driver.h"
@@ -28,14 +31,23 @@ std::uint64_t nanoseconds_of(Time t) { return static_cast<std::uint64_t>(std::ma
 enum class UuidSpace : std::uint64_t { kWorker = 1, kDevice, kTrack, kLink, kLinks };
 std::uint64_t uuid(UuidSpace space, std::uint64_t number) { return static_cast<std::uint64_t>(space) << 48 | number; }
 
-/// One number per sent message; sender and receiver compute the same.
+/// One number per sent message, unlike all others; sender and receiver compute the same.
 std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::int64_t index) {
-  std::uint64_t id = 1469598103934665603u;  // FNV-1a over the four numbers
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(track), static_cast<std::uint64_t>(step),
-                                   static_cast<std::uint64_t>(pack), static_cast<std::uint64_t>(index)}) {
-    for (int byte = 0; byte < 8; ++byte) id = (id ^ (part >> (8 * byte) & 0xff)) * 1099511628211u;
-  }
-  return id;
+  const auto number = [](auto value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
+  std::uint64_t id = Random(number(track) << 32 | number(step)).next();
+  id = Random(id ^ (number(pack) << 32)).next();
+  return Random(id ^ static_cast<std::uint64_t>(index)).next();
+}
+
+/// Texts that spans share, told to the reader once and then referred to by their place in the list (from 1 on).
+constexpr std::array<const char*, 7> kArguments = {"training step", "pack",     "step of the lane", "bytes",
+                                                   "waited ps",     "start ps", "duration ps"};
+enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
+constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
+enum class Category { kStep, kCompute, kPack };
+template <class Text>
+std::uint64_t interned_id(Text text) {
+  return static_cast<std::uint64_t>(text) + 1;
 }
 
 class Exporter {
@@ -43,8 +55,8 @@ class Exporter {
   Exporter(const TimelineReader& timeline, std::ostream& out) : timeline_(timeline), out_(out) {}
 
   Expected<void> run() {
+    intern_shared_texts();
     declare_tracks();
-    find_recorded_sends();
     for (const TimelineReader::SpanBlock& block : timeline_.span_blocks()) {
       const Expected<std::vector<Span>> spans = timeline_.read(block);
       if (!spans) return tl::make_unexpected(spans.error());
@@ -72,24 +84,26 @@ class Exporter {
     trace_.Clear();
   }
 
-  /// The number of a name, told to the reader when it is first used.
-  std::uint64_t name_id(const std::string& name, perfetto::TracePacket& packet) {
-    return intern(names_, name, *packet.mutable_interned_data()->mutable_event_names());
+  void intern_shared_texts() {
+    perfetto::InternedData& data = *packet().mutable_interned_data();
+    for (std::size_t i = 0; i < kArguments.size(); ++i)
+      add(*data.mutable_debug_annotation_names(), interned_id(i), kArguments[i]);
+    for (std::size_t i = 0; i < kCategories.size(); ++i)
+      add(*data.mutable_event_categories(), interned_id(i), kCategories[i]);
   }
-  std::uint64_t category_id(const std::string& name, perfetto::TracePacket& packet) {
-    return intern(categories_, name, *packet.mutable_interned_data()->mutable_event_categories());
-  }
-  std::uint64_t argument_id(const std::string& name, perfetto::TracePacket& packet) {
-    return intern(arguments_, name, *packet.mutable_interned_data()->mutable_debug_annotation_names());
-  }
+
   template <class List>
-  static std::uint64_t intern(std::map<std::string, std::uint64_t>& known, const std::string& name, List& fresh_ones) {
-    const auto [entry, fresh] = known.try_emplace(name, known.size() + 1);
-    if (fresh) {
-      perfetto::InternedString& string = *fresh_ones.Add();
-      string.set_iid(entry->second);
-      string.set_name(name);
-    }
+  static void add(List& list, std::uint64_t id, const std::string& text) {
+    perfetto::InternedString& string = *list.Add();
+    string.set_iid(id);
+    string.set_name(text);
+  }
+
+  /// The number of the span's name, told to the reader in `packet` when it is first used.
+  std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
+    const std::int64_t which = names_layer(span) ? span.index : span.kind >= SpanKind::kFirstCompute ? span.pack : -1;
+    const auto [entry, fresh] = names_.try_emplace({span.kind, which}, names_.size() + 1);
+    if (fresh) add(*packet.mutable_interned_data()->mutable_event_names(), entry->second, name_of(span));
     return entry->second;
   }
 
@@ -146,30 +160,16 @@ class Exporter {
 
   // --- spans ---
 
-  /// Arrows end only where they begin: a receive refers to a send that is in the trace.
-  void find_recorded_sends() {
-    for (const TimelineReader::SpanBlock& block : timeline_.span_blocks()) {
-      const Expected<std::vector<Span>> spans = timeline_.read(block);
-      if (!spans) continue;
-      for (const Span& span : *spans) {
-        if (span.peer == kNoTrack || !tracks_.contains(span.peer)) continue;
-        received_.insert(flow_id(span.peer, span.step, span.pack, span.peer_index));
-      }
-    }
+  bool names_layer(const Span& span) const {
+    return span.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward) &&
+           span.index >= 0 && span.index < static_cast<std::int64_t>(timeline_.run().layers.size());
   }
 
   std::string name_of(const Span& span) const {
-    const auto known = [](const std::vector<std::string>& list, std::int64_t i) {
-      return i >= 0 && i < static_cast<std::int64_t>(list.size());
-    };
     if (span.kind == SpanKind::kPackInFlight) return fmt::format("pack {}", span.pack);
-    if (span.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward) &&
-        known(timeline_.run().layers, span.index)) {
-      return "backward " + timeline_.run().layers[static_cast<std::size_t>(span.index)];
-    }
-    if (span.kind >= SpanKind::kFirstCompute)
-      return span.pack < 0 ? span_name(span.kind) : fmt::format("{} {}", span_name(span.kind), span.pack);
-    return span_name(span.kind);
+    if (names_layer(span)) return "backward " + timeline_.run().layers[static_cast<std::size_t>(span.index)];
+    if (span.kind < SpanKind::kFirstCompute || span.pack < 0) return span_name(span.kind);
+    return fmt::format("{} {}", span_name(span.kind), span.pack);
   }
 
   void write_span(TrackId track, const Span& span) {
@@ -179,29 +179,29 @@ class Exporter {
     perfetto::TrackEvent& event = *begin.mutable_track_event();
     event.set_type(kBegin);
     event.set_track_uuid(track_uuid(track));
-    event.set_name_iid(name_id(name_of(span), begin));
-    event.add_category_iids(category_id(
-        span.kind >= SpanKind::kFirstCompute ? (span.kind == SpanKind::kPackInFlight ? "pack" : "compute") : "step",
-        begin));
-    const auto argument = [&](const char* name, std::int64_t value) {
+    event.set_name_iid(name_id(span, begin));
+    const bool is_step = span.kind < SpanKind::kFirstCompute;
+    event.add_category_iids(interned_id(is_step                                ? Category::kStep
+                                        : span.kind == SpanKind::kPackInFlight ? Category::kPack
+                                                                               : Category::kCompute));
+    const auto argument = [&](Argument name, std::int64_t value) {
       perfetto::DebugAnnotation& a = *event.add_debug_annotations();
-      a.set_name_iid(argument_id(name, begin));
+      a.set_name_iid(interned_id(name));
       a.set_int_value(value);
     };
-    argument("training step", span.step);
-    if (span.pack >= 0) argument("pack", span.pack);
-    if (span.kind < SpanKind::kFirstCompute) {
-      argument("step of the lane", span.index);
-      argument("bytes", span.bytes.count());
-      argument("waited ps", span.wait.count());
+    argument(Argument::kTrainingStep, span.step);
+    if (span.pack >= 0) argument(Argument::kPack, span.pack);
+    if (is_step) {
+      argument(Argument::kLaneStep, span.index);
+      argument(Argument::kBytes, span.bytes.count());
+      argument(Argument::kWaited, span.wait.count());
     }
-    argument("start ps", span.start.count());
-    argument("duration ps", span.duration.count());
-    const std::uint64_t own_flow = flow_id(track, span.step, span.pack, span.index);
-    if (span.kind < SpanKind::kFirstCompute && received_.contains(own_flow)) event.add_flow_ids(own_flow);
-    if (span.peer != kNoTrack && tracks_.contains(span.peer)) {
+    argument(Argument::kStart, span.start.count());
+    argument(Argument::kDuration, span.duration.count());
+    if (is_step && sends(static_cast<StepKind>(span.kind)))
+      event.add_flow_ids(flow_id(track, span.step, span.pack, span.index));
+    if (span.peer != kNoTrack && tracks_.contains(span.peer))
       event.add_terminating_flow_ids(flow_id(span.peer, span.step, span.pack, span.peer_index));
-    }
 
     perfetto::TracePacket& end = packet();
     end.set_timestamp(nanoseconds_of(span.start + std::max(Time(), span.duration)));
@@ -244,8 +244,7 @@ class Exporter {
   bool first_ = true;
   bool links_declared_ = false;
   std::set<TrackId> tracks_;
-  std::set<std::uint64_t> received_;
-  std::map<std::string, std::uint64_t> names_, categories_, arguments_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t> names_;  ///< by kind, and pack or layer
 };
 
 }  // namespace

@@ -1,0 +1,233 @@
+// Closed forms of the algorithms that work over two kinds of link, under the ideal network, to the picosecond.
+// Workers have GPUs on a switch (NVLink), a CPU behind a PCIe switch, and one network card. Rounding as in
+// closed_forms_test.cpp.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "core/algorithm/shuffle.h"
+#include "sim/collective_run.h"
+#include "tests/support/clusters.h"
+
+namespace tutti {
+namespace {
+
+using core::Algorithm;
+using core::Bandwidth;
+using core::Bytes;
+using core::Staging;
+using core::Time;
+
+constexpr std::int64_t kItem = 4;                     // bytes of a float32
+constexpr std::int64_t kBroadcastElements = 512 << 8;  // of NCCL's broadcast chunk of 512 KiB
+
+/// What one message costs on a way: α + ⌈bytes · β⌉, several ways one after the other where it is staged.
+struct Way {
+  struct Stretch {
+    Time alpha;
+    Bandwidth rate;
+  };
+  std::vector<Stretch> stretches;
+
+  [[nodiscard]] Time alpha() const {
+    Time sum;
+    for (const Stretch& s : stretches) sum += s.alpha;
+    return sum;
+  }
+  /// Time on the narrowest stretch; REQUIRES for more than one message in a row: a single stretch.
+  [[nodiscard]] Time wire(std::int64_t elements) const {
+    Time sum;
+    for (const Stretch& s : stretches) sum += core::transfer_time(Bytes(elements * kItem), s.rate);
+    return sum;
+  }
+  [[nodiscard]] Time message(std::int64_t elements) const { return alpha() + wire(elements); }
+};
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+struct Shape {
+  int workers = 1;
+  int gpus = 1;
+};
+
+class HierarchicalForm : public testing::TestWithParam<Shape> {
+ protected:
+  HierarchicalForm()
+      : cluster_({{test::switch_machine(gpus(), rates_), workers()}}, gpus(),
+                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, network_latency_, "test"}) {}
+
+  [[nodiscard]] int workers() const { return GetParam().workers; }
+  [[nodiscard]] int gpus() const { return GetParam().gpus; }
+
+  // The ways of test::switch_machine: NVLink at the full rate; PCIe at a third of it, two links of half the latency.
+  [[nodiscard]] Way nvlink() const { return {{{half() + half(), rates_.link}}}; }
+  [[nodiscard]] Way gpu_to_host() const { return {{{half() + half(), pcie()}}}; }
+  [[nodiscard]] Way host_to_host() const { return {{{4 * half() + network_latency_, pcie()}}}; }
+  [[nodiscard]] Way gpu_to_gpu_across(Staging staging) const {
+    if (staging == Staging::kDirect) return host_to_host();  // GPU and CPU are equally far from the card
+    Way way = gpu_to_host();
+    way.stretches.push_back(host_to_host().stretches[0]);
+    way.stretches.push_back(gpu_to_host().stretches[0]);
+    return way;
+  }
+  [[nodiscard]] Time half() const { return Time(rates_.latency.count() / 2); }
+  [[nodiscard]] Bandwidth pcie() const { return Bandwidth(rates_.link.count() / 3); }
+  [[nodiscard]] Time add(std::int64_t elements) const {
+    return core::transfer_time(Bytes(elements * kItem), rates_.reduce);
+  }
+
+  static Time ring(int n, std::int64_t e, const Way& way, const std::function<Time(std::int64_t)>& add) {
+    const std::int64_t c = ceil_div(e, n);
+    return e == 0 ? Time() : 2 * (n - 1) * way.message(c) + (n - 1) * add(c);
+  }
+  /// NCCL as one channel: loops of at most 1 MiB per message, one after the other.
+  [[nodiscard]] Time nccl_ring(std::int64_t e) const {
+    constexpr std::int64_t kSlice = 1 << 18;
+    const std::int64_t loop = std::min(ceil_div(e, gpus()), kSlice) * gpus();
+    Time sum;
+    for (std::int64_t done = 0; done < e; done += loop) {
+      sum += ring(gpus(), std::min(loop, e - done), nvlink(), [this](std::int64_t c) { return add(c); });
+    }
+    return sum;
+  }
+  /// All messages but the last are full; the chain is full after n - 2 of them.
+  [[nodiscard]] Time nccl_broadcast(std::int64_t e) const {
+    if (e == 0 || gpus() == 1) return Time();
+    const core::EvenCut cut{e, ceil_div(e, kBroadcastElements)};
+    const std::int64_t c = cut.size(0);
+    EXPECT_TRUE(cut.parts == 1 || e % cut.parts == 0) << "the form is for equal messages";
+    return (gpus() - 1) * nvlink().message(c) + (cut.parts - 1) * nvlink().wire(c);
+  }
+
+  core::Collective collective(Algorithm algorithm, std::int64_t e, Staging staging, int shards = 1) const {
+    core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
+    strategy.staging = staging;
+    strategy.channels = 1;
+    strategy.shards = shards;
+    return core::make_all_reduce(cluster_, strategy, core::DataType::kFloat32, e, 0);
+  }
+  static Time simulate(const core::Collective& collective) {
+    const sim::CollectiveRun run = sim::run_alone(collective, sim::NetworkModel::kIdeal);
+    EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
+    return run.end;
+  }
+
+  /// Nothing, one, around the ranks, primes (those are one broadcast message), 64 MiB.
+  [[nodiscard]] std::vector<std::int64_t> sizes() const {
+    const std::int64_t n = workers() * gpus();
+    return {0, 1, n - 1, n, n + 1, gpus() * 9'973, 99'991, 16'777'216};
+  }
+
+  /// After a ring whose chunks differ in length the leader may be through before the others: then the form of what
+  /// follows it is the most it can take.
+  void expect_after_ring(Time simulated, Time form, std::int64_t e) const {
+    if (e % gpus() == 0) {
+      EXPECT_EQ(simulated.count(), form.count()) << e << " elements";
+    } else {
+      EXPECT_LE(simulated.count(), form.count()) << e << " elements";
+    }
+  }
+
+  test::PlainRates rates_{.reduce = Bandwidth(30'000'000'001)};
+  Time network_latency_ = core::nanoseconds(2'345);
+  core::Cluster cluster_;
+};
+
+TEST_P(HierarchicalForm, NcclThenRing) {
+  for (const Staging staging : {Staging::kDirect, Staging::kViaHost}) {
+    for (const std::int64_t e : sizes()) {
+      const Time across = ring(workers(), e, gpu_to_gpu_across(staging), [this](std::int64_t c) { return add(c); });
+      const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
+      expect_after_ring(simulate(collective(Algorithm::kNcclRing, e, staging)), expected, e);
+    }
+  }
+}
+
+TEST_P(HierarchicalForm, NcclThenHalvingDoubling) {
+  if (!std::has_single_bit(static_cast<unsigned>(workers()))) return;
+  for (const Staging staging : {Staging::kDirect, Staging::kViaHost}) {
+    for (const std::int64_t e : sizes()) {
+      Time across;
+      std::int64_t held = e;
+      for (int hop = 1; hop < workers() && e > 0; hop *= 2) {
+        held = ceil_div(held, 2);
+        across += 2 * gpu_to_gpu_across(staging).message(held) + add(held);
+      }
+      const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
+      expect_after_ring(simulate(collective(Algorithm::kNcclHalvingDoubling, e, staging)), expected, e);
+    }
+  }
+}
+
+/// Leaders send a piece to every worker's host: W - 1 over the network, their own over PCIe meanwhile.
+TEST_P(HierarchicalForm, NcclThenPscpu) {
+  if (workers() == 1) return;
+  for (const std::int64_t e : sizes()) {
+    const std::int64_t last = core::RaggedCut{e, workers()}.size(workers() - 1);
+    Time across;
+    if (e > 0) {
+      across = 2 * host_to_host().alpha() + 2 * (workers() - 1) * host_to_host().wire(last) +
+               core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
+    }
+    expect_after_ring(simulate(collective(Algorithm::kNcclPscpu, e, Staging::kDirect)),
+                      nccl_ring(e) + across + nccl_broadcast(e), e);
+  }
+}
+
+/// G GPUs to their host, hosts shuffle over s of them, each host to its G GPUs.
+TEST_P(HierarchicalForm, PscpuThenPscpu) {
+  for (const int shards : {1, 2, workers()}) {
+    if (shards > workers()) continue;
+    for (const std::int64_t e : sizes()) {
+      const Time inside = e == 0 ? Time() : gpu_to_host().alpha() + gpus() * gpu_to_host().wire(e);
+      const Time adding = core::transfer_time(Bytes((gpus() - 1) * e * kItem), rates_.reduce);
+      Time across;
+      if (e > 0 && workers() > 1) {
+        const std::int64_t last = core::RaggedCut{e, shards}.size(shards - 1);
+        across = 2 * host_to_host().alpha() + 2 * (workers() - 1) * host_to_host().wire(last) +
+                 core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
+      }
+      EXPECT_EQ(simulate(collective(Algorithm::kPscpuPscpu, e, Staging::kDirect, shards)).count(),
+                (2 * inside + adding + across).count())
+          << e << " elements, " << shards << " shards";
+    }
+  }
+}
+
+/// Every GPU to every gathering host. The port of a gathering host's card is the bottleneck: G(W - 1) pieces in, as many
+/// out. Exact with one GPU per worker, and with two workers; else cards collide, and it is the least.
+TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
+  if (workers() == 1) return;
+  const std::int64_t w = workers(), g = gpus();
+  for (const int shards : {1, 2, workers()}) {
+    if (shards > workers()) continue;
+    for (const std::int64_t e : sizes()) {
+      const std::int64_t last = core::RaggedCut{e, shards}.size(shards - 1);
+      Time expected;
+      if (e > 0) {
+        expected = 2 * host_to_host().alpha() + 2 * g * (w - 1) * host_to_host().wire(last) +
+                   core::transfer_time(Bytes((w * g - 1) * last * kItem), rates_.reduce);
+      }
+      const Time simulated = simulate(collective(Algorithm::kPscpu, e, Staging::kDirect, shards));
+      if (g == 1 || w == 2) {
+        EXPECT_EQ(simulated.count(), expected.count()) << e << " elements, " << shards << " shards";
+      } else {
+        EXPECT_GE(simulated.count(), expected.count()) << e << " elements, " << shards << " shards";
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, HierarchicalForm,
+                         testing::Values(Shape{1, 8}, Shape{2, 1}, Shape{2, 2}, Shape{2, 4}, Shape{2, 8}, Shape{3, 1},
+                                         Shape{3, 3}, Shape{4, 1}, Shape{4, 4}, Shape{5, 1}, Shape{8, 1}, Shape{8, 2},
+                                         Shape{8, 8}, Shape{16, 4}, Shape{64, 1}),
+                         [](const auto& shape) {
+                           return std::to_string(shape.param.workers) + "x" + std::to_string(shape.param.gpus);
+                         });
+
+}  // namespace
+}  // namespace tutti
