@@ -16,7 +16,6 @@
 namespace tutti::sim {
 namespace {
 
-using core::Breakdown;
 using core::ComputeKind;
 using core::ComputeTask;
 using core::PartId;

@@ -242,7 +242,7 @@ class Checker {
     } else if (step.kind == StepKind::kMulticast) {
       for (std::int32_t i = 0; i < step.group.count; ++i) {
         if (step.group.at(i) == lane.rank) continue;
-        const std::string full = no_slot(number, step.group.at(i), step.to.lane);
+        std::string full = no_slot(number, step.group.at(i), step.to.lane);
         if (!full.empty()) return full;
       }
     } else if (step.kind == StepKind::kSend) {

@@ -141,9 +141,7 @@ class Planner {
         packed = packed || (units_are_packed && gradients.size() > 1);
         members.insert(members.end(), gradients.begin(), gradients.end());
       }
-      if (!merges) {
-        add_merged(members, packed ? Merging::kConcat : strategy_.merging);
-      } else if (strategy_.merging == Merging::kSeparate) {
+      if (merges && strategy_.merging == Merging::kSeparate) {
         for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
         note("merging is off: all_reduce_merge_scope has no effect");
       } else {

@@ -67,9 +67,9 @@ class WorkloadMaker {
     workload_.times.resize(cluster_.groups().size());
     if (options_.layer_times) {
       from_profile(*options_.layer_times);
-    } else if (all_have([](const Variable& v) { return v.backward.has_value(); })) {
+    } else if (any_has([](const Variable& v) { return v.backward.has_value(); })) {
       from_measured_variables();
-    } else if (all_have([](const Variable& v) { return v.backward_flops.has_value(); })) {
+    } else if (any_has(has_flops)) {
       options_.forward&& options_.backward ? from_flops_shares() : from_flops();
     } else {
       from_nothing();
@@ -92,9 +92,24 @@ class WorkloadMaker {
     problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  static bool has_flops(const Variable& variable) { return variable.backward_flops.has_value(); }
+
   template <class Test>
-  [[nodiscard]] bool all_have(Test test) const {
-    return std::all_of(workload_.gradients.begin(), workload_.gradients.end(), test);
+  [[nodiscard]] bool any_has(Test test) const {
+    return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
+  }
+
+  /// A figure belongs to the layer; it may stand with any of its variables. Layers without one take no time, and
+  /// whoever reads the result should know.
+  template <class Test>
+  [[nodiscard]] std::string layers_without(Test test) const {
+    const auto without =
+        std::count_if(workload_.segments.begin(), workload_.segments.end(), [&](const BackwardSegment& segment) {
+          return std::none_of(segment.variables.begin(), segment.variables.end(),
+                              [&](int v) { return test(workload_.gradients[static_cast<std::size_t>(v)]); });
+        });
+    if (without == 0) return "";
+    return fmt::format("; {} of {} layers have none and take no time", without, workload_.segments.size());
   }
 
   [[nodiscard]] const Part& device(std::size_t group) const {
@@ -189,11 +204,12 @@ class WorkloadMaker {
         for (const int v : workload_.segments[s].variables) {
           const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
           times.forward += seconds(static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
-          times.backward[s] += seconds(static_cast<double>(variable.backward->count()) * 1e-12 * scale);
+          times.backward[s] += seconds(static_cast<double>(variable.backward.value_or(Time()).count()) * 1e-12 * scale);
         }
       }
     }
-    workload_.timing = "times given with the variables";
+    workload_.timing =
+        "times given with the variables" + layers_without([](const Variable& v) { return v.backward.has_value(); });
   }
 
   void from_flops() {
@@ -215,8 +231,9 @@ class WorkloadMaker {
       }
       fill_from_flops(workload_.times[g],
                       static_cast<double>(*options_.batch) / (rate->second * options_.flops_efficiency));
-      workload_.timing = fmt::format("FLOPs at {:g} % of {:g} TFLOP/s ({}), batch {}", 100 * options_.flops_efficiency,
-                                     rate->second / 1e12, to_string(type), *options_.batch);
+      workload_.timing =
+          fmt::format("FLOPs at {:g} % of {:g} TFLOP/s ({}), batch {}{}", 100 * options_.flops_efficiency,
+                      rate->second / 1e12, to_string(type), *options_.batch, layers_without(has_flops));
     }
   }
 
@@ -224,7 +241,7 @@ class WorkloadMaker {
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);
-    workload_.timing = "given totals, shared out by FLOPs";
+    workload_.timing = "given totals, shared out by FLOPs" + layers_without(has_flops);
   }
 
   void fill_from_flops(StepTimes& times, double seconds_per_operation) {
@@ -232,7 +249,7 @@ class WorkloadMaker {
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
       double operations = 0;
       for (const int v : workload_.segments[s].variables) {
-        operations += *workload_.gradients[static_cast<std::size_t>(v)].backward_flops;
+        operations += workload_.gradients[static_cast<std::size_t>(v)].backward_flops.value_or(0);
         forward += workload_.gradients[static_cast<std::size_t>(v)].forward_flops.value_or(0);
       }
       times.backward[s] = seconds(operations * seconds_per_operation);

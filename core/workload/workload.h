@@ -48,7 +48,8 @@ struct WorkloadOptions {
 };
 
 /// Times, best source first: measured per layer (`layer_times`, or times in the variable list), else FLOPs of the
-/// layers at `flops_efficiency` of the device's peak rate; `forward` and `backward` then scale them. A model with
+/// layers at `flops_efficiency` of the device's peak rate (a layer without either takes no time, and `timing` says so);
+/// `forward` and `backward` then scale them. A model with
 /// neither runs its backward pass in no time, or evenly over its gradients, last-created first, if `backward` is given.
 /// ERRORS (texts for the user): a profile that does not fit the model, a device without a rate for the type, no batch.
 tl::expected<Workload, std::vector<std::string>> make_workload(const WorkloadOptions& options, const Cluster& cluster);

@@ -21,7 +21,7 @@ using core::Bytes;
 using core::Staging;
 using core::Time;
 
-constexpr std::int64_t kItem = 4;                     // bytes of a float32
+constexpr std::int64_t kItem = 4;                      // bytes of a float32
 constexpr std::int64_t kBroadcastElements = 512 << 8;  // of NCCL's broadcast chunk of 512 KiB
 
 /// What one message costs on a way: α + ⌈bytes · β⌉, several ways one after the other where it is staged.

@@ -144,6 +144,18 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
   EXPECT_EQ(w->times[0].update, nanoseconds(65 * 4 * 5)) << "five passes over 260 bytes at 1 GB/s";
 }
 
+TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
+  WorkloadOptions options = three_layers();
+  options.batch = 10;
+  options.model.variables[3].backward_flops.reset();  // the only variable of the last layer
+  options.model.variables[2].backward_flops.reset();  // its layer has another
+  const auto w = make_workload(options, one_gpu());
+  ASSERT_TRUE(w) << w.error().front();
+  EXPECT_EQ(w->times[0].backward[0], Time());
+  EXPECT_GT(w->times[0].backward[1], Time());
+  EXPECT_THAT(w->timing, HasSubstr("1 of 3 layers have none"));
+}
+
 TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
   WorkloadOptions options = three_layers();
   options.forward = Time(1'000);

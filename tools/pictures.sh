@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Remakes the pictures of the README and docs from shipped scenarios.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+cmake --build --preset release --target tutti >/dev/null
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+for scenario in 04_resnet50_ring 05_resnet50_pscpu; do
+    build/release/bin/tutti simulate "scenarios/$scenario.textproto" --timeline "$work/$scenario.tutti" >/dev/null
+    build/release/bin/tutti export "$work/$scenario.tutti" --to svg -o "$work/$scenario.svg"
+    mv "$work/$scenario.svg" "docs/pictures/$scenario.svg"
+done
