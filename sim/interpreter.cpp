@@ -29,14 +29,24 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
   instance->schedule = collective.schedule.get();
   instance->serial = ++serial_;
   const core::Schedule& schedule = *instance->schedule;
-  std::int32_t lanes = 0;
+  std::int64_t lanes = 0;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
-    instance->first_lane.push_back(lanes);
+    instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
     lanes += schedule.lanes(rank);
+    TUTTI_CHECK(lanes <= kMostLanes, "{} lanes up to rank {}", lanes, rank);
   }
-  instance->first_lane.push_back(lanes);
-  TUTTI_CHECK(lanes < 1 << 24 && serial_ < 1u << 28, "{} lanes in collective number {}", lanes, serial_);
+  instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
+  TUTTI_CHECK(serial_ < 1u << 28, "collective number {}", serial_);
   instance->lanes.resize(static_cast<std::size_t>(lanes));
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane l = 0; l < schedule.lanes(rank); ++l) {
+      // Messages may come before the rank has started.
+      LaneState& state = lane_at(*instance, lane_number(*instance, rank, l));
+      state.rank = rank;
+      state.lane = l;
+      state.steps = schedule.steps(rank, l);
+    }
+  }
   instance->trails.resize(static_cast<std::size_t>(lanes));
   instance->lanes_left.resize(static_cast<std::size_t>(schedule.ranks()));
   instances_[id] = std::move(instance);
@@ -49,9 +59,6 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
   for (Lane l = 0; l < instance.schedule->lanes(rank); ++l) {
     const std::int32_t lane = lane_number(instance, rank, l);
     LaneState& state = lane_at(instance, lane);
-    state.rank = rank;
-    state.lane = l;
-    state.steps = instance.schedule->steps(rank, l);
     state.ready = now;
     state.began = now;
     trail_at(instance, lane).origin = rank;
@@ -102,13 +109,23 @@ void Interpreter::deliver(const Event& event) {
   LaneState& state = lane_at(instance, lane);
   const bool awaited =
       (state.blocked == Blocked::kOnMessage && state.last_in == id) || state.blocked == Blocked::kOnAnyMessage;
-  if (const auto any = instance.arrived_any.find(lane); any != instance.arrived_any.end()) any->second.push_back(id);
+  if (receives_any(instance, lane)) instance.arrived_any[lane].push_back(id);
   if (!awaited) return;
   state.wait = std::max(Time(), arrival.began_moving - state.began);
   if (event.time < state.ready) return schedule_lane(instance, lane, state.ready);
   if (event.time > state.ready) trail_at(instance, lane) = arrival.trail;
   state.blocked = Blocked::kNo;
   run(instance, lane, event.time);
+}
+
+/// A lane that receives in the order of arrival receives in no other way, so its first receive tells.
+bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
+  LaneState& state = lane_at(instance, lane);
+  for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
+    const StepKind kind = instance.schedule->step(state.rank, state.lane, i).kind;
+    if (receives(kind)) state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
+  }
+  return state.receiving == Receiving::kAny;
 }
 
 // --- lanes ---
@@ -165,6 +182,7 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, const co
     state.blocked = Blocked::kOnLane;
     state.awaited_steps = wait.count;
     state.next_waiter = awaited.first_waiter;
+    awaited.wake_at = awaited.first_waiter == kNone ? wait.count : std::min(awaited.wake_at, wait.count);
     awaited.first_waiter = lane;
     return false;
   }
@@ -181,22 +199,13 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, const co
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
-    const auto [queue, fresh] = instance.arrived_any.try_emplace(lane);
-    if (fresh) {
-      // The lane's first such step: messages may have arrived before it was known that order counts. Oldest first
-      // cannot be told any more; by connection it is the same on every run.
-      for (std::int32_t c = 0; c < static_cast<std::int32_t>(instance.connections.size()); ++c) {
-        const Connection& connection = instance.connections[static_cast<std::size_t>(c)];
-        if (connection.to == lane)
-          queue->second.insert(queue->second.end(), static_cast<std::size_t>(connection.arrived), c);
-      }
-    }
-    if (queue->second.empty()) {
+    std::deque<std::int32_t>& queue = instance.arrived_any[lane];
+    if (queue.empty()) {
       state.blocked = Blocked::kOnAnyMessage;
       return false;
     }
-    state.last_in = queue->second.front();
-    queue->second.pop_front();
+    state.last_in = queue.front();
+    queue.pop_front();
   } else {
     const Rank peer = step.from.rank(state.rank, instance.schedule->ranks());
     state.last_in = connection(instance, lane_number(instance, peer, step.from.lane), lane);
@@ -209,8 +218,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step
   --in.arrived;
   state.in_hand = state.last_in;
   if (watch_steps_) {
-    state.peer_index = in.sender_steps.front();
-    in.sender_steps.pop_front();
+    state.peer_index = in.sender_steps[in.sender_steps_taken++];
+    if (in.sender_steps_taken == in.sender_steps.size()) in.sender_steps.clear(), in.sender_steps_taken = 0;
   }
   return true;
 }
@@ -349,7 +358,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, const Ste
   state.ready = end;
   state.began = end;
   state.wait = Time();
-  if (state.first_waiter != kNone) wake_waiters(instance, lane);
+  if (state.first_waiter != kNone && state.next >= state.wake_at) wake_waiters(instance, lane);
 }
 
 /// The slot of the message in hand is free again; whoever waits for one at the same connection goes on.
@@ -373,6 +382,8 @@ void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
     const std::int32_t next = waiting.next_waiter;
     if (state.next < waiting.awaited_steps) {
       waiting.next_waiter = state.first_waiter;
+      state.wake_at =
+          state.first_waiter == kNone ? waiting.awaited_steps : std::min(state.wake_at, waiting.awaited_steps);
       state.first_waiter = waiter;
     } else {
       if (state.ready > waiting.ready) trail_at(instance, waiter) = trail_at(instance, lane);

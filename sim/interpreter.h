@@ -49,7 +49,11 @@ class Interpreter {
   Interpreter(Network& network, Devices& devices, EventQueue& events, InterpreterListener& listener, bool watch_steps)
       : network_(network), devices_(devices), events_(events), listener_(listener), watch_steps_(watch_steps) {}
 
-  /// Makes room for a collective; nothing runs before ranks start. REQUIRES: `collective` outlives the instance.
+  /// Lanes that one collective may have, over all ranks.
+  static constexpr std::int64_t kMostLanes = (1 << 24) - 1;
+
+  /// Makes room for a collective; nothing runs before ranks start.
+  /// REQUIRES: `collective` outlives the instance and has at most kMostLanes lanes.
   std::uint32_t open(const core::Collective& collective);
   /// The rank takes part from `now` on.
   void start(std::uint32_t instance, core::Rank rank, core::Time now);
@@ -68,6 +72,7 @@ class Interpreter {
 
   enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kDone };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
+  enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
 
   struct LaneState {
     core::Rank rank = 0;
@@ -81,11 +86,13 @@ class Interpreter {
     core::Time wait;
     std::int32_t in_hand = kNone;       ///< connection whose slot the step at hand still holds
     std::int32_t first_waiter = kNone;  ///< lanes that wait for this one to get further
+    std::int64_t wake_at = 0;           ///< steps that the first of them waits for
     std::int32_t next_waiter = kNone;
     std::int64_t awaited_steps = 0;  ///< kOnLane: how far the other one has to get
     std::int32_t last_in = kNone;    ///< the connections used last: most lanes have one each way
     std::int32_t last_out = kNone;
     std::int64_t peer_index = -1;
+    Receiving receiving = Receiving::kUnknown;
     std::uint16_t sent = 0;  ///< to tell apart what one lane sends at the same time
   };
 
@@ -96,7 +103,8 @@ class Interpreter {
     std::int32_t arrived = 0;   ///< delivered and not taken
     std::int32_t occupied = 0;  ///< slots: sent and not yet free
     std::int32_t blocked_sender = kNone;
-    std::deque<std::int64_t> sender_steps;  ///< of messages not taken, oldest first; only if steps are watched
+    std::vector<std::int64_t> sender_steps;  ///< of messages not yet taken, behind those that were; only if watched
+    std::size_t sender_steps_taken = 0;
   };
 
   struct Instance {
@@ -130,6 +138,7 @@ class Interpreter {
   bool work(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
   bool send(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
   bool multicast(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
+  bool receives_any(Instance& instance, std::int32_t lane);
   bool switch_reduce(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
             core::Time buffer_free);

@@ -440,8 +440,29 @@ class Run : private InterpreterListener {
 
 }  // namespace
 
+namespace {
+
+/// Lanes are numbered in 24 bits. Packs differ in their number only by their size, if at all.
+core::Expected<void> check_lanes(const Scenario& scenario) {
+  const auto largest = std::max_element(
+      scenario.plan.packs.begin(), scenario.plan.packs.end(),
+      [](const core::Pack& a, const core::Pack& b) { return a.collective.elements < b.collective.elements; });
+  const core::Schedule& schedule = *largest->collective.schedule;
+  std::int64_t lanes = 0;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) lanes += schedule.lanes(rank);
+  if (lanes <= Interpreter::kMostLanes) return {};
+  return tl::make_unexpected(core::Error::request(
+      fmt::format("one all-reduce of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
+                  "simulated; take fewer shards, channels or workers",
+                  lanes, schedule.ranks(), Interpreter::kMostLanes),
+      {scenario.file, 0, 0}));
+}
+
+}  // namespace
+
 core::Expected<void> Simulator::run(const Scenario& scenario, const core::RecordOptions& record,
                                     const core::RunControl& control, core::TimelineSink& sink) {
+  if (auto fits = check_lanes(scenario); !fits) return fits;
   return Run(scenario, record, control, sink).run();
 }
 

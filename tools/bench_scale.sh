@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/install_packages.sh build dev
-cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+cmake --preset release >/dev/null
 cmake --build --preset release --target tutti >/dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT

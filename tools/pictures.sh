@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+cmake --preset release >/dev/null
 cmake --build --preset release --target tutti >/dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT

@@ -1,6 +1,8 @@
 #include "core/algorithm/shuffle.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "core/base/check.h"
 
@@ -20,12 +22,22 @@ class Shuffle : public Schedule {
     TUTTI_CHECK(n_ >= 1 && n_ <= ranks_ && !gather_.empty() && elements >= 0,
                 "{} contributors of {} ranks, {} gather ranks", n_, ranks_, gather_.size());
     for (const Rank r : gather_) TUTTI_CHECK(r >= 0 && r < ranks_, "gather rank {} of {}", r, ranks_);
+    by_rank_.resize(gather_.size());
+    std::iota(by_rank_.begin(), by_rank_.end(), 0);
+    std::stable_sort(by_rank_.begin(), by_rank_.end(),
+                     [this](std::int32_t a, std::int32_t b) { return gather_rank(a) < gather_rank(b); });
+    places_.resize(gather_.size());
+    for (std::size_t i = 0; i < by_rank_.size(); ++i) {
+      if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
+      const Place& before = place_of(by_rank_[i - 1]);
+      places_[static_cast<std::size_t>(by_rank_[i])] = {before.earlier + 1, scratch_end(by_rank_[i - 1])};
+    }
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
 
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
-    return contributor_lanes(rank) + pieces_at(rank) * gather_lanes();
+    return contributor_lanes(rank) + static_cast<std::int32_t>(pieces_at(rank).size()) * gather_lanes();
   }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
@@ -44,7 +56,10 @@ class Shuffle : public Schedule {
                                           : gather_step(rank, gather_lane(rank, lane), index);
   }
 
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return scratch_before(rank, pieces()); }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    const std::span<const std::int32_t> gathered = pieces_at(rank);
+    return gathered.empty() ? 0 : scratch_end(gathered.back());
+  }
 
   [[nodiscard]] Engine engine(Rank rank, Lane lane) const override {
     return lane < contributor_lanes(rank) ? contributor_engine_ : gather_engine_;
@@ -73,38 +88,43 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  [[nodiscard]] std::int32_t pieces_at(Rank rank) const {
-    return static_cast<std::int32_t>(std::count(gather_.begin(), gather_.end(), rank));
+  /// A piece among those that its gather rank gathers: how many come before it, and the elements of scratch they take.
+  struct Place {
+    std::int32_t earlier = 0;
+    std::int64_t scratch = 0;
+  };
+
+  /// The pieces that `rank` gathers, ascending.
+  [[nodiscard]] std::span<const std::int32_t> pieces_at(Rank rank) const {
+    const auto first = std::lower_bound(by_rank_.begin(), by_rank_.end(), rank,
+                                        [this](std::int32_t piece, Rank r) { return gather_rank(piece) < r; });
+    auto last = first;
+    while (last != by_rank_.end() && gather_rank(*last) == rank) ++last;
+    return {first, last};
   }
+  [[nodiscard]] const Place& place_of(std::int64_t piece) const { return places_[static_cast<std::size_t>(piece)]; }
 
   [[nodiscard]] GatherLane gather_lane(Rank rank, Lane lane) const {
     lane -= contributor_lanes(rank);
-    std::int64_t piece = 0;
-    for (std::int32_t skip = lane / gather_lanes(); gather_rank(piece) != rank || skip-- > 0;) ++piece;
-    return {piece, lane % gather_lanes()};
+    return {pieces_at(rank)[static_cast<std::size_t>(lane / gather_lanes())], lane % gather_lanes()};
   }
 
   /// The first of the lanes on which `piece` is gathered.
   [[nodiscard]] Lane first_gather_lane(std::int64_t piece) const {
-    const Rank rank = gather_rank(piece);
-    const auto earlier = std::count(gather_.begin(), gather_.begin() + piece, rank);
-    return contributor_lanes(rank) + static_cast<Lane>(earlier) * gather_lanes();
+    return contributor_lanes(gather_rank(piece)) + place_of(piece).earlier * gather_lanes();
   }
 
   /// Scratch for one input after the other; a helper, which has no data of its own, needs a place for the sum too.
-  [[nodiscard]] std::int64_t scratch_before(Rank rank, std::int64_t piece) const {
-    std::int64_t elements = 0;
-    for (std::int64_t p = 0; p < piece; ++p) {
-      if (gather_rank(p) == rank) elements += cut_.size(p) * (inputs(rank) + (contributes(rank) ? 0 : 1));
-    }
-    return elements;
+  [[nodiscard]] std::int64_t scratch_end(std::int64_t piece) const {
+    const Rank rank = gather_rank(piece);
+    return place_of(piece).scratch + cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
   /// The piece on lane 0 of contributor `rank`: the one it gathers itself, else another one for each rank, so that the
   /// gather ranks are not all asked for the same thing at once.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
-    const auto own = std::find(gather_.begin(), gather_.end(), rank);
-    return own != gather_.end() ? own - gather_.begin() : rank % pieces();
+    const std::span<const std::int32_t> own = pieces_at(rank);
+    return own.empty() ? rank % pieces() : own.front();
   }
   [[nodiscard]] std::int64_t piece_on(Rank rank, Lane lane) const { return (first_piece(rank) + lane) % pieces(); }
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
@@ -130,7 +150,7 @@ class Shuffle : public Schedule {
 
   [[nodiscard]] Step gather_step(Rank rank, const GatherLane& at, std::int64_t index) const {
     const std::int64_t size = cut_.size(at.piece);
-    const std::int64_t base = scratch_before(rank, at.piece);
+    const std::int64_t base = place_of(at.piece).scratch;
     const Range sum =
         contributes(rank) ? piece_range(at.piece) : Range{Buffer::kScratch, base + size * inputs(rank), size};
     Step step;
@@ -157,7 +177,9 @@ class Shuffle : public Schedule {
 
   std::int32_t ranks_;
   std::int32_t n_;
-  std::vector<Rank> gather_;
+  std::vector<Rank> gather_;           ///< per piece
+  std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by their gather rank
+  std::vector<Place> places_;          ///< per piece
   RaggedCut cut_;
   Engine contributor_engine_;
   Engine gather_engine_;

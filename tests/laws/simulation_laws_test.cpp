@@ -199,11 +199,11 @@ TEST(Law, TheTrailDoesNotDisturbTheRun) {
 // --- what other simulators say of the same rings ---
 
 /// Ring all-reduce over links of 25 GB/s and 1 us, adding free. The peers' common scenario: ASTRA-sim, LogGOPSim and
-/// SimGrid were run on it (docs/validation.md). `places` of the exact answer: 2(N - 1)(1 us + floor(S/N) / 25 GB/s).
+/// SimGrid were run on it (docs/validation.md).
 struct PeerCase {
   int ranks;
   std::int64_t mebibytes;
-  double seconds;
+  double seconds;  ///< the exact answer, 2(N - 1)(1 us + floor(S/N) / 25 GB/s), which all of them meet to 2·10⁻⁴
 };
 /// For gtest, which would print the bytes.
 void PrintTo(const PeerCase& c, std::ostream* out) { *out << c.ranks << " ranks, " << c.mebibytes << " MiB"; }

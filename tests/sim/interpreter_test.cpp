@@ -15,7 +15,6 @@ namespace {
 using core::Buffer;
 using core::Bytes;
 using core::Peer;
-using core::Range;
 using core::Step;
 using core::StepKind;
 using core::Time;

@@ -277,5 +277,19 @@ TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
   EXPECT_THAT(ran.error().message(), testing::HasSubstr("53 days of virtual time"));
 }
 
+TEST(Simulator, MoreLanesThanItCountsAreAnError) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  const auto s = core::read_scenario(
+      "cluster { workers { machine: \"cpu-host\" count: 4096 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
+      "workload { variable { name: \"w\" shape: 65536 } } strategy { algorithm: \"pscpu\" shards: 4096 }",
+      "f", library);
+  ASSERT_TRUE(s) << s.error().message();
+  Summary summary;
+  const auto ran = Simulator().run(*s, {}, {}, summary);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
+  EXPECT_THAT(ran.error().message(), testing::HasSubstr("fewer shards"));
+}
+
 }  // namespace
 }  // namespace tutti::sim

@@ -30,8 +30,6 @@ std::string plural(std::int64_t n, const std::string& what) {
 
 std::string heading(const Summary& summary) {
   const RunInfo& info = summary.info();
-  std::int64_t gradients = 0;
-  for (const RunInfo::PackInfo& pack : info.packs) gradients += static_cast<std::int64_t>(pack.gradients.size());
   return fmt::format("{} ({}, network model {}, {}, seed {}, Tutti {})\n", info.scenario, info.executor,
                      info.network_model, plural(info.steps, "step"), info.seed, info.version) +
          fmt::format("  cluster   {}\n", info.cluster) +

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 std::string folder() { return test::source_folder() + "/scenarios"; }
 
 std::string write_file(const std::string& name, const std::string& content) {
-  const std::string path = testing::TempDir() + name;
+  std::string path = testing::TempDir() + name;
   std::ofstream(path) << content;
   return path;
 }
