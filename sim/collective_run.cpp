@@ -31,7 +31,7 @@ CollectiveRun run_alone(const core::Collective& collective, NetworkModel model, 
   const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
   TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(), ranks);
   EventQueue events;
-  Network network(cluster, model, 0, keep_trail);
+  Network network(cluster, model, {}, keep_trail);
   Devices devices(cluster);
   Ends ends(ranks);
   Interpreter interpreter(network, devices, events, ends, false);

@@ -16,17 +16,18 @@ class Devices {
   /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
   Server::Service reduce(core::PartId device, core::Bytes bytes, std::int64_t operands, core::Time now) {
     const core::DeviceRates& rates = cluster_.part(device).device;
-    return serve(device, (operands - 1) * bytes, rates.reduce, rates.threads, now);
+    return serve(device, operands - 1, bytes, rates.reduce, rates.threads, now);
   }
   Server::Service copy(core::PartId device, core::Bytes bytes, core::Time now) {
     const core::DeviceRates& rates = cluster_.part(device).device;
-    return serve(device, bytes, rates.copy, rates.threads, now);
+    return serve(device, 1, bytes, rates.copy, rates.threads, now);
   }
 
  private:
-  Server::Service serve(core::PartId device, core::Bytes bytes, core::Bandwidth rate, int threads, core::Time now) {
+  Server::Service serve(core::PartId device, std::int64_t times, core::Bytes bytes, core::Bandwidth rate, int threads,
+                        core::Time now) {
     const core::Bandwidth share(std::max<std::int64_t>(1, rate.count() / threads));
-    return pools_.try_emplace(device, threads).first->second.serve(now, core::transfer_time(bytes, share));
+    return pools_.try_emplace(device, threads).first->second.serve(now, core::transfer_time(times, bytes, share));
   }
 
   const core::Cluster& cluster_;

@@ -27,7 +27,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
   instance->id = id;
   instance->collective = &collective;
   instance->schedule = collective.schedule.get();
-  instance->serial = ++serial_;
+  instance->serial = ++serial_ & 0xfff'ffff;  // its place in the key of events
   const core::Schedule& schedule = *instance->schedule;
   std::int64_t lanes = 0;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
@@ -36,7 +36,6 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
     TUTTI_CHECK(lanes <= kMostLanes, "{} lanes up to rank {}", lanes, rank);
   }
   instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
-  TUTTI_CHECK(serial_ < 1u << 28, "collective number {}", serial_);
   instance->lanes.resize(static_cast<std::size_t>(lanes));
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane l = 0; l < schedule.lanes(rank); ++l) {
@@ -85,7 +84,7 @@ void Interpreter::close(std::uint32_t id) {
 
 /// Ties between events are broken by collective, then rank and lane, then the order in which the lane sent.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
-  const std::uint64_t sent = lane_at(instance, lane).sent++ & 0xfff;
+  const std::uint64_t sent = ++lane_at(instance, lane).sent & 0xfff;  // 0 is the lane itself
   return instance.serial << 36 | static_cast<std::uint64_t>(lane) << 12 | sent;
 }
 

@@ -13,8 +13,7 @@ using core::TrackId;
 using core::TrackKind;
 
 bool Recorder::covers(PartId device, Time start, Time end) const {
-  return device.worker >= options_.first_worker && device.worker <= options_.last_worker && end >= options_.from &&
-         start <= options_.to;
+  return is_recorded(device) && end >= options_.from && start <= options_.to;
 }
 
 void Recorder::add(TrackId track, const Span& span) {
@@ -45,11 +44,15 @@ void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_
 }
 
 void Recorder::launched(PartId device, std::uint32_t instance) {
-  if (options_.level < RecordLevel::kPacks) return;
-  std::set<std::int32_t>& in_use = slots_in_use_[device];
-  std::int32_t slot = 0;
-  while (in_use.contains(slot)) ++slot;
-  in_use.insert(slot);
+  if (options_.level < RecordLevel::kPacks || !is_recorded(device)) return;
+  Slots& slots = slots_in_use_[device];
+  std::int32_t slot = slots.used;
+  if (slots.free.empty()) {
+    ++slots.used;
+  } else {
+    slot = slots.free.top();
+    slots.free.pop();
+  }
   slots_[instance][device] = slot;
 }
 
@@ -62,9 +65,9 @@ std::int32_t Recorder::slot_of(PartId device, std::uint32_t instance) const {
 
 void Recorder::pack_done(PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, Time start,
                          Time end) {
-  if (options_.level < RecordLevel::kPacks) return;
+  if (options_.level < RecordLevel::kPacks || !is_recorded(device)) return;
   const std::int32_t slot = slot_of(device, instance);
-  slots_in_use_[device].erase(slot);
+  slots_in_use_[device].free.push(slot);
   if (!covers(device, start, end)) return;
   Span span;
   span.start = start;

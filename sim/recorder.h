@@ -1,7 +1,7 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <queue>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,6 +32,9 @@ class Recorder {
   void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element, const core::Group& group);
 
  private:
+  [[nodiscard]] bool is_recorded(core::PartId device) const {
+    return device.worker >= options_.first_worker && device.worker <= options_.last_worker;
+  }
   [[nodiscard]] bool covers(core::PartId device, core::Time start, core::Time end) const;
   void add(core::TrackId track, const core::Span& span);
   core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot, std::int32_t lane);
@@ -42,7 +45,12 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  std::map<core::PartId, std::set<std::int32_t>> slots_in_use_;
+  /// Slots 0 … used - 1 were given out; those in `free` came back, lowest on top.
+  struct Slots {
+    std::int32_t used = 0;
+    std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
+  };
+  std::map<core::PartId, Slots> slots_in_use_;
   std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;  ///< by instance
   std::int64_t spans_ = 0;
 };

@@ -18,7 +18,7 @@ class Server {
 
   Service serve(core::Time now, core::Time duration) {
     const core::Time start = std::max(now, free_);
-    free_ = start + duration;
+    free_ = core::later(start, duration);
     return {start, free_};
   }
   /// Occupies the server from `start` to `end`. REQUIRES: start ≥ free_at().

@@ -58,6 +58,7 @@ class Run : private InterpreterListener {
   core::Expected<void> run() {
     sink_.begin(core::run_info(scenario_, "simulated"));
     set_up_replicas();
+    lane_steps_ = std::max(1.0, steps_of_plan() * scenario_.run.steps);
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
     while (!events_.empty()) {
       const Event event = events_.pop();
@@ -132,11 +133,12 @@ class Run : private InterpreterListener {
     return scenario.run.network_model == core::NetworkModelName::kIdeal ? NetworkModel::kIdeal : NetworkModel::kFifo;
   }
 
-  core::LinkId binned_links(const core::RecordOptions& record) const {
-    if (record.level < core::RecordLevel::kPacks) return 0;
-    // Links are numbered worker by worker, so the first recorded workers' links are the first links.
-    const std::int64_t workers = std::clamp<std::int64_t>(record.last_worker + 1, 0, cluster_.workers());
-    return cluster_.links() / cluster_.workers() * workers;
+  LinkRange binned_links(const core::RecordOptions& record) const {
+    if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker) return {};
+    const auto first_link = [this](std::int64_t worker) {
+      return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
+    };
+    return {first_link(record.first_worker), first_link(record.last_worker + 1)};
   }
 
   void set_up_replicas() {
@@ -155,6 +157,23 @@ class Run : private InterpreterListener {
       replica.actions.run = this;
       replica.actions.replica = &replica;
     }
+  }
+
+  /// Steps of all lanes of all packs, taking the first replica for every replica and the last helper for every helper.
+  [[nodiscard]] double steps_of_plan() const {
+    double steps = 0;
+    for (const core::Pack& pack : scenario_.plan.packs) {
+      const core::Schedule& schedule = *pack.collective.schedule;
+      const auto of_rank = [&](Rank rank) {
+        double sum = 0;
+        for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
+        return sum;
+      };
+      steps += of_rank(0) * static_cast<double>(pack.collective.contributors);
+      const std::int64_t helpers = schedule.ranks() - pack.collective.contributors;
+      if (helpers > 0) steps += of_rank(schedule.ranks() - 1) * static_cast<double>(helpers);
+    }
+    return steps;
   }
 
   void begin_step(Replica& replica, Time now, Cause cause) {
@@ -206,25 +225,41 @@ class Run : private InterpreterListener {
 
   void step_done(Replica& replica) {
     StepEnd& end = step_ends_[replica.step];
-    ++end.replicas;
     // Events come in order of time, so the last to end is the last to be here.
     end.cause = replica.cause;
-    end.record = {replica.step,
-                  {},
-                  now_,
-                  cluster_.part_name(replica.device),
-                  replica.forward,
-                  replica.backward,
-                  replica.other,
-                  replica.communication,
-                  now_ - replica.step_began - replica.forward - replica.backward - replica.other};
+    const Time computed = replica.forward + replica.backward + replica.other;
+    if (end.replicas++ == 0 || computed >= end.longest) {
+      end.longest = computed;
+      end.record = record_of(replica);
+    }
     if (end.replicas == cluster_.replicas()) end_step(end);
     ++replica.step;
     if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
   }
 
+  /// What the replica did since the step before ended everywhere: if it was ahead, what it did until then is left out,
+  /// so that the parts are parts of the step. No replica ends a step before all have begun it (they all take part in its
+  /// packs), so that moment is known.
+  [[nodiscard]] core::StepRecord record_of(const Replica& replica) const {
+    Time ahead = std::max(Time(), last_step_end_ - replica.step_began);
+    const auto inside = [&ahead](Time part) {
+      const Time cut = std::min(ahead, part);
+      ahead -= cut;
+      return part - cut;
+    };
+    core::StepRecord record;
+    record.step = replica.step;
+    record.slowest = cluster_.part_name(replica.device);
+    record.forward = inside(replica.forward);
+    record.backward = inside(replica.backward);
+    record.other_compute = inside(replica.other);
+    record.communication = replica.communication;
+    return record;
+  }
+
   struct StepEnd {
     std::int64_t replicas = 0;
+    Time longest;  ///< computation of the replica that the record is of
     core::StepRecord record;
     Cause cause;
   };
@@ -232,12 +267,17 @@ class Run : private InterpreterListener {
   void end_step(const StepEnd& end) {
     core::StepRecord record = end.record;
     record.start = last_step_end_;
+    record.end = now_;
+    const Time length = record.end - record.start;
+    record.communication = std::min(record.communication, length);
+    record.exposed = length - record.forward - record.backward - record.other_compute;
     last_step_end_ = record.end;
     last_cause_ = end.cause;
     last_step_start_ = record.start;
     sink_.step(record);
     ++steps_ended_;
     step_ends_.erase(record.step);
+    if (nodes_.size() > 2 * nodes_kept_ + 100'000) forget_path_before(last_step_start_);
   }
 
   // --- packs ---
@@ -290,12 +330,12 @@ class Run : private InterpreterListener {
     Cause cause;
     if (rank < collective.contributors) cause = {add_flight_node(flight, rank, now, trail), now};
     if (--flight.ranks_left == 0) {
-      ++packs_ended_;
       const auto ready = pack_ready_.find({flight.step, flight.pack});
       sink_.pack({flight.step, flight.pack, ready->second, flight.first_start, flight.last_start, now});
       pack_ready_.erase(ready);
       flights_by_pack_.erase({flight.step, flight.pack});
       interpreter_.close(instance);
+      flight.causes.clear();
       recorder_.closed(instance);
     }
     if (rank >= collective.contributors) return;
@@ -340,8 +380,7 @@ class Run : private InterpreterListener {
   bool keep_going() {
     if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
     if (control_.progress) {
-      const double packs = static_cast<double>(scenario_.plan.packs.size()) * scenario_.run.steps;
-      control_.progress(static_cast<double>(packs_ended_) / packs);
+      control_.progress(std::min(1.0, static_cast<double>(interpreter_.steps_executed()) / lane_steps_));
     }
     return !cancelled_;
   }
@@ -374,11 +413,75 @@ class Run : private InterpreterListener {
       piece.end = at.until;
       piece.pack = from.pack;
       if (from.details >= 0) describe(piece, trails_[static_cast<std::size_t>(from.details)]);
+      if (piece.start < last_step_start_) cut_front(piece, last_step_start_);
       if (at.segment >= 0) piece.layer = scenario_.workload.segments[static_cast<std::size_t>(at.segment)].layer;
       pieces.push_back(std::move(piece));
     }
     std::reverse(pieces.begin(), pieces.end());
     for (const core::PathPiece& piece : pieces) sink_.path(piece);
+  }
+
+  /// A replica that was ahead did the first of it before the step began. Of a pack the parts are shortened alike.
+  static void cut_front(core::PathPiece& piece, Time start) {
+    const auto before = static_cast<core::Wide>((piece.end - piece.start).count());
+    const auto left = static_cast<core::Wide>((piece.end - start).count());
+    piece.start = start;
+    if (piece.parts.total() == Time()) return;
+    const auto shorten = [&](Time& part) {
+      part = Time(static_cast<std::int64_t>(static_cast<core::Wide>(part.count()) * left / before));
+    };
+    core::Breakdown& parts = piece.parts;
+    for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.queue}) shorten(*part);
+    for (Time& part : parts.wire) shorten(part);
+    parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
+  }
+
+  /// Drops the nodes of the path that neither the step just ended nor a later one can lead back to: those whose end is
+  /// not after `horizon`, its start. Nodes refer to older ones only, so one pass down marks what is needed and one up moves it.
+  void forget_path_before(Time horizon) {
+    std::vector<char> needed(nodes_.size(), 0);
+    const auto cut = [horizon](Cause& cause) {
+      if (cause.node >= 0 && cause.until <= horizon) cause.node = -1;
+      return cause.node;
+    };
+    const auto each_cause = [this](const auto& visit) {
+      visit(last_cause_);
+      for (Replica& replica : replicas_) {
+        visit(replica.cause);
+        visit(replica.stream_cause);
+        for (Queued& queued : replica.queue) visit(queued.done);
+      }
+      for (auto& [instance, flight] : flights_) {
+        for (Cause& cause : flight.causes) visit(cause);
+      }
+      for (auto& [step, end] : step_ends_) visit(end.cause);
+    };
+    each_cause([&](Cause& cause) {
+      if (cut(cause) >= 0) needed[static_cast<std::size_t>(cause.node)] = 1;
+    });
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (needed[i] && cut(nodes_[i].before) >= 0) needed[static_cast<std::size_t>(nodes_[i].before.node)] = 1;
+    }
+    std::vector<std::int32_t> moved(nodes_.size(), -1);
+    std::vector<PathNode> nodes;
+    std::vector<Trail> trails;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!needed[i]) continue;
+      moved[i] = static_cast<std::int32_t>(nodes.size());
+      PathNode node = nodes_[i];
+      if (node.before.node >= 0) node.before.node = moved[static_cast<std::size_t>(node.before.node)];
+      if (node.details >= 0) {
+        trails.push_back(trails_[static_cast<std::size_t>(node.details)]);
+        node.details = static_cast<std::int32_t>(trails.size()) - 1;
+      }
+      nodes.push_back(node);
+    }
+    each_cause([&](Cause& cause) {
+      if (cause.node >= 0) cause.node = moved[static_cast<std::size_t>(cause.node)];
+    });
+    nodes_ = std::move(nodes);
+    trails_ = std::move(trails);
+    nodes_kept_ = nodes_.size();
   }
 
   void describe(core::PathPiece& piece, const Trail& trail) const {
@@ -390,6 +493,14 @@ class Run : private InterpreterListener {
 
   // --- links ---
 
+  /// Like transfer_time, but of a whole run, which may take longer than any message.
+  static Time busy_time(core::Bytes bytes, core::Bandwidth rate) {
+    const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
+    const core::Wide ps = (product + static_cast<core::Wide>(rate.count()) - 1) / static_cast<core::Wide>(rate.count());
+    return std::min(core::kNever,
+                    Time(static_cast<std::int64_t>(std::min(ps, static_cast<core::Wide>(core::kNever.count())))));
+  }
+
   void write_links() {
     const LinkLoads& loads = network_.loads();
     for (core::LinkId id = 0; id < loads.links(); ++id) {
@@ -399,7 +510,7 @@ class Run : private InterpreterListener {
                               link.kind,
                               link.bandwidth,
                               loads.total(id),
-                              core::transfer_time(loads.total(id), link.bandwidth),
+                              busy_time(loads.total(id), link.bandwidth),
                               {},
                               {}};
       if (!loads.bins(id).empty()) {
@@ -428,12 +539,13 @@ class Run : private InterpreterListener {
   std::map<std::int32_t, StepEnd> step_ends_;
   std::vector<PathNode> nodes_;
   std::vector<Trail> trails_;
+  std::size_t nodes_kept_ = 0;  ///< when they were last sorted out
   Time now_;
   Time last_step_end_;
   Time last_step_start_;
   Cause last_cause_;
   std::int32_t steps_ended_ = 0;
-  std::int64_t packs_ended_ = 0;
+  double lane_steps_ = 1;  ///< of all packs and training steps, about
   std::int64_t handled_ = 0;
   bool cancelled_ = false;
 };

@@ -34,4 +34,11 @@ Time transfer_time(Bytes bytes, Bandwidth rate) {
   return Time(static_cast<std::int64_t>(ps < longest ? ps : longest));
 }
 
+Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate) {
+  TUTTI_CHECK(times >= 0 && bytes.count() >= 0, "times = {}, bytes = {}", times, bytes.count());
+  const Wide product = static_cast<Wide>(times) * static_cast<Wide>(bytes.count());
+  if (product > static_cast<Wide>(std::numeric_limits<std::int64_t>::max())) return kLongestDuration;
+  return transfer_time(Bytes(static_cast<std::int64_t>(product)), rate);
+}
+
 }  // namespace tutti::core

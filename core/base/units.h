@@ -77,5 +77,19 @@ inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) /
 /// This is the only rounding that the simulator does. Saturates at `kLongestDuration`.
 /// REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
+/// The same for `times` times as many bytes, whose product may not fit into 64 bits. REQUIRES: times ≥ 0.
+Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate);
+
+/// `t` + `duration`, but never far beyond `kHorizon`: what queues up there adds up no more, so nothing overflows before
+/// the run is stopped. REQUIRES: duration ≤ kLongestDuration.
+constexpr Time later(Time t, Time duration) {
+  const Time sum = t + duration;
+  return sum < kHorizon + kLongestDuration ? sum : kHorizon + kLongestDuration;
+}
+
+/// `a` + `b`, at most the largest number there is. REQUIRES: both ≥ 0.
+constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
+}
 
 }  // namespace tutti::core

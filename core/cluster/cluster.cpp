@@ -44,6 +44,7 @@ std::size_t Cluster::group_of_link(LinkId id) const {
 }
 
 LinkId Cluster::first_link(std::int64_t worker) const {
+  if (worker == workers_) return links_;
   const std::size_t group = group_of(worker);
   return first_link_[group] + (worker - first_worker_[group]) * links_per_worker(*groups_[group].machine);
 }

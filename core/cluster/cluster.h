@@ -84,6 +84,8 @@ class Cluster {
   /// All links there are: inside workers and, if there is a network, one up and one down per network card.
   [[nodiscard]] LinkId links() const { return links_; }
   [[nodiscard]] Hop link(LinkId id) const;
+  /// The first link of a worker; its others follow up to the next worker's. `workers()` gives links().
+  [[nodiscard]] LinkId first_link(std::int64_t worker) const;
   /// "w0/gpu1→w0/nvswitch", "w1/nic0→network".
   [[nodiscard]] std::string link_name(LinkId id) const;
   /// "w0/gpu1".
@@ -95,7 +97,6 @@ class Cluster {
   [[nodiscard]] Hop local_hop(std::int64_t worker, int link) const;
   [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
   [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
-  [[nodiscard]] LinkId first_link(std::int64_t worker) const;
   /// Where a message of the device waits in host memory; the device itself if it is a CPU or its machine has none.
   [[nodiscard]] PartId staging_host(PartId device) const;
   bool append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;

@@ -24,6 +24,8 @@ struct DeviceRates {
   Bandwidth copy;                               ///< bytes copied per second inside the device
   int threads = 1;                              ///< operations served at a time, each at an equal part of the rates
   std::map<DataType, double> flops_per_second;  ///< peak; types that are missing are not known
+
+  bool operator==(const DeviceRates&) const = default;
 };
 
 /// A device, switch or network card of a machine.

@@ -19,7 +19,7 @@ std::string describe(const Cluster& cluster) {
 std::string describe(const Strategy& strategy) {
   std::string text(to_string(strategy.algorithm));
   if (strategy.shards > 1) text += fmt::format(", {} shards", strategy.shards);
-  if (strategy.channels) text += fmt::format(", {} channels", *strategy.channels);
+  if (strategy.channels) text += fmt::format(", {} channel{}", *strategy.channels, *strategy.channels == 1 ? "" : "s");
   if (strategy.bytes_per_pack) {
     text += strategy.bytes_per_pack->count() == 0
                 ? ", one pack"
@@ -31,6 +31,17 @@ std::string describe(const Strategy& strategy) {
   }
   if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
   if (strategy.reduction == Reduction::kMean) text += ", mean";
+  const Strategy usual = Strategy::for_algorithm(strategy.algorithm);
+  if (strategy.merging != usual.merging) {
+    text += strategy.merging == Merging::kSeparate ? ", not merged"
+            : strategy.merging == Merging::kConcat ? ", concatenated"
+                                                   : ", scoped allocator";
+  }
+  if (strategy.launch != usual.launch)
+    text += strategy.launch == Launch::kSerial ? ", serial launches" : ", concurrent launches";
+  if (strategy.staging != usual.staging)
+    text += strategy.staging == Staging::kDirect ? ", direct" : ", via host memory";
+  if (strategy.update == Update::kAfterAll) text += ", one update";
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "core/base/file.h"
 #include "core/cluster/machine_file.h"
@@ -93,6 +95,7 @@ class ScenarioReader {
     if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
     strategy.reduction = s.reduction() == proto::Strategy::MEAN ? Reduction::kMean : Reduction::kSum;
     strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
+    strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
     if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
     strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
@@ -108,6 +111,8 @@ class ScenarioReader {
     both((s.num_packs() > 0), "num_packs", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
     both(s.has_bytes_per_pack(), "bytes_per_pack", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
     both((s.num_packs() > 0), "num_packs", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
+    if (s.num_packs() > 0 && s.merging() != proto::Strategy::MERGING_DEFAULT)
+      fields_.complain_at(s, "merging", "strategy: num_packs always concatenates all gradients; leave merging out");
     if (s.has_agg_small_grads_max_group() && !s.has_agg_small_grads_max_bytes()) {
       fields_.complain_at(
           s, "agg_small_grads_max_group",
@@ -166,7 +171,36 @@ class ScenarioReader {
     }
     if (total > 1 && network) usable = check_cards(cluster, groups, *network) && usable;
     if (!usable || (total > 1 && !network)) return;
+    if (!check_alike(cluster, groups, replicas.front())) return;
     scenario_.cluster = std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network));
+  }
+
+  /// One collective's devices are of one kind, and one worker's replicas compute at one speed.
+  bool check_alike(const proto::Cluster& cluster, const std::vector<WorkerGroup>& groups, int replicas) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Machine& machine = *groups[g].machine;
+      const proto::Workers& workers = cluster.workers(static_cast<int>(g));
+      if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
+        fields_.complain(workers,
+                         "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
+                         "machines of one kind",
+                         machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
+                         machine.gpus().empty() ? "have them" : "have none");
+        return false;
+      }
+      const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
+      const Part& first = machine.parts()[static_cast<std::size_t>(devices.front())];
+      for (int r = 1; r < replicas; ++r) {
+        const Part& other = machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
+        if (other.device == first.device) continue;
+        fields_.complain(workers,
+                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the replicas of one worker are "
+                         "taken to be alike; give them the same figures, or use fewer replicas",
+                         machine.name(), first.name, other.name);
+        return false;
+      }
+    }
+    return true;
   }
 
   MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
@@ -272,6 +306,8 @@ class ScenarioReader {
       }
     }
     options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
+    // Times that stand in the scenario are per step, whatever the batch is.
+    if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
         fields_.complain_at(w, "gradient_type", "workload: gradient_type must be a type, such as FLOAT32");
@@ -291,7 +327,13 @@ class ScenarioReader {
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
-      for (const std::string& text : workload.error()) fields_.complain(w, "workload: {}", text);
+      for (const WorkloadProblem& problem : workload.error()) {
+        if (problem.field.empty()) {
+          fields_.complain(w, "workload: {}", problem.text);
+        } else {
+          fields_.complain_at(w, problem.field, "workload: {}: {}", problem.field, problem.text);
+        }
+      }
       return;
     }
     scenario_.workload = std::move(*workload);
@@ -382,17 +424,54 @@ class ScenarioReader {
     fields_.complain_at(s, problem.field, "strategy: {}: {}", problem.field, problem.text);
   }
 
-  /// Every replica must reach the network's cards; Cluster::append_route would fail otherwise.
+  /// Every device that sends must reach every other one. Workers of one machine are alike, so it is enough to look at
+  /// the first two of each group.
   void check_reach() {
-    if (scenario_.cluster->workers() == 1) return;
-    for (const WorkerGroup& group : scenario_.cluster->groups()) {
-      for (const int part : group.machine->gpus().empty() ? group.machine->cpus() : group.machine->gpus()) {
-        if (group.machine->nearest_nic(part) >= 0) continue;
-        fields_.complain(message_.cluster(), "machine \"{}\": no links lead from \"{}\" to a network card",
-                         group.machine->name(), group.machine->parts()[static_cast<std::size_t>(part)].name);
-        return;
+    const Cluster& cluster = *scenario_.cluster;
+    const bool hosts = sums_on_hosts(scenario_.strategy.algorithm);
+    std::vector<std::int64_t> workers;
+    std::int64_t first = 0;
+    for (const WorkerGroup& group : cluster.groups()) {
+      workers.push_back(first);
+      if (group.count > 1) workers.push_back(first + 1);
+      first += group.count;
+    }
+    std::set<std::tuple<const Machine*, const Machine*, bool>> seen;
+    for (const std::int64_t a : workers) {
+      for (const std::int64_t b : workers) {
+        if (!seen.insert({&cluster.machine(a), &cluster.machine(b), a == b}).second) continue;
+        for (const PartId from : senders(a, hosts)) {
+          for (const PartId to : senders(b, hosts)) {
+            if (!check_route(from, to)) return;
+          }
+        }
       }
     }
+  }
+
+  [[nodiscard]] std::vector<PartId> senders(std::int64_t worker, bool host) const {
+    const Cluster& cluster = *scenario_.cluster;
+    std::vector<PartId> parts;
+    for (int r = 0; r < cluster.replicas_per_worker(); ++r)
+      parts.push_back(cluster.replica(worker * cluster.replicas_per_worker() + r));
+    if (host) parts.push_back(cluster.host(worker));
+    return parts;
+  }
+
+  bool check_route(PartId from, PartId to) {
+    const Cluster& cluster = *scenario_.cluster;
+    std::vector<Hop> route;
+    if (cluster.append_route(from, to, scenario_.strategy.staging, route)) return true;
+    const bool staged = from.worker != to.worker && scenario_.strategy.staging == Staging::kViaHost;
+    const bool rails = from.worker != to.worker && cluster.network()->kind == Network::Kind::kRails;
+    fields_.complain(
+        message_.cluster(),
+        "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
+        "on, GPUs and network cards do not; add the missing link",
+        cluster.part_name(from), cluster.machine(from.worker).name(), cluster.part_name(to),
+        cluster.machine(to.worker).name(), staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+        rails ? " on the sender's rail" : "");
+    return false;
   }
 
   /// A unit that is a million times off is found here rather than after a run.

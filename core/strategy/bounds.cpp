@@ -52,23 +52,89 @@ Capacity ports_of(const Cluster& cluster, const Machine& machine) {
   return capacity;
 }
 
-class BoundFinder {
- public:
-  BoundFinder(const Cluster& cluster, Bytes bytes) : cluster_(cluster), bytes_(bytes) {}
+/// Something that so many times all the bytes must get through, from the moment when they are there.
+struct Cut {
+  /// Which gradients it has to wait for: those of its own group of workers, those of any other replica (its result
+  /// needs them), or not even all of them (the replicas that are ready may begin among themselves).
+  enum class Start { kOwn, kOthers, kLatest, kEarliest };
+  Start start = Start::kEarliest;
+  std::size_t group = 0;
+  std::int64_t times = 1;
+  Capacity capacity;
+  enum class What { kLeaveDevice, kReachDevice, kAllDevices, kCards, kAllCards };
+  What what = What::kAllDevices;
+  int part = -1;
 
-  Bound find() {
-    if (cluster_.replicas() > 1 && bytes_ > Bytes()) {
-      each_device();
-      all_devices();
-      if (cluster_.workers() > 1) workers();
+  [[nodiscard]] Time time(Bytes bytes) const {
+    return time_for(bytes, times, capacity) + (capacity.latency == kNever ? Time() : capacity.latency);
+  }
+};
+
+/// All cuts of a cluster. Their capacities do not depend on the bytes, so they are found once.
+class Cuts {
+ public:
+  explicit Cuts(const Cluster& cluster) : cluster_(cluster) {
+    if (cluster_.replicas() == 1) return;
+    each_device();
+    all_devices();
+    if (cluster_.workers() > 1) workers();
+  }
+
+  /// The latest that something in `bytes` can be reduced if they are ready at `ready[g]` on the workers of group g.
+  /// Nothing if nothing has to be sent.
+  struct Found {
+    const Cut* cut = nullptr;
+    Time time;
+  };
+  [[nodiscard]] Found latest(Bytes bytes, const std::vector<Time>& ready) const {
+    Found found;
+    if (bytes == Bytes()) return found;
+    for (const Cut& cut : cuts_) {
+      const Time time = start(cut, ready) + cut.time(bytes);
+      if (!found.cut || time > found.time) found = {&cut, time};
     }
-    return best_;
+    return found;
+  }
+
+  [[nodiscard]] std::string reason(const Cut& cut) const {
+    const Machine& machine = *cluster_.groups()[cut.group].machine;
+    switch (cut.what) {
+      case Cut::What::kLeaveDevice: return "every byte must leave " + part_name(machine, cut.part);
+      case Cut::What::kReachDevice: return "every byte must reach " + part_name(machine, cut.part);
+      case Cut::What::kAllDevices: return "the links of all devices together carry no more";
+      case Cut::What::kCards: return "every byte must cross the network cards of " + machine.name();
+      case Cut::What::kAllCards: return "the network cards of all workers together carry no more";
+    }
+    return "";
   }
 
  private:
-  void offer(Time time, const Capacity& capacity, std::string reason) {
-    const Time bound = time + (capacity.latency == kNever ? Time() : capacity.latency);
-    if (bound > best_.time) best_ = {bound, std::move(reason)};
+  static const std::string& part_name(const Machine& machine, int part) {
+    return machine.parts()[static_cast<std::size_t>(part)].name;
+  }
+
+  [[nodiscard]] Time start(const Cut& cut, const std::vector<Time>& ready) const {
+    switch (cut.start) {
+      case Cut::Start::kOwn: return ready[cut.group];
+      case Cut::Start::kLatest: return *std::max_element(ready.begin(), ready.end());
+      case Cut::Start::kEarliest: return *std::min_element(ready.begin(), ready.end());
+      case Cut::Start::kOthers: break;
+    }
+    const bool alone = cluster_.groups()[cut.group].count * cluster_.replicas_per_worker() == 1;
+    Time latest;
+    for (std::size_t g = 0; g < ready.size(); ++g) {
+      if (g != cut.group || !alone) latest = std::max(latest, ready[g]);
+    }
+    return latest;
+  }
+
+  /// Of alike cuts one is enough.
+  void add(const Cut& cut) {
+    const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& c) {
+      return c.what == cut.what && c.group == cut.group &&
+             c.capacity.bytes_per_second == cut.capacity.bytes_per_second && c.capacity.latency == cut.capacity.latency;
+    });
+    if (!known && cut.capacity.bytes_per_second > 0) cuts_.push_back(cut);
   }
 
   [[nodiscard]] const std::vector<int>& devices(const Machine& machine) const {
@@ -76,8 +142,8 @@ class BoundFinder {
   }
 
   void each_device() {
-    for (const WorkerGroup& group : cluster_.groups()) {
-      const Machine& machine = *group.machine;
+    for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+      const Machine& machine = *cluster_.groups()[g].machine;
       for (int i = 0; i < cluster_.replicas_per_worker(); ++i) {
         const int part = devices(machine)[static_cast<std::size_t>(i)];
         for (const bool leaving : {true, false}) {
@@ -87,9 +153,8 @@ class BoundFinder {
             if (machine.nics().empty() || cluster_.workers() == 1) continue;
             capacity = ports_of(cluster_, machine);
           }
-          offer(time_for(bytes_, 1, capacity), capacity,
-                fmt::format("every byte must {} {}", leaving ? "leave" : "reach",
-                            machine.parts()[static_cast<std::size_t>(part)].name));
+          add({leaving ? Cut::Start::kOwn : Cut::Start::kOthers, g, 1, capacity,
+               leaving ? Cut::What::kLeaveDevice : Cut::What::kReachDevice, part});
         }
       }
     }
@@ -108,38 +173,34 @@ class BoundFinder {
       // GPUs that hold no replica may still help.
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.gpus().begin() + cluster_.replicas_per_worker(), machine.gpus().end());
-      for (const int part : senders) {
-        capacity.add(links_of(machine, part, true), group.count);
-      }
+      for (const int part : senders) capacity.add(links_of(machine, part, true), group.count);
     }
-    if (capacity.bytes_per_second == 0) return;
-    offer(time_for(bytes_, 2 * (cluster_.replicas() - 1), capacity), capacity,
-          "the links of all devices together carry no more");
+    add({Cut::Start::kEarliest, 0, 2 * (cluster_.replicas() - 1), capacity, Cut::What::kAllDevices, -1});
   }
 
+  /// What a worker sends waits for its own gradients, what it receives for those of another: the latest is one of both.
   void workers() {
     Capacity all;
-    for (const WorkerGroup& group : cluster_.groups()) {
+    for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+      const WorkerGroup& group = cluster_.groups()[g];
       const Capacity ports = ports_of(cluster_, *group.machine);
-      offer(time_for(bytes_, 1, ports), ports,
-            fmt::format("every byte must cross the network cards of {}", group.machine->name()));
+      add({Cut::Start::kLatest, g, 1, ports, Cut::What::kCards, -1});
       all.add(ports, group.count);
     }
-    offer(time_for(bytes_, 2 * (cluster_.workers() - 1), all), all,
-          "the network cards of all workers together carry no more");
+    add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
   const Cluster& cluster_;
-  Bytes bytes_;
-  Bound best_;
+  std::vector<Cut> cuts_;
 };
 
 }  // namespace
 
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes) {
-  Bound bound = BoundFinder(cluster, bytes).find();
-  if (bound.reason.empty()) bound.reason = "there is nothing to send";
-  return bound;
+  const Cuts cuts(cluster);
+  const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
+  if (!found.cut) return {Time(), "there is nothing to send"};
+  return {found.time, cuts.reason(*found.cut)};
 }
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm) {
@@ -152,28 +213,39 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
                                                 static_cast<Wide>(1'000'000 - compute_faster_ppm) / 1'000'000));
     return std::max(Time(), scaled - rounding);
   };
-  Bound best{Time(), "nothing to do"};
-  for (const StepTimes& times : workload.times) {
-    const Time compute = faster(times.forward + times.backward_total() + times.update);
-    if (compute > best.time) best = {compute, "computation alone"};
-    Bytes later;
-    for (const Variable& gradient : workload.gradients) later += gradient.bytes();
-    Time ready = times.forward;
-    for (std::size_t s = 0; s < workload.segments.size(); ++s) {
-      ready += times.backward[s];
-      const std::vector<int>& variables = workload.segments[s].variables;
-      if (variables.empty()) continue;
-      const Bound communication = all_reduce_bound(cluster, later);
-      const Time bound = faster(ready) + communication.time;
-      if (bound > best.time && communication.time > Time()) {
-        best = {bound, fmt::format(
-                           "after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}", s + 1,
-                           workload.segments.size(), static_cast<double>(later.count()) / 1e6, communication.reason)};
-      }
-      for (const int v : variables) later -= workload.gradients[static_cast<std::size_t>(v)].bytes();
+  Time longest;
+  for (const StepTimes& times : workload.times)
+    longest = std::max(longest, faster(times.forward + times.backward_total() + times.update));
+  Bound best{longest, "computation alone"};
+
+  const Cuts cuts(cluster);
+  Cuts::Found winner{nullptr, best.time};
+  std::size_t winning_segment = 0;
+  Bytes winning_bytes;
+  Bytes later = workload.bytes();
+  std::vector<Time> backward;  // per group, up to the segment
+  for (const StepTimes& times : workload.times) backward.push_back(times.forward);
+  std::vector<Time> ready(backward.size());
+  for (std::size_t s = 0; s < workload.segments.size(); ++s) {
+    for (std::size_t g = 0; g < backward.size(); ++g) {
+      backward[g] += workload.times[g].backward[s];
+      ready[g] = faster(backward[g]);
     }
+    const std::vector<int>& variables = workload.segments[s].variables;
+    if (variables.empty()) continue;
+    const Cuts::Found found = cuts.latest(later, ready);
+    if (found.cut && found.time > winner.time) {
+      winner = found;
+      winning_segment = s;
+      winning_bytes = later;
+    }
+    for (const int v : variables) later -= workload.gradients[static_cast<std::size_t>(v)].bytes();
   }
-  return best;
+  if (!winner.cut) return best;
+  return {winner.time,
+          fmt::format("after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}",
+                      winning_segment + 1, workload.segments.size(), static_cast<double>(winning_bytes.count()) / 1e6,
+                      cuts.reason(*winner.cut))};
 }
 
 }  // namespace tutti::core

@@ -24,7 +24,9 @@ struct Bound {
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes);
 
 /// The least time of a training step: all computation, or the time until some gradients are ready plus the bound for
-/// those and all that come later. `compute_faster_ppm`: by how much replicas may compute faster than stated (jitter).
+/// those and all that come later. Where workers compute at different speeds, a cut through one device or worker waits
+/// for the gradients that must pass it; one through all of them only for the first that are ready, since those may be
+/// summed among themselves. `compute_faster_ppm`: by how much replicas may compute faster than stated (jitter).
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm);
 
 }  // namespace tutti::core

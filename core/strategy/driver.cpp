@@ -1,6 +1,7 @@
 #include "core/strategy/driver.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/check.h"
 
@@ -44,9 +45,9 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   scale_ppm_ = times_scale_ppm;
   states_.assign(tables_.plan.packs.size(), {});
   for (int p = 0; p < pack_count(); ++p) {
-    state(p).gradients_missing =
-        static_cast<int>(pack(p).needs_all_gradients ? tables_.workload.gradients.size() : pack(p).members.size());
+    state(p).gradients_missing = static_cast<int>(pack(p).members.size());
   }
+  gradients_missing_ = static_cast<std::int64_t>(tables_.workload.gradients.size());
   next_segment_ = 0;
   backward_done_ = false;
   packs_missing_ = pack_count();
@@ -81,15 +82,15 @@ void Driver::next_segment(DriverActions& actions) {
 void Driver::gradients_ready(int segment, DriverActions& actions) {
   std::vector<int> complete;
   for (const int variable : tables_.workload.segments[static_cast<std::size_t>(segment)].variables) {
-    if (tables_.plan.packs.front().needs_all_gradients) {
-      for (int p = 0; p < pack_count(); ++p) {
-        if (--state(p).gradients_missing == 0) complete.push_back(p);
-      }
-      continue;
-    }
+    --gradients_missing_;
+    if (tables_.plan.packs.front().needs_all_gradients) continue;
     for (const int p : tables_.packs_of_variable[static_cast<std::size_t>(variable)]) {
       if (--state(p).gradients_missing == 0) complete.push_back(p);
     }
+  }
+  if (tables_.plan.packs.front().needs_all_gradients && gradients_missing_ == 0) {
+    complete.resize(static_cast<std::size_t>(pack_count()));
+    std::iota(complete.begin(), complete.end(), 0);
   }
   std::sort(complete.begin(), complete.end());
   for (const int p : complete) {

@@ -91,6 +91,7 @@ class Driver {
 
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
+  std::int64_t gradients_missing_ = 0;  ///< of the step
   int next_segment_ = 0;
   bool backward_done_ = false;
   int packs_missing_ = 0;

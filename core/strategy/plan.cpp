@@ -44,6 +44,7 @@ class Planner {
       return tl::make_unexpected(
           StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
     set_launch_order();
+    note_unused_rings();
     return std::move(plan_);
   }
 
@@ -207,6 +208,19 @@ class Planner {
     if (!strategy_.bytes_per_pack && strategy_.num_packs == 0) std::reverse(plan_.packs.begin(), plan_.packs.end());
     for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
       plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
+  }
+
+  /// NCCL's rings are known for whole machines only (see channels() in collective.cpp).
+  void note_unused_rings() {
+    const Machine& machine = cluster_.machine(0);
+    const bool nccl = to_string(strategy_.algorithm).starts_with("nccl");
+    const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
+    const bool whole = static_cast<std::size_t>(cluster_.replicas_per_worker()) == machine.gpus().size();
+    if (!nccl || !known || (whole && cluster_.groups().size() == 1)) return;
+    note(
+        "the rings that NCCL finds are known for workers that are all {} with all {} GPUs; here channels go round the "
+        "GPUs in index order",
+        machine.name(), machine.gpus().size());
   }
 
   const Workload& workload_;

@@ -66,6 +66,10 @@ Strategy Strategy::for_algorithm(Algorithm algorithm) {
   return strategy;
 }
 
+bool sums_on_hosts(Algorithm algorithm) {
+  return algorithm == Algorithm::kPscpu || algorithm == Algorithm::kNcclPscpu || algorithm == Algorithm::kPscpuPscpu;
+}
+
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
   std::vector<StrategyProblem> problems;
   const Algorithm algorithm = strategy.algorithm;
@@ -85,8 +89,7 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
          fmt::format("\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or halving_doubling",
                      name)});
   }
-  const bool uses_hosts =
-      algorithm == Algorithm::kPscpu || algorithm == Algorithm::kNcclPscpu || algorithm == Algorithm::kPscpuPscpu;
+  const bool uses_hosts = sums_on_hosts(algorithm);
   if (!all_cpus && uses_hosts) {
     problems.push_back({"algorithm", fmt::format("\"{}\" sums on the workers' CPUs, and a machine of this cluster "
                                                  "declares none; give it one (device {{ name: \"cpu0\" kind: CPU … }})",
@@ -94,7 +97,14 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
   }
 
   const int s = strategy.shards;
-  if (uses_hosts && s > workers) {
+  const bool has_shards = algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu ||
+                          algorithm == Algorithm::kPsgpu || algorithm == Algorithm::kRing;
+  if (s > 1 && !has_shards) {
+    problems.push_back(
+        {"shards", fmt::format("\"{}\" has no shards, only ring, pscpu, psgpu and pscpu/pscpu have; leave shards out{}",
+                               name, algorithm == Algorithm::kNccl ? ", or did you mean channels?" : "")});
+  }
+  if (has_shards && uses_hosts && s > workers) {
     problems.push_back(
         {"shards", fmt::format("{} shards are more than the {} workers whose CPUs could sum them; take at most {}", s,
                                workers, workers)});
@@ -110,10 +120,6 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
          fmt::format("{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
                      per_worker, per_worker)});
   }
-  if (algorithm == Algorithm::kNcclRing && s > 1 && workers > 1) {
-    problems.push_back(
-        {"shards", "the upper ring of nccl/ring runs over one GPU per worker and has 1 shard; leave shards out"});
-  }
   if (algorithm == Algorithm::kHalvingDoubling && !is_power_of_two(cluster.replicas())) {
     problems.push_back(
         {"algorithm",
@@ -126,6 +132,16 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
   }
   if (strategy.channels && !starts_with_nccl(algorithm)) {
     problems.push_back({"channels", fmt::format("\"{}\" has no channels, only nccl has; did you mean shards?", name)});
+  }
+  if (strategy.staging == Staging::kViaHost && strategy.staging_asked && all_gpus && !all_cpus) {
+    problems.push_back({"staging",
+                        "VIA_HOST copies through the workers' CPUs, and a machine of this cluster declares none; give "
+                        "it one (device { name: \"cpu0\" kind: CPU … }), or take DIRECT"});
+  }
+  if (cluster.replicas() + workers > kMostRanks) {
+    problems.push_back(
+        {"", fmt::format("{} replicas are more than the {} that one collective can have; take fewer workers",
+                         cluster.replicas(), kMostRanks - workers)});
   }
   return problems;
 }

@@ -28,6 +28,8 @@ std::string_view to_string(Algorithm algorithm);
 /// The algorithm of that name, TensorFlow's xring and rechd included.
 std::optional<Algorithm> parse_algorithm(std::string_view name);
 std::vector<std::string> algorithm_names();
+/// The workers' CPUs take part as ranks of their own.
+bool sums_on_hosts(Algorithm algorithm);
 
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
@@ -52,12 +54,16 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
+  bool staging_asked = false;  ///< rather than the algorithm's default
   Time launch_overhead;
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(Algorithm algorithm);
 };
+
+/// Ranks of one collective, helpers included.
+inline constexpr std::int64_t kMostRanks = 2'000'000'000;
 
 /// What keeps `strategy` from running on `cluster`: texts that name the field (before the colon) and the remedy.
 struct StrategyProblem {

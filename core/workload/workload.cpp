@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/check.h"
 
@@ -60,14 +61,14 @@ class WorkloadMaker {
  public:
   WorkloadMaker(const WorkloadOptions& options, const Cluster& cluster) : options_(options), cluster_(cluster) {}
 
-  tl::expected<Workload, std::vector<std::string>> make() {
+  tl::expected<Workload, std::vector<WorkloadProblem>> make() {
     workload_.name = options_.model.name;
     workload_.gradients = options_.model.variables;
     for (Variable& gradient : workload_.gradients) gradient.type = options_.gradient_type.value_or(gradient.type);
     workload_.times.resize(cluster_.groups().size());
     if (options_.layer_times) {
       from_profile(*options_.layer_times);
-    } else if (any_has([](const Variable& v) { return v.backward.has_value(); })) {
+    } else if (any_has(is_measured)) {
       from_measured_variables();
     } else if (any_has(has_flops)) {
       options_.forward&& options_.backward ? from_flops_shares() : from_flops();
@@ -81,6 +82,11 @@ class WorkloadMaker {
       if (options_.backward) scale_to(times.backward, *options_.backward);
       times.update = options_.update ? *options_.update : default_update(g);
     }
+    if (options_.forward && options_.backward) {
+      if (options_.layer_times) workload_.timing = "given totals, shared out by " + workload_.timing;
+    } else if (options_.forward || options_.backward) {
+      workload_.timing += fmt::format("; the whole {} pass as given", options_.forward ? "forward" : "backward");
+    }
     check_length();
     if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
     return std::move(workload_);
@@ -88,11 +94,12 @@ class WorkloadMaker {
 
  private:
   template <class... Args>
-  void complain(fmt::format_string<Args...> format, Args&&... args) {
-    problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  void complain(const char* field, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.push_back({field, fmt::format(format, std::forward<Args>(args)...)});
   }
 
-  static bool has_flops(const Variable& variable) { return variable.backward_flops.has_value(); }
+  static bool is_measured(const Variable& variable) { return variable.forward || variable.backward; }
+  static bool has_flops(const Variable& variable) { return variable.forward_flops || variable.backward_flops; }
 
   template <class Test>
   [[nodiscard]] bool any_has(Test test) const {
@@ -119,10 +126,10 @@ class WorkloadMaker {
   }
 
   [[nodiscard]] Time default_update(std::size_t group) const {
-    return transfer_time(Bytes(std::min<std::int64_t>(workload_.bytes().count(),
-                                                      std::numeric_limits<std::int64_t>::max() / kUpdatePasses) *
-                               kUpdatePasses),
-                         device(group).device.memory);
+    // Of the variables, whatever type their gradients travel in.
+    Bytes variables;
+    for (const Variable& variable : options_.model.variables) variables += variable.bytes();
+    return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 
   /// A step that computes for more than a day is a slip in a unit, and its times would not add up in 64 bits.
@@ -131,7 +138,7 @@ class WorkloadMaker {
       double length = static_cast<double>(times.forward.count()) + static_cast<double>(times.update.count());
       for (const Time t : times.backward) length += static_cast<double>(t.count());
       if (length < 86'400e12) continue;
-      complain("one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
+      complain("", "one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
       return;
     }
   }
@@ -166,13 +173,14 @@ class WorkloadMaker {
         const auto index = indices.find(name);
         if (index == indices.end()) {
           complain(
+              "layer_times",
               "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" does not have; is it the "
               "profile of another model?",
               layer->layer, name, workload_.name);
           return;
         }
         if (seen[static_cast<std::size_t>(index->second)]) {
-          complain("the profile yields the gradient of \"{}\" twice", name);
+          complain("layer_times", "the profile yields the gradient of \"{}\" twice", name);
           return;
         }
         seen[static_cast<std::size_t>(index->second)] = true;
@@ -181,11 +189,18 @@ class WorkloadMaker {
       workload_.segments.push_back(std::move(segment));
       backward.push_back(scaled(layer->backward));
     }
+    std::vector<std::string> missing;
     for (std::size_t i = 0; i < seen.size(); ++i) {
-      if (seen[i]) continue;
-      complain("the profile never yields the gradient of \"{}\"; every variable must belong to one of its layers",
-               workload_.gradients[i].name);
-      return;
+      if (!seen[i]) missing.push_back(fmt::format("\"{}\"", workload_.gradients[i].name));
+    }
+    if (!missing.empty()) {
+      const std::size_t listed = std::min<std::size_t>(missing.size(), 5);
+      return complain("layer_times",
+                      "the profile never yields the gradient{} of {}{}; every variable must belong to one of "
+                      "its layers",
+                      missing.size() > 1 ? "s" : "",
+                      fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+                      missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
     }
     for (StepTimes& times : workload_.times) {
       times.forward = forward;
@@ -208,33 +223,35 @@ class WorkloadMaker {
         }
       }
     }
-    workload_.timing =
-        "times given with the variables" + layers_without([](const Variable& v) { return v.backward.has_value(); });
+    workload_.timing = "times given with the variables" + layers_without(is_measured);
   }
 
   void from_flops() {
     if (!options_.batch)
       return complain(
-          "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
+          "", "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
     segments_by_layer();
+    // Variables compute in the type they are stored in, whatever their gradients travel in.
+    const DataType type = options_.model.variables.front().type;
+    std::vector<std::string> seen;  // rates of the groups
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
-      // Variables compute in the type they are stored in, whatever their gradients travel in.
-      const DataType type = options_.model.variables.front().type;
       const auto& rates = device(g).device.flops_per_second;
       const auto rate = rates.find(type);
       if (rate == rates.end()) {
-        complain(
-            "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … tflops: … }}), take "
-            "another machine, or say forward_ms and backward_ms",
-            cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
+        complain("",
+                 "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … tflops: … }}), take "
+                 "another machine, or say forward_ms and backward_ms",
+                 cluster_.groups()[g].machine->name(), to_string(type), device(g).name);
         continue;
       }
       fill_from_flops(workload_.times[g],
                       static_cast<double>(*options_.batch) / (rate->second * options_.flops_efficiency));
-      workload_.timing =
-          fmt::format("FLOPs at {:g} % of {:g} TFLOP/s ({}), batch {}{}", 100 * options_.flops_efficiency,
-                      rate->second / 1e12, to_string(type), *options_.batch, layers_without(has_flops));
+      const std::string text = fmt::format("{:g}", rate->second / 1e12);
+      if (std::find(seen.begin(), seen.end(), text) == seen.end()) seen.push_back(text);
     }
+    workload_.timing =
+        fmt::format("FLOPs at {:g} % of {} TFLOP/s ({}), batch {}{}", 100 * options_.flops_efficiency,
+                    fmt::join(seen, " and "), to_string(type), *options_.batch, layers_without(has_flops));
   }
 
   /// The totals are given and replace these; only the layers' shares matter.
@@ -266,12 +283,13 @@ class WorkloadMaker {
   const WorkloadOptions& options_;
   const Cluster& cluster_;
   Workload workload_;
-  std::vector<std::string> problems_;
+  std::vector<WorkloadProblem> problems_;
 };
 
 }  // namespace
 
-tl::expected<Workload, std::vector<std::string>> make_workload(const WorkloadOptions& options, const Cluster& cluster) {
+tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
+                                                                   const Cluster& cluster) {
   TUTTI_CHECK(!options.model.variables.empty(), "model {} has no variables", options.model.name);
   return WorkloadMaker(options, cluster).make();
 }

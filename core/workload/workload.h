@@ -47,11 +47,19 @@ struct WorkloadOptions {
   std::optional<Time> update;
 };
 
+/// What keeps a workload from being made: a text for the user, and the field of the scenario's workload that it is about
+/// (empty: the workload as a whole).
+struct WorkloadProblem {
+  std::string field;
+  std::string text;
+};
+
 /// Times, best source first: measured per layer (`layer_times`, or times in the variable list), else FLOPs of the
 /// layers at `flops_efficiency` of the device's peak rate (a layer without either takes no time, and `timing` says so);
 /// `forward` and `backward` then scale them. A model with
 /// neither runs its backward pass in no time, or evenly over its gradients, last-created first, if `backward` is given.
-/// ERRORS (texts for the user): a profile that does not fit the model, a device without a rate for the type, no batch.
-tl::expected<Workload, std::vector<std::string>> make_workload(const WorkloadOptions& options, const Cluster& cluster);
+/// ERRORS: a profile that does not fit the model, a device without a rate for the type, no batch.
+tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
+                                                                   const Cluster& cluster);
 
 }  // namespace tutti::core

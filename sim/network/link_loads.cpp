@@ -8,16 +8,18 @@ using core::Time;
 using core::Wide;
 
 void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
-  bytes_[static_cast<std::size_t>(link)] += bytes;
-  if (link >= static_cast<LinkId>(bins_.size()) || bytes.count() == 0) return;
+  Bytes& total = bytes_[static_cast<std::size_t>(link)];
+  total = Bytes(core::saturating_sum(total.count(), bytes.count()));
+  if (link < binned_.first || link >= binned_.end || bytes.count() == 0) return;
   if (end.count() > width_.count() * kBins) widen(end);
-  std::vector<std::int64_t>& bins = bins_[static_cast<std::size_t>(link)];
+  std::vector<std::int64_t>& bins = bins_[static_cast<std::size_t>(link - binned_.first)];
   if (bins.empty()) bins.assign(kBins, 0);
   const std::int64_t first = start / width_;
   const std::int64_t last =
       std::min<std::int64_t>(kBins - 1, end.count() > start.count() ? (end.count() - 1) / width_.count() : first);
   if (first >= last) {
-    bins[static_cast<std::size_t>(std::min<std::int64_t>(first, kBins - 1))] += bytes.count();
+    std::int64_t& bin = bins[static_cast<std::size_t>(std::min<std::int64_t>(first, kBins - 1))];
+    bin = core::saturating_sum(bin, bytes.count());
     return;
   }
   // Up to each bin's end, the share of the time that has passed; differences of prefixes add up exactly.
@@ -27,7 +29,7 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     const Time upto = std::min(end, (bin + 1) * width_);
     const auto due = static_cast<std::int64_t>(static_cast<Wide>(bytes.count()) *
                                                static_cast<Wide>((upto - start).count()) / length);
-    bins[static_cast<std::size_t>(bin)] += due - given;
+    bins[static_cast<std::size_t>(bin)] = core::saturating_sum(bins[static_cast<std::size_t>(bin)], due - given);
     given = due;
   }
 }
@@ -37,7 +39,7 @@ void LinkLoads::widen(Time end) {
     width_ = 2 * width_;
     for (std::vector<std::int64_t>& bins : bins_) {
       if (bins.empty()) continue;
-      for (std::size_t i = 0; i < kBins / 2; ++i) bins[i] = bins[2 * i] + bins[2 * i + 1];
+      for (std::size_t i = 0; i < kBins / 2; ++i) bins[i] = core::saturating_sum(bins[2 * i], bins[2 * i + 1]);
       std::fill(bins.begin() + kBins / 2, bins.end(), 0);
     }
   }
@@ -45,7 +47,7 @@ void LinkLoads::widen(Time end) {
 
 const std::vector<std::int64_t>& LinkLoads::bins(LinkId link) const {
   static const std::vector<std::int64_t> kNone;
-  return link < static_cast<LinkId>(bins_.size()) ? bins_[static_cast<std::size_t>(link)] : kNone;
+  return link >= binned_.first && link < binned_.end ? bins_[static_cast<std::size_t>(link - binned_.first)] : kNone;
 }
 
 }  // namespace tutti::sim

@@ -6,15 +6,23 @@
 
 namespace tutti::sim {
 
+/// Links first … end - 1.
+struct LinkRange {
+  core::LinkId first = 0;
+  core::LinkId end = 0;
+};
+
 /// What every link carried, in all and over time. Time is binned: up to `kBins` bins of equal width, which doubles
 /// whenever a run outgrows them, so that memory does not grow with the length of the run.
 class LinkLoads {
  public:
   static constexpr int kBins = 1024;
 
-  /// Bins are kept for the links up to `binned` only, totals for all.
-  LinkLoads(core::LinkId links, core::LinkId binned)
-      : bytes_(static_cast<std::size_t>(links)), bins_(static_cast<std::size_t>(binned)) {}
+  /// Bins are kept for the links of `binned` only, totals for all.
+  LinkLoads(core::LinkId links, LinkRange binned)
+      : bytes_(static_cast<std::size_t>(links)),
+        binned_(binned),
+        bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
 
   /// `bytes` went over `link` evenly from `start` to `end`.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
@@ -30,6 +38,7 @@ class LinkLoads {
 
   core::Time width_ = core::microseconds(1);
   std::vector<core::Bytes> bytes_;
+  LinkRange binned_;
   std::vector<std::vector<std::int64_t>> bins_;
 };
 

@@ -10,7 +10,7 @@ using core::Bytes;
 using core::Time;
 using core::transfer_time;
 
-Network::Network(const core::Cluster& cluster, NetworkModel model, core::LinkId binned_links, bool keep_trails)
+Network::Network(const core::Cluster& cluster, NetworkModel model, LinkRange binned_links, bool keep_trails)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
       loads_(cluster.links(), binned_links),
@@ -104,7 +104,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   const Time tail_here = branches ? std::max(branches->tails[index], now) : message.tail;
   Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
   const Time head = std::max(now, resource.free_at());
-  const Time tail = std::max(head + transfer_time(message.bytes, hop.rate), tail_here);
+  const Time tail = std::max(core::later(head, transfer_time(message.bytes, hop.rate)), tail_here);
   resource.occupy_until(tail);
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {

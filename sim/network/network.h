@@ -27,7 +27,7 @@ struct Address {
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
 class Network {
  public:
-  Network(const core::Cluster& cluster, NetworkModel model, core::LinkId binned_links, bool keep_trails);
+  Network(const core::Cluster& cluster, NetworkModel model, LinkRange binned_links, bool keep_trails);
 
   [[nodiscard]] PathBook& paths() { return paths_; }
   [[nodiscard]] const LinkLoads& loads() const { return loads_; }

@@ -22,7 +22,7 @@ using core::Time;
 /// Sends messages and tells when each is delivered.
 class Wire {
  public:
-  Wire(const Cluster& cluster, NetworkModel model) : network(cluster, model, cluster.links(), true) {}
+  Wire(const Cluster& cluster, NetworkModel model) : network(cluster, model, LinkRange{0, cluster.links()}, true) {}
 
   std::uint32_t send(PartId from, PartId to, std::int64_t bytes, Time at, Staging staging = Staging::kDirect,
                      Engine engine = Engine::kKernel) {
@@ -229,7 +229,7 @@ TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
 }
 
 TEST(LinkLoads, BinsGrowWithTheRunAndLoseNothing) {
-  LinkLoads loads(2, 1);
+  LinkLoads loads(2, {0, 1});
   core::Random random(2);
   std::int64_t total = 0;
   for (int i = 0; i < 2000; ++i) {

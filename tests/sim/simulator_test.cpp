@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include "core/timeline/reader.h"
@@ -153,6 +154,58 @@ TEST(Simulator, JitterIsSeeded) {
   EXPECT_GT(time("seed: 1 compute_jitter_percent: 10"), time("")) << "everyone waits for the slowest of 16";
 }
 
+TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
+  for (const char* algorithm : {"ring", "psgpu", "nccl"}) {
+    const Summary s = summary_of(scenario(std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 13107200",
+                                          "seed: 3 steps: 5 compute_jitter_percent: 10"));
+    for (const core::StepRecord& step : s.steps()) {
+      EXPECT_EQ(step.forward + step.backward + step.other_compute + step.exposed, step.end - step.start) << algorithm;
+      EXPECT_GE(step.exposed, Time()) << algorithm << ", step " << step.step;
+      EXPECT_LE(step.communication, step.end - step.start);
+    }
+    ASSERT_FALSE(s.path().empty());
+    EXPECT_EQ(s.path().front().start, s.steps().back().start) << algorithm;
+    EXPECT_EQ(s.path().back().end, s.steps().back().end) << algorithm;
+  }
+}
+
+/// The ring of scenario text on slow and fast hosts: the fast ones sum among themselves while the slow one computes.
+TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
+  const auto host = [](const std::string& name, double tflops) {
+    return "machine { name: \"" + name +
+           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 flops { data_type: FLOAT32 tflops: " +
+           std::to_string(tflops) +
+           " } } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE "
+           "bandwidth_gb_per_s: 10 latency_us: 0 } } ";
+  };
+  const core::Library library(test::source_folder() + "/scenarios");
+  for (const char* algorithm : {"ring", "pscpu"}) {
+    for (const char* model : {"FIFO", "IDEAL"}) {
+      for (const int fast : {1, 2, 5}) {
+        const auto s = core::read_scenario(
+            "cluster { workers { machine: \"fast\" count: " + std::to_string(fast) +
+                " } workers { machine: \"slow\" } network { kind: ONE_SWITCH latency_us: 0 } " + host("fast", 10) +
+                host("slow", 0.1) +
+                "} workload { model: \"mnist_cnn_tf\" batch: 8 update_ms: 0 } strategy { algorithm: \"" + algorithm +
+                "\" bytes_per_pack: 1000000 } run { steps: 2 network_model: " + model + " }",
+            "f", library);
+        ASSERT_TRUE(s) << s.error().message();
+        const Summary summary = summary_of(*s);
+        for (const core::StepRecord& step : summary.steps())
+          EXPECT_GE(step.end - step.start, summary.info().step_bound) << algorithm << " " << model << " " << fast;
+      }
+    }
+  }
+}
+
+TEST(Simulator, ForgetsThePathOfStepsGoneBy) {
+  const Summary few = summary_of(scenario("algorithm: \"pscpu\"", "steps: 40"));
+  const Summary last = summary_of(scenario("algorithm: \"pscpu\"", "steps: 3"));
+  ASSERT_EQ(few.path().size(), last.path().size()) << "long after it has forgotten some, the path is whole";
+  EXPECT_EQ(few.path().front().start, few.steps().back().start);
+  for (std::size_t i = 1; i < few.path().size(); ++i) EXPECT_EQ(few.path()[i].start, few.path()[i - 1].end);
+}
+
 TEST(Simulator, StaysAboveTheBoundUnderJitter) {
   for (int seed = 0; seed < 20; ++seed) {
     const Summary s = summary_of(scenario("algorithm: \"nccl\" bytes_per_pack: 26214400",
@@ -229,6 +282,30 @@ TEST(Recording, IsBoundedByWorkersTimeAndNumber) {
   EXPECT_THAT(reader->run().notes.back(), testing::HasSubstr("100 are as many as were asked for"));
 }
 
+TEST(Recording, KeepsTheLoadOfTheRecordedWorkersLinksOverTime) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  const auto s = core::read_scenario(
+      "cluster { workers { machine: \"dgx1-v100\" } workers { machine: \"hgx-h100\" count: 2 } workers { machine: "
+      "\"dgx1-v100\" } network { kind: ONE_SWITCH latency_us: 1 } } workload { variable { name: \"w\" shape: 999999 } "
+      "} "
+      "strategy { algorithm: \"ring\" }",
+      "f", library);
+  ASSERT_TRUE(s) << s.error().message();
+  RecordOptions record = recording(RecordLevel::kPacks);
+  record.first_worker = 1;
+  record.last_worker = 2;
+  Summary summary;
+  ASSERT_TRUE(Simulator().run(*s, record, {}, summary));
+  std::set<std::string> binned, others;
+  for (const core::LinkRecord& link : summary.busiest_links()) {
+    std::string worker = link.name.substr(0, 2);
+    if (worker == "ne") worker = link.name.substr(link.name.size() - 7, 2);  // "network→w1/nic0"
+    (link.bins.empty() ? others : binned).insert(worker);
+  }
+  EXPECT_THAT(binned, testing::ElementsAre("w1", "w2"));
+  EXPECT_THAT(others, testing::ElementsAre("w0", "w3"));
+}
+
 TEST(Recording, LinksCarryWhatThePacksSend) {
   const Scenario s = scenario("algorithm: \"ring\" bytes_per_pack: 0", "steps: 1");
   const Summary summary = summary_of(s);
@@ -275,6 +352,27 @@ TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
   EXPECT_THAT(ran.error().message(), testing::HasSubstr("53 days of virtual time"));
+}
+
+TEST(Simulator, SumsBeyondSixtyFourBitsAreAnErrorNotAnOverflow) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  const auto s = core::read_scenario(
+      "cluster { workers { machine: \"m\" count: 2000 } network { kind: ONE_SWITCH latency_us: 0 } machine { name: "
+      "\"m\" "
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1000000 } nic { name: \"nic0\" bandwidth_gb_per_s: 1000000 } "
+      "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 1000000 latency_us: 0 } } } workload { "
+      "variable { "
+      "name: \"w\" shape: [8388608, 8388608] data_type: FLOAT64 } } strategy { algorithm: \"pscpu\" } run { steps: 1 }",
+      "f", library);
+  ASSERT_TRUE(s) << s.error().message();
+  Summary summary;
+  const auto ran = Simulator().run(*s, {}, {}, summary);
+  if (ran) {
+    for (const core::LinkRecord& link : summary.busiest_links()) EXPECT_GE(link.bytes.count(), 0);
+    EXPECT_GT(summary.step_time(), Time());
+  } else {
+    EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
+  }
 }
 
 TEST(Simulator, MoreLanesThanItCountsAreAnError) {

@@ -166,6 +166,42 @@ TEST(Scenario, ABandwidthThatIsMillionsOffIsFoundBeforeTheRun) {
                         "check its bandwidth"));
 }
 
+TEST(Scenario, DevicesThatSendMustReachEachOther) {
+  const std::string devices =
+      "device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 9 } device { name: \"cpu0\" kind: CPU memory_gb_per_s: 9 "
+      "} "
+      "nic { name: \"nic[0-1]\" bandwidth_gb_per_s: 9 } ";
+  const auto link = [](const std::string& from, const std::string& to) {
+    return "link { from: \"" + from + "\" to: \"" + to + "\" kind: PCIE bandwidth_gb_per_s: 9 latency_us: 0 } ";
+  };
+  const auto errors = [&](const std::string& links, const std::string& network, const std::string& strategy) {
+    return errors_of("cluster { workers { machine: \"m\" count: 2 } network { kind: " + network +
+                     " latency_us: 1 } machine { name: \"m\" " + devices + links + "} } workload { variable { name: " +
+                     "\"w\" shape: 8 } } strategy { algorithm: \"ring\" " + strategy + " }");
+  };
+  const std::string behind_gpus =
+      link("gpu0", "nic[0-1]") + link("gpu1", "nic1") + link("gpu0", "gpu1") + link("gpu[0-1]", "cpu0");
+  EXPECT_THAT(errors(behind_gpus, "ONE_SWITCH", "staging: VIA_HOST"),
+              HasSubstr("through both hosts' memory (staging: VIA_HOST); switches and CPUs pass traffic on"));
+  EXPECT_THAT(errors(behind_gpus, "RAILS", "staging: DIRECT"),
+              HasSubstr("no links lead from w0/gpu0 (machine \"m\") to w1/gpu1 (machine \"m\") on the sender's rail"));
+  EXPECT_EQ(errors(link("gpu[0-1]", "cpu0") + link("cpu0", "nic[0-1]"), "ONE_SWITCH", ""), "");
+}
+
+TEST(Scenario, ReplicasAreOfOneKindAndAlikeInsideAWorker) {
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" replicas: 1 } workers { machine: \"cpu-host\" } "
+                        "network { kind: ONE_SWITCH latency_us: 1 } }" +
+                        kWorkload + kStrategy),
+              HasSubstr("a collective's devices are all of one kind"));
+  const std::string unlike =
+      "machine { name: \"m\" device { name: \"gpu0\" kind: GPU memory_gb_per_s: 9 } device { name: \"gpu1\" kind: GPU "
+      "memory_gb_per_s: 8 } link { from: \"gpu0\" to: \"gpu1\" kind: NVLINK bandwidth_gb_per_s: 9 latency_us: 0 } } }";
+  const std::string workload = "workload { variable { name: \"w\" shape: 8 } }";
+  EXPECT_THAT(errors_of("cluster { workers { machine: \"m\" } " + unlike + workload + kStrategy),
+              HasSubstr("\"gpu0\" and \"gpu1\" differ in their rates"));
+  EXPECT_EQ(errors_of("cluster { workers { machine: \"m\" replicas: 1 } " + unlike + workload + kStrategy), "");
+}
+
 // --- workloads and strategies ---
 
 TEST(Scenario, WorkloadsAreGivenOnce) {
@@ -192,7 +228,9 @@ TEST(Scenario, StrategiesFitTheCluster) {
               HasSubstr("strategy: shards: 3 shards are more than the 2 workers"));
   EXPECT_THAT(errors("algorithm: \"ring\" shards: 9"), HasSubstr("9 rings cannot be rotated against each other"));
   EXPECT_THAT(errors("algorithm: \"nccl/ring\" shards: 2"), HasSubstr("leave shards out"));
+  EXPECT_THAT(errors("algorithm: \"nccl\" shards: 2"), HasSubstr("did you mean channels?"));
   EXPECT_THAT(errors("algorithm: \"ring\" channels: 2"), HasSubstr("did you mean shards?"));
+  EXPECT_THAT(errors("algorithm: \"ring\" num_packs: 2 merging: SEPARATE"), HasSubstr("leave merging out"));
   EXPECT_THAT(errors("algorithm: \"ring\" bytes_per_pack: 1 num_packs: 2"),
               HasSubstr("bytes_per_pack and num_packs are two ways of packing; keep one"));
   EXPECT_THAT(errors("algorithm: \"ring\" agg_small_grads_max_group: 2"),

@@ -135,7 +135,7 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
   options.batch = 10;
   options.flops_efficiency = 0.5;
   const auto w = make_workload(options, one_gpu());
-  ASSERT_TRUE(w) << w.error().front();
+  ASSERT_TRUE(w) << w.error().front().text;
   // 0.5 · 10^12 operations per second: a million take 2 us, ten samples 20.
   EXPECT_EQ(w->times[0].forward, microseconds(6 * 20));
   EXPECT_THAT(w->times[0].backward, ElementsAre(microseconds(6 * 20), microseconds(5 * 20), microseconds(2 * 20)));
@@ -147,10 +147,11 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
 TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
   WorkloadOptions options = three_layers();
   options.batch = 10;
-  options.model.variables[3].backward_flops.reset();  // the only variable of the last layer
+  options.model.variables[3].forward_flops.reset();  // the only variable of the last layer
+  options.model.variables[3].backward_flops.reset();
   options.model.variables[2].backward_flops.reset();  // its layer has another
   const auto w = make_workload(options, one_gpu());
-  ASSERT_TRUE(w) << w.error().front();
+  ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].backward[0], Time());
   EXPECT_GT(w->times[0].backward[1], Time());
   EXPECT_THAT(w->timing, HasSubstr("1 of 3 layers have none"));
@@ -161,7 +162,7 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
   options.forward = Time(1'000);
   options.backward = Time(1'000'003);
   const auto w = make_workload(options, one_gpu({}));
-  ASSERT_TRUE(w) << w.error().front();
+  ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].forward, Time(1'000));
   EXPECT_EQ(w->times[0].backward_total(), Time(1'000'003));
   EXPECT_EQ(w->times[0].backward[0], Time(461'539)) << "6 of 13 parts";
@@ -169,13 +170,13 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
 
 TEST(Workload, SaysWhatIsMissingForTimesFromFlops) {
   WorkloadOptions options = three_layers();
-  EXPECT_THAT(make_workload(options, one_gpu()).error().front(), HasSubstr("batch is missing"));
+  EXPECT_THAT(make_workload(options, one_gpu()).error().front().text, HasSubstr("batch is missing"));
   options.batch = 1;
-  EXPECT_THAT(make_workload(options, one_gpu({})).error().front(),
+  EXPECT_THAT(make_workload(options, one_gpu({})).error().front().text,
               HasSubstr("machine \"m\" gives no float32 rate for \"gpu0\""));
   options.batch = 1'000'000'000;
   options.model.variables[0].backward_flops = 1e20;
-  EXPECT_THAT(make_workload(options, one_gpu()).error().front(), HasSubstr("would compute for"));
+  EXPECT_THAT(make_workload(options, one_gpu()).error().front().text, HasSubstr("would compute for"));
 }
 
 TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
@@ -188,7 +189,7 @@ TEST(Workload, MeasuredLayersDecideWhenGradientsAreReady) {
                                     {"relu", microseconds(2), microseconds(5), {}},
                                     {"last", microseconds(3), microseconds(20), {"c", "b", "b2"}}}};
   const auto w = make_workload(options, one_gpu());
-  ASSERT_TRUE(w) << w.error().front();
+  ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].forward, microseconds(12)) << "measured for half the batch";
   EXPECT_THAT(w->times[0].backward, ElementsAre(microseconds(40), microseconds(10), microseconds(20)));
   EXPECT_THAT(ready_together(*w), ElementsAre(ElementsAre(3, 1, 2), ElementsAre(), ElementsAre(0)));
@@ -198,7 +199,7 @@ TEST(Workload, AProfileMustFitTheModel) {
   WorkloadOptions options = three_layers();
   const auto error_with = [&](std::vector<std::string> names) {
     options.layer_times = LayerTimes{"p", "", 1, {{"l", {}, {}, std::move(names)}}};
-    return make_workload(options, one_gpu()).error().front();
+    return make_workload(options, one_gpu()).error().front().text;
   };
   EXPECT_THAT(error_with({"a", "b", "b2", "x"}), HasSubstr("\"x\", which model \"m\" does not have"));
   EXPECT_THAT(error_with({"a", "b", "b2"}), HasSubstr("never yields the gradient of \"c\""));
@@ -220,6 +221,14 @@ TEST(Workload, GradientsMayTravelInAnotherType) {
   options.gradient_type = DataType::kFloat16;
   options.batch = 1;
   EXPECT_EQ(make_workload(options, one_gpu())->bytes(), Bytes(2 * 65));
+}
+
+TEST(Workload, UpdatesTouchTheVariablesWhateverTheirGradientsTravelIn) {
+  WorkloadOptions options = three_layers();
+  options.batch = 1;
+  const auto as_stored = make_workload(options, one_gpu());
+  options.gradient_type = DataType::kFloat16;
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].update, as_stored->times[0].update);
 }
 
 TEST(ShippedLayerTimes, FitTheModelsTheyAreNamedAfter) {
