@@ -40,13 +40,11 @@ std::string Error::message() const {
 }
 
 void Problems::add(Problem problem) {
-  constexpr std::size_t kMost = 200;
-  const bool consequence = std::find(spoiled_.begin(), spoiled_.end(), problem.where) != spoiled_.end();
-  if (consequence) return;
-  if (problems_.size() < kMost) {
-    problems_.push_back(std::move(problem));
-  } else {
+  if (spoiled_.contains(problem.where)) return;
+  if (full()) {
     ++left_out_;
+  } else {
+    problems_.push_back(std::move(problem));
   }
 }
 
@@ -63,10 +61,11 @@ tl::unexpected<Error> Problems::take() {
   };
   std::stable_sort(problems_.begin(), problems_.end(),
                    [&place](const Problem& a, const Problem& b) { return place(a) < place(b); });
-  if (left_out_ > 0) {
+  if (full()) {
+    // Whether there are more is not known: the search may have stopped.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
-    rest.text = fmt::format("and {} problems more", left_out_);
+    rest.text = fmt::format("these are the first {} problems; mend them, then there may be more", kMost);
   }
   return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems_)));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,21 +60,28 @@ class Problems {
   }
   void add(Problem problem);
   /// What stands at `where` is already known to be wrong: later problems there would only be its consequences.
-  void ignore_later_ones_at(const Location& where) { spoiled_.push_back(where); }
+  void ignore_later_ones_at(const Location& where) {
+    if (!full()) spoiled_.insert(where);
+  }
   void add(const Error& error) {
     for (const Problem& problem : error.problems()) add(problem);
   }
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
+  /// Grows with every problem, also with those that are not kept.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
-  /// The problems as an Error, in the order of the text. Of more than 200 (a file that is no scenario at all) the first
-  /// 200 and how many there are besides. REQUIRES: not empty.
+  /// There are as many as anyone reads (a file that is no scenario at all): whoever looks for more may stop.
+  [[nodiscard]] bool full() const { return problems_.size() >= kMost; }
+  /// The problems as an Error, in the order of the text; if there are as many as are kept, a last line says so.
+  /// REQUIRES: not empty.
   [[nodiscard]] tl::unexpected<Error> take();
 
  private:
+  static constexpr std::size_t kMost = 200;
+
   std::vector<Problem> problems_;
   std::size_t left_out_ = 0;
-  std::vector<Location> spoiled_;
+  std::set<Location> spoiled_;
 };
 
 std::string to_string(const Location& where);

@@ -33,9 +33,12 @@ class MachineReader {
           "machine \"{}\" has no device; a worker needs at least one (device {{ name: \"gpu0\" kind: GPU … }})",
           message_.name());
     }
-    for (const proto::Link& link : message_.link()) add_link(link);
+    for (const proto::Link& link : message_.link()) {
+      if (problems_.full()) break;
+      add_link(link);
+    }
     for (const proto::Ring& ring : message_.ring()) add_ring(ring);
-    if (problems_.size() != before) return nullptr;
+    if (problems_.size() != before || problems_.full()) return nullptr;
     auto machine = std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
                                                    std::move(rings_inside_), std::move(rings_across_));
     check_routes(*machine);
@@ -84,7 +87,7 @@ class MachineReader {
     Part part;
     part.source = source_of(device.source());
     if (device.kind() == proto::Device::KIND_UNSPECIFIED) {
-      problems_.add(sources_.at(device), "{}: kind is missing; say GPU or CPU", what);
+      problems_.add(sources_.at(device, "kind"), "{}: kind is missing; say GPU or CPU", what);
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
@@ -93,7 +96,7 @@ class MachineReader {
     part.device.threads = static_cast<int>(fields_.integer(device, "threads", what, 1, 1024).value_or(1));
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
-        problems_.add(sources_.at(flops), "{}: flops: data_type is missing", what);
+        problems_.add(sources_.at(flops, "data_type"), "{}: flops: data_type is missing", what);
         continue;
       }
       const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
@@ -106,7 +109,7 @@ class MachineReader {
     Part part;
     part.source = source_of(message.source());
     if (message.kind() == proto::Switch::KIND_UNSPECIFIED) {
-      problems_.add(sources_.at(message), "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
+      problems_.add(sources_.at(message, "kind"), "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
                     message.name());
     }
     part.kind = message.kind() == proto::Switch::NVSWITCH ? PartKind::kNvswitch : PartKind::kPcieSwitch;
@@ -132,11 +135,11 @@ class MachineReader {
                     message_.name(), pattern);
       return found;
     }
-    std::vector<std::string> known;
-    for (const auto& [name, index] : indices_) known.push_back(name);
     for (const std::string& name : *names) {
       const auto part = indices_.find(name);
       if (part == indices_.end()) {
+        std::vector<std::string> known;
+        for (const auto& [known_name, index] : indices_) known.push_back(known_name);
         problems_.add(sources_.at(link, field), "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what,
                       field, name, message_.name(), did_you_mean(name, known));
         return {};
@@ -154,7 +157,7 @@ class MachineReader {
       case proto::Link::NVLINK: link.kind = LinkKind::kNvlink; break;
       case proto::Link::PCIE: link.kind = LinkKind::kPcie; break;
       case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
-      default: problems_.add(sources_.at(message), "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
+      default: problems_.add(sources_.at(message, "kind"), "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
     }
     link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
     link.latency =
@@ -196,7 +199,7 @@ class MachineReader {
     switch (message.span()) {
       case proto::Ring::ONE_WORKER: rings_inside_.push_back(std::move(ring)); break;
       case proto::Ring::SEVERAL_WORKERS: rings_across_.push_back(std::move(ring)); break;
-      default: problems_.add(sources_.at(message), "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
+      default: problems_.add(sources_.at(message, "span"), "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
     }
   }
 

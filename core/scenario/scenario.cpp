@@ -62,7 +62,7 @@ class ScenarioReader {
     const proto::Strategy& s = message_.strategy();
     const auto algorithm = parse_algorithm(s.algorithm());
     if (s.algorithm().empty()) {
-      fields_.complain(s, "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
+      fields_.complain_at(s, "algorithm", "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
     } else if (!algorithm) {
       const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
       fields_.complain_at(s, "algorithm", "strategy: there is no algorithm \"{}\"{}", s.algorithm(),
@@ -206,7 +206,7 @@ class ScenarioReader {
   MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
     const std::string& name = workers.machine();
     if (name.empty()) {
-      fields_.complain(workers, "workers: machine is missing; say which machine they are");
+      fields_.complain_at(workers, "machine", "workers: machine is missing; say which machine they are");
       return nullptr;
     }
     if (const auto found = own.find(name); found != own.end()) return found->second;
@@ -251,7 +251,7 @@ class ScenarioReader {
     const std::size_t before = problems_.size();
     Network network;
     if (message.kind() == proto::Network::KIND_UNSPECIFIED)
-      fields_.complain(message, "network: kind is missing; say ONE_SWITCH or RAILS");
+      fields_.complain_at(message, "kind", "network: kind is missing; say ONE_SWITCH or RAILS");
     network.kind = message.kind() == proto::Network::RAILS ? Network::Kind::kRails : Network::Kind::kOneSwitch;
     if (const auto rate = fields_.number(message, "bandwidth_gb_per_s", "network", {0, kMostGbPerS, false})) {
       network.port_bandwidth = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));

@@ -76,7 +76,10 @@ class Binder {
   void bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
-    for (const Value::Field& written : value.fields) bind_field(written, message, seen);
+    for (const Value::Field& written : value.fields) {
+      if (problems_.full()) return;
+      bind_field(written, message, seen);
+    }
   }
 
  private:
@@ -102,7 +105,10 @@ class Binder {
     if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return;
     if (field->is_repeated()) {
       if (written.value.kind == Value::Kind::kList) {
-        for (const Value& item : written.value.items) bind_value(item, *field, message);
+        for (const Value& item : written.value.items) {
+          if (problems_.full()) return;
+          bind_value(item, *field, message);
+        }
       } else {
         bind_value(written.value, *field, message);
       }
@@ -203,8 +209,9 @@ class Binder {
     if (!whole && status != std::errc::result_out_of_range) {
       double x = 0;
       const auto [end_x, status_x] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
-      const bool exact =
-          status_x == std::errc() && end_x == digits.data() + digits.size() && x == std::floor(x) && x < 9.0e15;
+      // A second sign ("--5") makes x negative here.
+      const bool exact = base == 10 && status_x == std::errc() && end_x == digits.data() + digits.size() &&
+                         x == std::floor(x) && !std::signbit(x) && x < 9.0e15;
       if (!exact) {
         refuse(value, field);
         return std::nullopt;

@@ -1,5 +1,9 @@
 #include "core/text/csv.h"
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 namespace tutti::core {
 namespace {
 
@@ -15,8 +19,7 @@ class CsvReader {
       : text_(text), file_(file), problems_(problems) {}
 
   CsvTable read() {
-    if (text_.starts_with("\xEF\xBB\xBF")) next_ = 3;
-    while (next_ < text_.size()) {
+    while (next_ < text_.size() && !problems_.full()) {
       if (at_remark()) {
         read_remark();
         continue;
@@ -25,9 +28,11 @@ class CsvReader {
       if (cells.size() == 1 && cells[0].text.empty()) continue;
       if (table_.columns.empty()) {
         table_.columns = std::move(cells);
+        check_header();
       } else if (cells.size() != table_.columns.size()) {
-        problems_.add({file_, cells[0].at.line, 1}, "this row has {} cells, the header has {}", cells.size(),
-                      table_.columns.size());
+        problems_.add({file_, cells[0].at.line, 1}, "this row has {} cells, the header has {}{}", cells.size(),
+                      table_.columns.size(),
+                      cells[0].text.starts_with('#') ? "; remarks belong before the header" : "");
       } else {
         table_.rows.push_back({std::move(cells)});
       }
@@ -38,7 +43,16 @@ class CsvReader {
   }
 
  private:
-  [[nodiscard]] bool at_remark() const { return text_[next_] == '#'; }
+  /// Behind the header a '#' may begin a name.
+  [[nodiscard]] bool at_remark() const { return table_.columns.empty() && text_[next_] == '#'; }
+
+  void check_header() {
+    std::set<std::string_view> names;
+    for (const CsvTable::Cell& column : table_.columns) {
+      if (names.insert(column.text).second) continue;
+      problems_.add({file_, column.at.line, column.at.column}, "column \"{}\" is named twice; keep one", column.text);
+    }
+  }
 
   void read_remark() {
     const std::size_t end = std::min(text_.find('\n', next_), text_.size());
@@ -108,7 +122,8 @@ int CsvTable::column(std::string_view name) const {
 }
 
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems) {
-  return CsvReader(text, file, problems).read();
+  const std::optional<std::string_view> content = utf8_content(text, file, problems);
+  return content ? CsvReader(*content, file, problems).read() : CsvTable();
 }
 
 }  // namespace tutti::core

@@ -12,7 +12,7 @@ namespace tutti::core {
 
 /// A table of comma-separated values with a header line (RFC 4180: quotes around cells that hold commas, quotes or line
 /// breaks; "" for a quote). Lines that begin with '#' before the header are remarks; `# key: value` among them are
-/// kept.
+/// kept. Behind the header such a line is a row like any other.
 struct CsvTable {
   struct Cell {
     std::string text;
@@ -29,7 +29,8 @@ struct CsvTable {
   [[nodiscard]] int column(std::string_view name) const;
 };
 
-/// Reports rows with more or fewer cells than the header, quotes that never close, a missing header.
+/// Reports rows with more or fewer cells than the header, quotes that never close, a missing header, columns of the same
+/// name, bytes that are not UTF-8.
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems);
 
 }  // namespace tutti::core

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,12 +48,21 @@ struct Document {
   bool cut_off = false;
 };
 
+/// What a text in UTF-8 holds behind a byte order mark, which some editors put at its beginning. Nothing, and a problem
+/// at the first byte that is wrong, if it is not in UTF-8: names go on into timelines and JSON, which take nothing else.
+std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file, Problems& problems);
+
+/// The same for a string whose escapes (\xff, \ud800) have been resolved. One that is wrong is a problem at `where`, the
+/// only one there, and becomes U+FFFD.
+void check_utf8(std::string& text, const Location& where, Problems& problems);
+
 /// What the value is called in an error: `a message`, `the number 5`, `"abc"`, …
 std::string describe(const Value& value);
 
 /// The fields of a Protocol Buffers text file (comments from '#' to the end of the line).
-/// After a mistake in the syntax the parser goes on at the next line, so that later mistakes are reported too; what it
-/// returns then is what it could make out. Values nested deeper than 64 are a problem, not a stack overflow.
+/// After a mistake in the syntax the parser goes on at the next thing that looks like a field, so that later mistakes are
+/// reported too; what it returns then is what it could make out. Values nested deeper than 64 are a problem, not a stack
+/// overflow.
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems);
 
 /// The same for JSON. JSON stops at its first syntax error. Two fields of one name are kept, both.

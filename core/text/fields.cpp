@@ -44,7 +44,8 @@ std::optional<double> Fields::number(const Message& message, const std::string& 
 std::optional<double> Fields::required(const Message& message, const std::string& field, const std::string& what,
                                        Bounds bounds, const std::string& remedy) {
   if (!has(message, field)) {
-    complain(message, "{}: {} is missing{}", what, field, remedy.empty() ? "" : "; " + remedy);
+    // At the field: if something was written there that was no number, that has been said already.
+    complain_at(message, field, "{}: {} is missing{}", what, field, remedy.empty() ? "" : "; " + remedy);
     return std::nullopt;
   }
   return number(message, field, what, bounds);

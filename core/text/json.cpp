@@ -49,7 +49,8 @@ class Cursor {
 
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  Builder(std::string_view text, rapidjson::MemoryStream& stream) : cursor_(text), stream_(stream) {}
+  Builder(std::string_view text, rapidjson::MemoryStream& stream, const std::string& file, Problems& problems)
+      : cursor_(text), stream_(stream), file_(file), problems_(problems) {}
 
   Value root;
   bool too_deep = false;
@@ -65,6 +66,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
     key_ = {std::string(text, length), cursor_.next_token(), {}};
+    check_utf8(key_.name, {file_, key_.at.line, key_.at.column}, problems_);
     cursor_.at(stream_.Tell());
     return true;
   }
@@ -79,6 +81,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     value.kind = kind;
     value.at = cursor_.next_token();
     value.text = std::move(text);
+    // RapidJSON 1.1.0 takes a second half of a surrogate pair on its own for a character.
+    check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
     cursor_.at(stream_.Tell());
     place(std::move(value));
     return true;
@@ -121,6 +125,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   Cursor cursor_;
   rapidjson::MemoryStream& stream_;
+  const std::string& file_;
+  Problems& problems_;
   Value::Field key_;
   std::vector<Value*> open_;
 };
@@ -128,8 +134,11 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 }  // namespace
 
 Document parse_json(std::string_view text, const std::string& file, Problems& problems) {
+  const std::optional<std::string_view> content = utf8_content(text, file, problems);
+  if (!content) return {{}, true};
+  text = *content;
   rapidjson::MemoryStream stream(text.data(), text.size());
-  Builder builder(text, stream);
+  Builder builder(text, stream, file, problems);
   rapidjson::Reader reader;
   constexpr unsigned kFlags =
       rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;

@@ -1,10 +1,14 @@
 // A parser for Protocol Buffers text format that keeps places and reports every mistake. google::protobuf::TextFormat
 // stops at the first one and tells no places for what it accepted; its tokenizer is used here, its parser is not.
 
+#include <optional>
+#include <utility>
+
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include "core/text/document.h"
+#include "core/text/utf8.h"
 
 namespace tutti::core {
 namespace {
@@ -17,12 +21,22 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
  public:
   TokenErrors(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
   void AddError(int line, int column, const std::string& message) override {
-    problems_.add({file_, line + 1, column + 1}, "{}", message);
+    const Location where{file_, line + 1, column + 1};
+    if (message.starts_with("Interpreting non ascii")) {
+      // Told for every byte of the character.
+      if (where.line != last_.line || where.column != last_.column + 1)
+        problems_.add(where, "a character that is not ASCII means something only in quotes (\"…\") and remarks");
+      last_ = where;
+    } else {
+      problems_.add(where, "{}", message);
+    }
+    problems_.ignore_later_ones_at(where);
   }
 
  private:
   const std::string& file_;
   Problems& problems_;
+  Location last_;  ///< of a byte that is not ASCII
 };
 
 class TextParser {
@@ -55,7 +69,13 @@ class TextParser {
   }
   [[nodiscard]] bool ended() const { return token().type == Tokenizer::TYPE_END; }
   [[nodiscard]] std::string shown() const {
-    return ended() ? "the end of the file" : "'" + token().text.substr(0, 40) + "'";
+    if (ended()) return "the end of the file";
+    const std::string_view head = std::string_view(token().text).substr(0, 40);
+    return "'" + std::string(head.substr(0, valid_utf8(head))) + "'";
+  }
+  [[nodiscard]] bool at_value_after_colon() const {
+    return token().type == Tokenizer::TYPE_STRING || token().type == Tokenizer::TYPE_INTEGER ||
+           token().type == Tokenizer::TYPE_FLOAT || is("-");
   }
 
   bool accept(std::string_view text) {
@@ -69,56 +89,81 @@ class TextParser {
     failed_ = true;
   }
 
-  /// Skips to the first token of a later line, or to a bracket that may close the message at hand.
+  /// Skips to where a field seems to begin: at a name with ':' or '{' behind it, or with anything behind it if a new line
+  /// begins with it; or to a bracket that may close the message at hand. Every call moves on, or stops at a bracket.
   void recover() {
-    const int line = token().line;
+    const int line = tokens_.previous().line;
     int open = 0;
-    while (!ended()) {
+    while (!begun_ && !ended()) {
       if (is("{") || is("<")) ++open;
       if (is("}") || is(">")) {
         if (open == 0) break;
         --open;
-      } else if (open == 0 && token().line > line && token().type == Tokenizer::TYPE_IDENTIFIER) {
-        break;
+      } else if (is("]") && open == 0 && lists_ > 0) {
+        --lists_;
+      } else if (open == 0 && token().type == Tokenizer::TYPE_IDENTIFIER) {
+        Value::Field field{token().text, at(), {}};
+        const bool new_line = token().line > line;
+        tokens_.Next();
+        const bool has_value = is(":") || is("{") || is("<");
+        if (lists_ > 0 ? new_line && has_value : new_line || has_value) {
+          begun_ = std::move(field);
+        }
+        continue;
       }
       tokens_.Next();
     }
+    lists_ = 0;
     failed_ = false;
   }
 
   void parse_fields(Value& message, std::string_view closing, int depth) {
     while (true) {
-      if (ended()) {
-        // Of messages in each other the innermost is told: what is around it may be whole but for that.
-        if (!closing.empty() && !cut_off_) {
+      if (problems_.full()) cut_off_ = true;
+      if (cut_off_) return;
+      if (!begun_) {
+        if (ended()) {
+          // Of messages in each other the innermost is told: what is around it may be whole but for that.
+          if (closing.empty()) return;
           problems_.add({file_, message.at.line, message.at.column}, "this is not closed; a '{}' is missing", closing);
           cut_off_ = true;
+          return;
         }
-        return;
+        if (!closing.empty() && accept(closing)) return;
       }
-      if (!closing.empty() && accept(closing)) return;
       parse_field(message, depth);
       if (failed_) {
         recover();
         // A bracket that closes something else closes nothing: without this step the loop would stay at it.
-        if ((is("}") || is(">")) && !is(closing)) tokens_.Next();
+        if (!begun_ && (is("}") || is(">")) && !is(closing)) tokens_.Next();
       }
     }
   }
 
   void parse_field(Value& message, int depth) {
-    if (is("[")) {
-      problems_.add({file_, at().line, at().column},
-                    "extension names in [ ] mean nothing here; write a field of the schema");
-      failed_ = true;
+    Value::Field field;
+    if (begun_) {
+      field = std::move(*begun_);
+      begun_.reset();
+    } else {
+      if (is("[")) {
+        problems_.add({file_, at().line, at().column},
+                      "extension names in [ ] mean nothing here; write a field of the schema");
+        failed_ = true;
+        tokens_.Next();
+        return;
+      }
+      if (token().type != Tokenizer::TYPE_IDENTIFIER) return complain("a field name");
+      field = {token().text, at(), {}};
       tokens_.Next();
-      return;
     }
-    if (token().type != Tokenizer::TYPE_IDENTIFIER) return complain("a field name");
-    Value::Field field{token().text, at(), {}};
-    tokens_.Next();
     const bool colon = accept(":");
-    if (!colon && !is("{") && !is("<")) return complain("':' after \"" + field.name + "\"");
+    if (!colon && !is("{") && !is("<")) {
+      complain("':' after \"" + field.name + "\"");
+      // What looks like the value is read as the value: a field left out would bring complaints of its own.
+      if (!at_value_after_colon()) return;
+      failed_ = false;
+    }
     field.value = parse_value(depth);
     if (failed_) return;
     if (!accept(";")) accept(",");
@@ -137,17 +182,24 @@ class TextParser {
     if (is("{") || is("<")) {
       const std::string_view closing = is("{") ? "}" : ">";
       tokens_.Next();
+      const int lists = std::exchange(lists_, 0);
       parse_fields(value, closing, depth + 1);
+      lists_ = lists;
       return value;
     }
     if (accept("[")) {
       value.kind = Value::Kind::kList;
       if (accept("]")) return value;
+      ++lists_;
       do {
         value.items.push_back(parse_value(depth + 1));
-        if (failed_) return value;
+        if (failed_ || cut_off_) return value;
       } while (accept(","));
-      if (!accept("]")) complain("',' or ']'");
+      if (!accept("]")) {
+        complain("',' or ']'");
+        return value;
+      }
+      --lists_;
       return value;
     }
     if (token().type == Tokenizer::TYPE_STRING) {
@@ -156,6 +208,7 @@ class TextParser {
         Tokenizer::ParseStringAppend(token().text, &value.text);
         tokens_.Next();
       }
+      check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
       return value;
     }
     if (accept("-")) value.text = "-";
@@ -167,8 +220,15 @@ class TextParser {
       complain("a value");
       return value;
     }
-    value.text += token().text;
+    Value::Field next{token().text, at(), {}};
+    value.text += next.name;
     tokens_.Next();
+    if (value.kind == Value::Kind::kIdentifier && is(":")) {
+      // No value, but the field behind it.
+      problems_.add({file_, next.at.line, next.at.column}, "expected a value, found the field \"{}\"", next.name);
+      begun_ = std::move(next);
+      failed_ = true;
+    }
     return value;
   }
 
@@ -176,16 +236,19 @@ class TextParser {
   Problems& problems_;
   TokenErrors errors_;
   google::protobuf::io::ArrayInputStream stream_;
-  mutable Tokenizer tokens_;  // current() is not const in 3.21
-  bool failed_ = false;       ///< the field at hand cannot be read on
-  bool cut_off_ = false;      ///< the text ended inside a message
+  mutable Tokenizer tokens_;           // current() is not const in 3.21
+  std::optional<Value::Field> begun_;  ///< a field whose name is read already: recover() had to look behind it
+  int lists_ = 0;                      ///< lists of the message at hand that are open
+  bool failed_ = false;                ///< the field at hand cannot be read on
+  bool cut_off_ = false;               ///< the text ended inside a message, or is read no further
 };
 
 }  // namespace
 
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark, left by some editors
-  return TextParser(text, file, problems).parse();
+  const std::optional<std::string_view> content = utf8_content(text, file, problems);
+  if (!content) return {{}, true};
+  return TextParser(*content, file, problems).parse();
 }
 
 }  // namespace tutti::core

@@ -17,6 +17,7 @@ Expected<LayerTimes> load_layer_times(const std::string& path) {
 
   const std::vector<std::string> known{"layer", "forward_us", "backward_us", "variables"};
   for (const CsvTable::Cell& column : table.columns) {
+    if (problems.full()) break;
     const bool fits = std::find(known.begin(), known.end(), column.text) != known.end();
     if (!fits)
       problems.add({path, column.at.line, column.at.column}, "unknown column \"{}\"{}", column.text,
@@ -40,6 +41,7 @@ Expected<LayerTimes> load_layer_times(const std::string& path) {
     problems.add({path, 1, 1}, "the remark \"# batch: n\" is missing: for how many samples were these times measured?");
   }
   for (const CsvTable::Row& row : table.rows) {
+    if (problems.full()) break;
     const auto cell = [&](const char* column) -> const CsvTable::Cell& {
       return row.cells[static_cast<std::size_t>(table.column(column))];
     };

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "core/base/file.h"
 #include "core/text/csv.h"
@@ -37,14 +38,15 @@ class ModelReader {
   };
   using Row = std::map<std::string, Cell>;
 
-  void check_column(const std::string& name, Position at) {
+  bool check_column(const std::string& name, Position at) {
     for (const std::string& known : kColumns) {
-      if (known == name) return;
+      if (known == name) return true;
     }
     std::string all;
     for (const std::string& known : kColumns) all += (all.empty() ? "" : ", ") + known;
     const std::string hint = did_you_mean(name, kColumns);
     complain(at, "unknown column \"{}\"{}", name, hint.empty() ? "; there are " + all : hint);
+    return false;
   }
 
   void add(const Row& row, Position row_at) {
@@ -126,10 +128,14 @@ class ModelReader {
 
 void read_csv(std::string_view text, const std::string& file, ModelReader& reader, Problems& problems) {
   const CsvTable table = parse_csv(text, file, problems);
-  for (const CsvTable::Cell& column : table.columns) reader.check_column(column.text, column.at);
-  if (!table.columns.empty() && table.column("name") < 0) {
+  for (const CsvTable::Cell& column : table.columns) {
+    if (problems.full()) return;
+    reader.check_column(column.text, column.at);
+  }
+  for (const char* required : {"name", "shape", "type"}) {
+    if (table.columns.empty() || table.column(required) >= 0) continue;
     problems.add({file, table.columns[0].at.line, 1},
-                 "there is no column \"name\"; the columns are name,shape,type and optional ones");
+                 "there is no column \"{}\"; the columns are name,shape,type and optional ones", required);
   }
   const auto remark = [&table](const char* key) {
     const auto found = table.remarks.find(key);
@@ -140,6 +146,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   if (const auto batch = table.remarks.find("batch"); batch != table.remarks.end())
     reader.set_batch({batch->second.text, batch->second.at});
   for (const CsvTable::Row& row : table.rows) {
+    if (problems.full()) return;
     ModelReader::Row cells;
     for (std::size_t i = 0; i < row.cells.size(); ++i)
       cells[table.columns[i].text] = {row.cells[i].text, row.cells[i].at};
@@ -147,43 +154,114 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
 }
 
-/// A shape as the CSV has it; other values as they are.
-std::string as_cell(const Value& value) {
-  if (value.kind != Value::Kind::kList)
-    return value.kind == Value::Kind::kIdentifier && value.text == "null" ? "" : value.text;
-  std::string text;
-  for (const Value& side : value.items) text += (text.empty() ? "" : "x") + side.text;
-  return text;
-}
+/// Reads a model from a document: makes cells of its values, after a look at whether they are of the right kind.
+class JsonModelReader {
+ public:
+  JsonModelReader(const std::string& file, ModelReader& reader, Problems& problems)
+      : file_(file), reader_(reader), problems_(problems) {}
+
+  void read(const Value& root) {
+    const Value* list = root.kind == Value::Kind::kList ? &root : nullptr;
+    std::set<std::string> seen;
+    for (const Value::Field& field : root.fields) {
+      if (problems_.full()) return;
+      if (is_null(field.value) || !fresh(field, seen)) continue;
+      if (field.name == "variables") {
+        list = &field.value;
+      } else if (field.name == "batch") {
+        if (const auto cell = number(field)) reader_.set_batch(*cell);
+      } else if (field.name == "title") {
+        if (const auto cell = text(field)) reader_.model().title = cell->text;
+      } else if (field.name == "source") {
+        if (const auto cell = text(field)) reader_.model().source = cell->text;
+      } else {
+        const std::string hint = did_you_mean(field.name, {"variables", "batch", "title", "source"});
+        complain(field.at, "unknown field \"{}\"{}", field.name,
+                 hint.empty() ? "; there are variables, batch, title, source" : hint);
+      }
+    }
+    if (!list || list->kind != Value::Kind::kList)
+      return complain(root.at, "expected a list of variables, or {{\"variables\": [ … ]}}");
+    for (const Value& item : list->items) {
+      if (problems_.full()) return;
+      read_variable(item);
+    }
+  }
+
+ private:
+  using Cell = ModelReader::Cell;
+
+  void read_variable(const Value& item) {
+    if (item.kind != Value::Kind::kMessage) {
+      return complain(item.at, "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}", describe(item));
+    }
+    ModelReader::Row cells;
+    std::set<std::string> seen;
+    for (const Value::Field& field : item.fields) {
+      if (is_null(field.value) || !reader_.check_column(field.name, field.at) || !fresh(field, seen)) continue;
+      const bool is_text = field.name == "name" || field.name == "type";
+      if (const auto cell = field.name == "shape" ? shape(field) : is_text ? text(field) : number(field))
+        cells[field.name] = *cell;
+    }
+    if (!seen.contains("shape")) complain(item.at, "a variable needs a shape; [] is a scalar's");
+    // A name that is no text has been told.
+    if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
+  }
+
+  /// JSON's way of leaving something out.
+  static bool is_null(const Value& value) { return value.kind == Value::Kind::kIdentifier && value.text == "null"; }
+
+  bool fresh(const Value::Field& field, std::set<std::string>& seen) {
+    if (seen.insert(field.name).second) return true;
+    complain(field.at, "\"{}\" is given twice; keep one", field.name);
+    return false;
+  }
+
+  std::optional<Cell> text(const Value::Field& field) {
+    if (field.value.kind == Value::Kind::kString) return Cell{field.value.text, field.value.at};
+    return refuse(field, "a text in quotes");
+  }
+
+  /// Quotes around a number are JSON's way of keeping 64 bits.
+  std::optional<Cell> number(const Value::Field& field) {
+    const Value& value = field.value;
+    const bool quoted = value.kind == Value::Kind::kString && !value.text.empty();
+    if (value.kind == Value::Kind::kNumber || quoted) return Cell{value.text, value.at};
+    return refuse(field, "a number");
+  }
+
+  /// As the CSV has it.
+  std::optional<Cell> shape(const Value::Field& field) {
+    if (field.value.kind != Value::Kind::kList) return refuse(field, "a list of whole numbers, such as [64, 3, 7, 7]");
+    Cell cell{"", field.value.at};
+    for (const Value& side : field.value.items) {
+      if (side.kind != Value::Kind::kNumber) {
+        complain(side.at, "shape: expected a whole number, found {}", describe(side));
+        return std::nullopt;
+      }
+      cell.text += (cell.text.empty() ? "" : "x") + side.text;
+    }
+    return cell;
+  }
+
+  std::optional<Cell> refuse(const Value::Field& field, const char* expected) {
+    complain(field.value.at, "{}: expected {}, found {}", field.name, expected, describe(field.value));
+    return std::nullopt;
+  }
+
+  template <class... Args>
+  void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({file_, at.line, at.column}, format, std::forward<Args>(args)...);
+  }
+
+  const std::string& file_;
+  ModelReader& reader_;
+  Problems& problems_;
+};
 
 void read_json(std::string_view text, const std::string& file, ModelReader& reader, Problems& problems) {
   const Document document = parse_json(text, file, problems);
-  if (document.cut_off) return;
-  const Value* list = document.root.kind == Value::Kind::kList ? &document.root : nullptr;
-  for (const Value::Field& field : document.root.fields) {
-    if (field.name == "variables") list = &field.value;
-    if (field.name == "batch") reader.set_batch({field.value.text, field.value.at});
-    if (field.name == "title") reader.model().title = field.value.text;
-    if (field.name == "source") reader.model().source = field.value.text;
-  }
-  if (!list || list->kind != Value::Kind::kList) {
-    problems.add({file, document.root.at.line, document.root.at.column},
-                 "expected a list of variables, or {{\"variables\": [ … ]}}");
-    return;
-  }
-  for (const Value& item : list->items) {
-    if (item.kind != Value::Kind::kMessage) {
-      problems.add({file, item.at.line, item.at.column},
-                   "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}", describe(item));
-      continue;
-    }
-    ModelReader::Row cells;
-    for (const Value::Field& field : item.fields) {
-      reader.check_column(field.name, field.at);
-      cells[field.name] = {as_cell(field.value), field.value.at};
-    }
-    reader.add(cells, item.at);
-  }
+  if (!document.cut_off) JsonModelReader(file, reader, problems).read(document.root);
 }
 
 }  // namespace

@@ -37,15 +37,18 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Sends SIGINT once `path` holds something, or when a minute has passed, so that no test hangs.
-void interrupt_once(pid_t child, const std::string& path) {
+/// Sends a signal once `path` holds something, or when a minute has passed, so that no test hangs.
+void interrupt_once(pid_t child, const std::string& path, int number) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::error_code none;
   while (std::chrono::steady_clock::now() < deadline) {
     if (const auto size = fs::file_size(path, none); !none && size > 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  kill(child, SIGINT);
+  kill(child, number);
 }
 
 }  // namespace
@@ -57,21 +60,43 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   constexpr mode_t kMine = 0600;
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
+  int ends[2] = {-1, -1};
+  if (options.out_closed) {
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    close(ends[0]);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
+  }
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
   if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  // Whoever runs the tests may ignore signals (nohup, a shell's background jobs); the program shall not inherit that.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t usual;
+  sigemptyset(&usual);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&usual, number);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> words{TUTTI_PROGRAM};
+  if (options.memory_mb > 0) {
+    const std::string limited = "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
+    words = {"/bin/sh", "-c", limited, TUTTI_PROGRAM};
+  }
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  const int failed = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
+  if (options.out_closed) close(ends[1]);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);
-  if (!options.interrupt_once.empty()) interrupt_once(child, options.interrupt_once);
+  if (!options.interrupt_once.empty()) interrupt_once(child, options.interrupt_once, options.signal);
   const int status = wait_for(child);
-  return {status, options.out_file.empty() ? content(out) : "", content(err)};
+  const bool kept = options.out_file.empty() && !options.out_closed;
+  return {status, kept ? content(out) : "", content(err)};
 }
 
 TemporaryFolder::TemporaryFolder() {

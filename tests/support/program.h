@@ -13,9 +13,12 @@ struct Outcome {
 };
 
 struct RunOptions {
-  std::string folder;          ///< the working folder; empty: the caller's
-  std::string out_file;        ///< where standard output goes instead of `Outcome::out`
-  std::string interrupt_once;  ///< send SIGINT as soon as this file holds something
+  std::string folder{};          ///< the working folder; empty: the caller's
+  std::string out_file{};        ///< where standard output goes instead of `Outcome::out`
+  bool out_closed = false;       ///< standard output is a pipe whose reader is gone
+  std::string interrupt_once{};  ///< send a signal as soon as this file holds something
+  int signal = 2;                ///< which; SIGINT
+  int memory_mb = 0;             ///< the program may have no more than this, if not 0
 };
 
 /// Runs the tutti command with these arguments and waits for it. Throws if it cannot be started.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -42,7 +43,7 @@ std::string scenario(const std::string& name) { return test::source_folder() + "
 void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                     const testing::Matcher<std::string>& why) {
   const std::vector<std::string> before = folder.files();
-  const Outcome o = run_tutti(arguments, {folder.path(), {}, {}});
+  const Outcome o = run_tutti(arguments, {.folder = folder.path()});
   EXPECT_EQ(o.status, 2) << o.out;
   EXPECT_THAT(o.err, why);
   EXPECT_THAT(o.out, IsEmpty());
@@ -71,7 +72,7 @@ TEST(Help, ExamplesOfShippedScenariosRun) {
       std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
       if (words.size() < 3 || words[0] != "tutti" || !words[2].starts_with("scenarios/")) continue;
       words.erase(words.begin());
-      EXPECT_EQ(run_tutti(words, {test::source_folder(), {}, {}}).status, 0) << line;
+      EXPECT_EQ(run_tutti(words, {.folder = test::source_folder()}).status, 0) << line;
       ++ran;
     }
     EXPECT_GE(ran, 1) << command;
@@ -102,6 +103,11 @@ TEST(Help, WrongWordsAreRefused) {
   expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "9", "--to-us", "3"}, folder,
                  HasSubstr("--to-us is before --from-us"));
   expect_refused({"simulate", scenario("01_two_ranks"), "--max-spans", "-1"}, folder, HasSubstr("--max-spans"));
+  for (const auto& option : std::vector<std::vector<std::string>>{
+           {"--record", "packs"}, {"--workers", "0-1"}, {"--from-us", "1"}, {"--to-us", "2"}, {"--max-spans", "10"}}) {
+    expect_refused({"simulate", scenario("01_two_ranks"), option[0], option[1]}, folder,
+                   HasSubstr(option[0] + " limits what --timeline records; give --timeline FILE"));
+  }
   expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder,
                  HasSubstr("--pack 1: there are packs 0 to 0"));
   expect_refused({"export", "x", "--to", "pdf"}, folder, HasSubstr("--to pdf: expected one of perfetto, csv, svg"));
@@ -186,6 +192,21 @@ TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
   expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder, HasSubstr("open.json:1:"));
 }
 
+TEST(Simulate, TakesNothingButUtf8) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", "name: \"caf\xe9\"" + std::string(kSmall));
+  expect_refused({"simulate", file}, folder, HasSubstr("s.textproto:1:11: the byte 0xe9 here is not UTF-8"));
+  expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))}, folder,
+                 HasSubstr("e.textproto:1:7: the escapes in here make up no UTF-8"));
+  // Without a name in it a scenario is called by its file's.
+  for (const char* command : {"simulate", "plan"})
+    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder,
+                   HasSubstr("the name of this file is not in UTF-8"));
+  expect_refused({"init", "--machine", "\xff"}, folder, HasSubstr("not UTF-8"));
+  const Outcome o = run_tutti({"simulate", folder.write("b.textproto", "\xEF\xBB\xBF" + std::string(kSmall))});
+  EXPECT_EQ(o.status, 0) << o.err;
+}
+
 TEST(Simulate, LosesNoFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
@@ -194,6 +215,17 @@ TEST(Simulate, LosesNoFile) {
   expect_refused({"simulate", file, "--timeline", folder.file("no/such/folder.tutti")}, folder,
                  HasSubstr("cannot be written: No such file"));
   EXPECT_EQ(folder.read("s.textproto"), kSmall);
+  const std::string model = folder.write("my_model.csv", "name,shape,type\na,3,\n");
+  expect_refused({"simulate", file, "--timeline", model}, folder,
+                 HasSubstr("my_model.csv: this file exists and is something else"));
+  EXPECT_EQ(folder.read("my_model.csv"), "name,shape,type\na,3,\n");
+  const std::string left_over = folder.write("t.tutti.part", "all that is left");
+  for (const char* before : {"", "TUTTITL1"}) {
+    const std::string timeline = folder.write("t.tutti", before);
+    EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0) << "timelines and empty files go";
+  }
+  EXPECT_EQ(folder.read("t.tutti.part"), "all that is left");
+  EXPECT_THAT(folder.files(), ElementsAre("my_model.csv", "s.textproto", "t.tutti", "t.tutti.part"));
 }
 
 TEST(Simulate, WritesToDevicesAsTheyAre) {
@@ -204,9 +236,48 @@ TEST(Simulate, WritesToDevicesAsTheyAre) {
   const Outcome full = run_tutti({"simulate", file, "--timeline", "/dev/full"});
   EXPECT_EQ(full.status, 1);
   EXPECT_THAT(full.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
-  const Outcome out = run_tutti({"simulate", file}, {{}, "/dev/full", {}});
+  EXPECT_EQ(full.out, run_tutti({"simulate", file}).out) << "what was computed is not lost with the timeline";
+  const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
   EXPECT_EQ(out.status, 1);
   EXPECT_THAT(out.err, HasSubstr("cannot write to standard output: No space left on device"));
+}
+
+TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
+  const Outcome o =
+      run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", "/dev/full"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
+  EXPECT_THAT(o.err, AllOf(HasSubstr("the run was stopped because its timeline can no longer be written"),
+                           EndsWith("/dev/full: cannot be written: No space left on device\n")));
+}
+
+TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::string timeline = folder.file("t.tutti");
+  const Outcome o = run_tutti({"simulate", file, "--timeline", timeline}, {.out_closed = true});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, AllOf(StartsWith("timeline: "), Not(HasSubstr("standard output"))));
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.tutti")) << "the timeline is whole";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"plan", file}, {"init"}, {"init", "--list"}, {"export", timeline, "--to", "csv", "-o", "-"}}) {
+    const Outcome quiet = run_tutti(words, {.out_closed = true});
+    EXPECT_EQ(quiet.status, 1) << words[0];
+    EXPECT_THAT(quiet.err, IsEmpty());
+  }
+}
+
+TEST(Simulate, SaysThatMemoryIsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more memory than this, and end the program themselves";
+#endif
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.textproto");
+  ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", "5000000", "-o", file}).status, 0);
+  const Outcome o = run_tutti({"simulate", file, "--timeline", folder.file("t.tutti")}, {.memory_mb = 200});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.err, "tutti: out of memory; take fewer workers, steps or recorded spans\n");
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto"));
 }
 
 TEST(Simulate, FollowsLinksToTheTimeline) {
@@ -222,7 +293,7 @@ TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("t.tutti");
   const Outcome o = run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
-                              {{}, {}, timeline + ".part"});
+                              {.interrupt_once = timeline + ".part"});
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
   ASSERT_THAT(folder.files(), ElementsAre("t.tutti"));
@@ -260,6 +331,17 @@ TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
   expect_refused({"plan", file, "--schedule"}, folder,
                  HasSubstr("steps on 256 ranks, more than the 20000 that are printed"));
+}
+
+TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.textproto");
+  for (const char* nodes : {"4000", "40000"}) {
+    ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", nodes, "-o", file, "--force"}).status, 0);
+    expect_refused({"plan", file, "--check"}, folder,
+                   AllOf(HasSubstr("--check: the schedule of pack 0 is too large to prove"),
+                         HasSubstr(nodes + std::string(" ranks")), HasSubstr("take fewer workers")));
+  }
 }
 
 // --- export ---
@@ -301,6 +383,28 @@ TEST_F(Export, LosesNoFile) {
   expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder,
                  HasSubstr("cannot be read: No such file"));
   EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
+}
+
+TEST_F(Export, ReadsWhatACrashLeftAndKeepsIt) {
+  const std::string whole = folder.read("t.tutti");
+  const std::string left_over = folder.write("lost.svg.part", whole.substr(0, whole.size() - 100));
+  EXPECT_EQ(run_tutti({"export", left_over, "--to", "svg", "-o", folder.file("lost.svg")}).status, 0);
+  EXPECT_EQ(folder.read("lost.svg.part").size(), whole.size() - 100);
+  EXPECT_THAT(folder.read("lost.svg"), EndsWith("</svg>\n"));
+  EXPECT_THAT(folder.files(), ElementsAre("lost.svg", "lost.svg.part", "s.textproto", "t.tutti"));
+}
+
+TEST_F(Export, InterruptedItLeavesNothing) {
+  const std::string large = folder.file("large.tutti");
+  ASSERT_EQ(run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--timeline", large}).status, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string trace = folder.file("large.perfetto-trace");
+    const Outcome o =
+        run_tutti({"export", large, "--to", "perfetto"}, {.interrupt_once = trace + ".part", .signal = number});
+    if (o.status == 0) continue;  // it was faster than the signal
+    EXPECT_EQ(o.status, 128 + number);
+    EXPECT_THAT(folder.files(), ElementsAre("large.tutti", "s.textproto", "t.tutti"));
+  }
 }
 
 TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
@@ -355,6 +459,14 @@ TEST(Init, OverwritesOnlyWhenTold) {
   EXPECT_EQ(folder.read("mine"), "precious");
   EXPECT_EQ(run_tutti({"init", "-o", file, "--force"}).status, 0);
   EXPECT_THAT(folder.read("mine"), HasSubstr("cluster {"));
+}
+
+TEST(Init, NeverOverwritesWhatItReads) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("model.csv", "name,shape,type,backward_flops,forward_flops\na,3,,1,1\n");
+  expect_refused({"init", "--model", model, "-o", model, "--force"}, folder,
+                 HasSubstr("this is the file to read from"));
+  EXPECT_THAT(folder.read("model.csv"), StartsWith("name,"));
 }
 
 TEST(Init, RefusesWhatWouldNotRun) {

@@ -12,14 +12,20 @@ int report(const core::Error& error) {
     text += problem.where.file.empty() ? "tutti: " + problem.text : core::to_string(problem);
     text += '\n';
   }
-  std::fputs(text.c_str(), stderr);
+  tell(text);
   return error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
 }
 
+void tell(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
+
 int print_out(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return kDone;
-  return report(core::Error::run(fmt::format("cannot write to standard output: {}", std::strerror(errno))));
+  return written ? static_cast<int>(kDone) : stdout_failed(errno);
+}
+
+int stdout_failed(int error) {
+  if (error == EPIPE) return kRunFailed;
+  return report(core::Error::run(fmt::format("cannot write to standard output: {}", std::strerror(error))));
 }
 
 }  // namespace tutti::tools

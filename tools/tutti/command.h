@@ -24,8 +24,15 @@ struct Environment {
 /// Prints an error, one line per problem, to stderr. Answers the exit status that goes with it.
 int report(const core::Error& error);
 
-/// Writes to stdout and reports if that fails (a full disk, a closed pipe).
+/// Says something on stderr that nobody has to hear: that stderr cannot be written to is no failure.
+void tell(const std::string& text);
+
+/// Writes to stdout. Answers the exit status: like stdout_failed() if not all of it arrived.
 int print_out(const std::string& text);
+
+/// Ends a command whose standard output took no more, for the reason `error` (an errno): reports a full disk, but says
+/// nothing about a pipe that its reader has closed (`| head`) and so needs no more. Answers kRunFailed, in both cases.
+int stdout_failed(int error);
 
 /// One of the choices of a command line option; an error that lists them if it is none.
 template <class T, class Parse>

@@ -1,12 +1,15 @@
 #include "tools/tutti/export.h"
 
+#include <unistd.h>
+
 #include <filesystem>
-#include <iostream>
+#include <ostream>
 
 #include "core/timeline/export_csv.h"
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
+#include "tools/tutti/file_buffer.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
@@ -45,19 +48,21 @@ int export_timeline(const ExportOptions& options, const Environment&) {
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());
   if (!timeline->complete())
-    fmt::print(stderr, "{}: the file ends before its index; what is there is exported\n", options.timeline);
+    tell(fmt::format("{}: the file ends before its index; what is there is exported\n", options.timeline));
 
   if (options.output == "-") {
-    if (const auto written = write(*timeline, options, std::cout); !written) return report(written.error());
-    std::cout.flush();
-    return std::cout.good() ? static_cast<int>(kDone) : report(Error::run("cannot write to standard output"));
+    FileBuffer buffer(dup(STDOUT_FILENO));
+    std::ostream out(&buffer);
+    if (const auto written = write(*timeline, options, out); !written) return report(written.error());
+    buffer.close();
+    return buffer.error() == 0 ? static_cast<int>(kDone) : stdout_failed(buffer.error());
   }
   const std::string path = options.output.empty() ? default_output(options) : options.output;
   auto file = OutputFile::create(path, {options.timeline});
   if (!file) return report(file.error());
   if (const auto written = write(*timeline, options, file->stream()); !written) return report(written.error());
   if (const auto kept = file->keep(); !kept) return report(kept.error());
-  fmt::print(stderr, "written: {}\n", path);
+  tell(fmt::format("written: {}\n", path));
   return kDone;
 }
 

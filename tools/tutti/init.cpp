@@ -93,11 +93,15 @@ int init(const InitOptions& asked, const Environment& environment) {
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
     return report(Error::request("this file exists; --force overwrites it", {options.output, 0, 0}));
   }
-  auto file = OutputFile::create(options.output, {});
+  std::vector<std::string> inputs;
+  if (const auto model = library.find(Library::Kind::kModel, options.model, options.output)) inputs.push_back(*model);
+  if (const auto machine = library.find(Library::Kind::kMachine, options.machine, options.output))
+    inputs.push_back(*machine);
+  auto file = OutputFile::create(options.output, inputs);
   if (!file) return report(file.error());
   file->stream() << text;
   if (const auto kept = file->keep(); !kept) return report(kept.error());
-  fmt::print(stderr, "written: {}; next: tutti simulate {}\n", options.output, options.output);
+  tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;
 }
 

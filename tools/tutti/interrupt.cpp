@@ -5,6 +5,8 @@
 namespace tutti::tools {
 namespace {
 
+constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+
 /// A signal handler reaches nothing but globals; this is the only one.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -18,13 +20,14 @@ extern "C" void on_signal(int number) {
 
 Interrupt::Interrupt() {
   interrupted.store(false);
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    before_[i] = std::signal(kSignals[i], on_signal);
+    if (before_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+  }
 }
 
 Interrupt::~Interrupt() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
 }
 
 const std::atomic<bool>& Interrupt::flag() const { return interrupted; }

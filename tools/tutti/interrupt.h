@@ -1,11 +1,12 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 
 namespace tutti::tools {
 
-/// While one exists, Ctrl-C (and SIGTERM) sets a flag instead of ending the program, so that files end whole. A second
-/// one ends it at once.
+/// While one exists, Ctrl-C (and SIGTERM, and SIGHUP) sets a flag instead of ending the program, so that files end whole.
+/// A second one ends it at once. Signals that are ignored (nohup, a shell's background jobs) stay ignored.
 class Interrupt {
  public:
   Interrupt();
@@ -15,6 +16,9 @@ class Interrupt {
 
   [[nodiscard]] const std::atomic<bool>& flag() const;
   [[nodiscard]] bool happened() const { return flag().load(); }
+
+ private:
+  std::array<void (*)(int), 3> before_{};
 };
 
 }  // namespace tutti::tools

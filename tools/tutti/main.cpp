@@ -1,9 +1,20 @@
 // The command line: what can be asked for, and who answers. One function per command does the work; nothing else in
 // the program includes CLI11, which takes seconds to compile.
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+
 #include <CLI/CLI.hpp>
 
 #include "core/base/version.h"
+#include "core/text/utf8.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/init.h"
@@ -26,6 +37,11 @@ constexpr const char* kExamples =
     "  tutti plan mine.textproto --variables\n"
     "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
 
+/// A scenario's name goes on into timelines and JSON, which take nothing but UTF-8.
+std::string not_utf8(const std::string& path) {
+  return core::valid_utf8(path) == path.size() ? "" : "the name of this file is not in UTF-8; rename it";
+}
+
 void add_simulate(CLI::App& app, SimulateOptions& o) {
   CLI::App* c = app.add_subcommand("simulate", "Predict a training step: its time, what is exposed, what it waits for");
   c->footer(
@@ -33,14 +49,15 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "  tutti simulate scenarios/06_resnet50_nccl.textproto\n"
       "  tutti simulate mine.textproto --format json | jq .step_time_us\n"
       "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
-  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required();
+  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required()->check(not_utf8);
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
-  c->add_option("--timeline", o.timeline, "Write what happened to this file");
+  c->add_option("--timeline", o.timeline,
+                "Write what happened to this file (of files that are there, only timelines are replaced)");
   c->add_option("--record", o.record, "What the timeline holds per device: none, packs or steps (default steps)");
-  c->add_option("--workers", o.workers, "Record these workers only, such as 0-3 (default 0-15)");
-  c->add_option("--from-us", o.from_us, "Record from this time on");
-  c->add_option("--to-us", o.to_us, "Record up to this time");
-  c->add_option("--max-spans", o.most_spans, "Record at most so many spans")->capture_default_str();
+  c->add_option("--workers", o.workers, "Record these workers only in the timeline, such as 0-3 (default 0-15)");
+  c->add_option("--from-us", o.from_us, "Record in the timeline from this time on");
+  c->add_option("--to-us", o.to_us, "Record in the timeline up to this time");
+  c->add_option("--max-spans", o.most_spans, "Record at most so many spans in the timeline (default 2000000)");
   c->add_option("--steps", o.steps, "Training steps to simulate (instead of the scenario's)");
   c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
   c->add_option("--network-model", o.network_model, "fifo or ideal (instead of the scenario's)");
@@ -53,7 +70,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       "Examples:\n"
       "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
       "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
-  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required();
+  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required()->check(not_utf8);
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_flag("--variables", o.variables, "Name every gradient of every pack");
   c->add_flag("--schedule", o.schedule, "Print every step of one pack (small groups)");
@@ -106,7 +123,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.
-    return app.exit(error) == 0 ? kDone : kWrongRequest;
+    if (app.exit(error) != 0) return kWrongRequest;
+    return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
   const Environment environment{core::Library(library_folder())};
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
@@ -115,7 +133,28 @@ int run(int argc, char** argv) {
   return init(init_options, environment);
 }
 
+/// A descriptor that is closed would go to the next file that is opened, and what is said on stderr with it.
+void occupy_standard_descriptors() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
+  }
+}
+
 }  // namespace
 }  // namespace tutti::tools
 
-int main(int argc, char** argv) { return tutti::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+  tutti::tools::occupy_standard_descriptors();
+  // A reader that is gone, and a file beyond what is allowed, show as errors of the write, so that nothing half written
+  // stays for them.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return tutti::tools::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("tutti: out of memory; take fewer workers, steps or recorded spans\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti: this should never happen: %s\n", error.what());
+  }
+  return tutti::tools::kRunFailed;
+}

@@ -1,35 +1,46 @@
 #pragma once
 
-#include <fstream>
+#include <memory>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
+#include "tools/tutti/file_buffer.h"
 
 namespace tutti::tools {
 
-/// A file that appears under its name only once it is whole; until then its content grows beside it as NAME.part.
-/// What was there before stays until then. Dropped without keep(), it leaves nothing behind. Pipes and devices, such as
-/// /dev/null, are written to as they are.
+/// A file that appears under its name only once it is whole; until then its content grows beside it as NAME.part (or
+/// NAME.2.part, … where that is taken: what is there may be all that is left of an earlier run). What was there before
+/// stays until then. Dropped without keep(), it leaves nothing behind; nor does it when a signal ends the program, unless
+/// an Interrupt catches that. Pipes and devices, such as /dev/null, are written to as they are.
 class OutputFile {
  public:
-  /// `inputs` are the files that are being read. ERRORS: it is one of those, it is a folder, it cannot be created.
-  static core::Expected<OutputFile> create(const std::string& path, const std::vector<std::string>& inputs);
+  /// `inputs` are the files that are being read. Where a file is there already that does not begin with `only_over`, it
+  /// stays; an empty file holds nothing that could be lost.
+  /// ERRORS: it is one of the inputs, or a file to keep; it is a folder; it cannot be created.
+  static core::Expected<OutputFile> create(const std::string& path, const std::vector<std::string>& inputs,
+                                           std::string_view only_over = "");
   OutputFile(OutputFile&&) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  [[nodiscard]] std::ostream& stream() { return stream_; }
+  [[nodiscard]] std::ostream& stream() { return *stream_; }
   /// ERRORS (kRun): the disk is full, or the name cannot be taken.
   core::Expected<void> keep();
 
  private:
-  OutputFile(std::string path, std::string part, std::ofstream stream)
-      : path_(std::move(path)), part_(std::move(part)), stream_(std::move(stream)) {}
+  OutputFile(std::string path, std::string part, int file)
+      : path_(std::move(path)),
+        part_(std::move(part)),
+        buffer_(std::make_unique<FileBuffer>(file)),
+        stream_(std::make_unique<std::ostream>(buffer_.get())) {}
 
   std::string path_;
   std::string part_;  ///< what grows until it is kept; empty once kept or moved from, and of pipes and devices
-  std::ofstream stream_;
+  std::unique_ptr<FileBuffer> buffer_;
+  std::unique_ptr<std::ostream> stream_;
 };
 
 }  // namespace tutti::tools

@@ -33,6 +33,9 @@ constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 /// Elements with which a schedule is proved: odd, and enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
+/// More words than core::check() takes, and more steps than anyone waits for (some minutes).
+constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
+constexpr std::int64_t kMostCheckedSteps = 10'000'000;
 
 const std::string& name_of(const Scenario& scenario, const Member& member) {
   return scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name;
@@ -231,6 +234,14 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   return json.text();
 }
 
+/// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
+std::int64_t words_to_check(const Collective& collective) {
+  const Schedule& schedule = *collective.schedule;
+  std::int64_t words = 0;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) words += collective.elements + schedule.scratch(rank);
+  return words;
+}
+
 /// Proves every pack's schedule at a size that can be looked at element by element.
 core::Expected<std::string> check_all(const Scenario& scenario) {
   std::string text;
@@ -239,6 +250,13 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     const std::int64_t elements = std::min(planned.elements, kCheckedElements);
     const Collective collective =
         core::make_all_reduce(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
+    const std::int64_t steps = steps_of(*collective.schedule);
+    if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
+      return tl::make_unexpected(Error::request(fmt::format(
+          "--check: the schedule of pack {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
+          "schedule follows the same rules",
+          p, steps, collective.schedule->ranks())));
+    }
     const std::vector<std::string> problems = core::check(*collective.schedule, collective.contract());
     if (!problems.empty()) {
       std::string all = fmt::format("pack {}: the schedule is wrong:", p);

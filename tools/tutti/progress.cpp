@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "tools/tutti/command.h"
+
 namespace tutti::tools {
 namespace {
 
@@ -21,7 +23,7 @@ constexpr int kBar = 30;
 Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+  if (drawn_) tell("\r\033[K");
 }
 
 void Progress::update(double share) {
@@ -33,12 +35,11 @@ void Progress::update(double share) {
   const double seconds = std::chrono::duration<double>(since).count();
   const std::string left = share > 0.01 ? fmt::format(", {:.0f} s left", std::ceil(seconds / share - seconds)) : "";
   if (!terminal_) {
-    fmt::print(stderr, "{}: {:.0f} %{}\n", what_, 100 * share, left);
-    return;
+    return tell(fmt::format("{}: {:.0f} %{}\n", what_, 100 * share, left));
   }
   const int full = static_cast<int>(share * kBar);
-  fmt::print(stderr, "\r\033[K{} [{}{}] {:.0f} %{}", what_, std::string(static_cast<std::size_t>(full), '#'),
-             std::string(static_cast<std::size_t>(kBar - full), '.'), 100 * share, left);
+  tell(fmt::format("\r\033[K{} [{}{}] {:.0f} %{}", what_, std::string(static_cast<std::size_t>(full), '#'),
+                   std::string(static_cast<std::size_t>(kBar - full), '.'), 100 * share, left));
   std::fflush(stderr);
   drawn_ = true;
 }

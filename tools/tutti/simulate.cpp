@@ -1,7 +1,9 @@
 #include "tools/tutti/simulate.h"
 
+#include <atomic>
 #include <charconv>
 #include <memory>
+#include <utility>
 
 #include "core/executor.h"
 #include "core/text/limits.h"
@@ -75,8 +77,20 @@ Expected<RecordOptions> record_options(const SimulateOptions& options) {
   record.from = *from;
   record.to = *to;
   if (record.to < record.from) return tl::make_unexpected(Error::request("--to-us is before --from-us"));
-  if (options.most_spans < 0) return tl::make_unexpected(Error::request("--max-spans must be at least 0"));
-  record.most_spans = options.most_spans;
+  record.most_spans = options.most_spans.value_or(record.most_spans);
+  if (record.most_spans < 0) return tl::make_unexpected(Error::request("--max-spans must be at least 0"));
+  if (!options.timeline.empty()) return record;
+  const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
+                                                 {"--workers", !options.workers.empty()},
+                                                 {"--from-us", options.from_us.has_value()},
+                                                 {"--to-us", options.to_us.has_value()},
+                                                 {"--max-spans", options.most_spans.has_value()}};
+  for (const auto& [option, given] : limits) {
+    if (given) {
+      return tl::make_unexpected(
+          Error::request(fmt::format("{} limits what --timeline records; give --timeline FILE", option)));
+    }
+  }
   return record;
 }
 
@@ -117,7 +131,7 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   std::unique_ptr<core::TimelineWriter> writer;
   core::Summary summary;
   if (!options.timeline.empty()) {
-    auto created = OutputFile::create(options.timeline, {options.scenario});
+    auto created = OutputFile::create(options.timeline, {options.scenario}, core::kTimelineMagic);
     if (!created) return report(created.error());
     file.emplace(std::move(*created));
     writer = std::make_unique<core::TimelineWriter>(file->stream());
@@ -125,9 +139,17 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
 
   Interrupt interrupt;
   Progress progress("simulating");
+  std::atomic<bool> stop{false};
+  bool output_failed = false;
   core::RunControl control;
-  control.cancel = &interrupt.flag();
-  control.progress = [&progress](double share) { progress.update(share); };
+  control.cancel = &stop;
+  control.progress = [&](double share) {
+    progress.update(share);
+    // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
+    if (file) file->stream().flush();
+    output_failed = writer && !writer->good();
+    if (output_failed || interrupt.happened()) stop.store(true);
+  };
   sim::Simulator simulator;
   Expected<void> ran;
   if (writer) {
@@ -137,11 +159,15 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
     ran = simulator.run(*scenario, *record, control, summary);
   }
   if (!ran) return report(ran.error());
-  if (file) {
-    if (const auto kept = file->keep(); !kept) return report(kept.error());
-    fmt::print(stderr, "timeline: {} ({} spans)\n", options.timeline, writer->spans());
-  }
+  // What was computed is printed even if the timeline is lost.
+  Expected<void> kept;
+  if (file) kept = file->keep();
+  if (file && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
   const int printed = print_out(*format == Format::kJson ? report_json(summary) : report_text(summary, options.rows));
+  if (!kept) {
+    if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
+    return report(kept.error());
+  }
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -16,7 +16,7 @@ struct SimulateOptions {
   std::string workers;   ///< "0-3"
   std::optional<double> from_us;
   std::optional<double> to_us;
-  std::int64_t most_spans = 2'000'000;
+  std::optional<std::int64_t> most_spans;
   std::optional<std::int32_t> steps;
   std::optional<std::uint64_t> seed;
   std::string network_model;

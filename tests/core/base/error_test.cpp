@@ -29,13 +29,26 @@ TEST(Problems, ConsequencesOfAKnownProblemStaySilent) {
   EXPECT_EQ(problems.size(), 1u);
 }
 
-TEST(Problems, AreCountedWhereThereAreTooManyToRead) {
+TEST(Problems, OnlyThePlaceThatIsKnownStaysSilent) {
   Problems problems;
-  for (int line = 1; line <= 1000; ++line) problems.add({"a", line, 1}, "wrong");
-  EXPECT_EQ(problems.size(), 1000u);
+  problems.ignore_later_ones_at({"a", 1, 2});
+  problems.ignore_later_ones_at({"b", 1, 1});
+  for (const Location& where : std::vector<Location>{{"a", 1, 1}, {"a", 1, 2}, {"a", 2, 2}, {"b", 1, 1}, {"c", 1, 2}})
+    problems.add(where, "wrong");
+  EXPECT_EQ(problems.take().value().message(), "a:1:1: wrong\na:2:2: wrong\nc:1:2: wrong");
+}
+
+TEST(Problems, EndWhereThereAreTooManyToRead) {
+  Problems problems;
+  for (int line = 1; line <= 199; ++line) problems.add({"a", line, 1}, "wrong");
+  EXPECT_FALSE(problems.full());
+  for (int line = 200; line <= 1000; ++line) problems.add({"a", line, 1}, "wrong");
+  EXPECT_TRUE(problems.full());
+  EXPECT_EQ(problems.size(), 1000u) << "whoever compares sizes learns of each";
   const Error error = problems.take().value();
   ASSERT_EQ(error.problems().size(), 201u);
-  EXPECT_EQ(to_string(error.problems().back()), "a: and 800 problems more");
+  EXPECT_EQ(to_string(error.problems().back()),
+            "a: these are the first 200 problems; mend them, then there may be more");
 }
 
 TEST(DidYouMean, FindsSlipsAndBeginnings) {

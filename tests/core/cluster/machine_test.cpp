@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/base/random.h"
 #include "core/cluster/machine_file.h"
 #include "core/scenario/library.h"
@@ -120,6 +122,24 @@ TEST(ExpandName, SpellsRangesOut) {
   EXPECT_THAT(*expand_name("cpu"), ElementsAre("cpu"));
   for (const char* wrong : {"g[1-0]", "g[0-", "g[0]", "g0]", "g[-1-2]", "g[0-99999999]", "g[a-b]"})
     EXPECT_FALSE(expand_name(wrong)) << wrong;
+}
+
+TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
+  const std::string path = testing::TempDir() + "ends.textproto";
+  std::ofstream out(path);
+  out << "name: \"m\" device { name: \"gpu[0-99]\" kind: GPU memory_gb_per_s: 1 }\n";
+  for (int i = 0; i < 1000; ++i)
+    out << "link { from: \"gpu[0-99]\" to: \"gqu7\" kind: PCIE bandwidth_gb_per_s: 1 latency_us: 0 }\n";
+  out.close();
+  const auto machine = load_machine(path);
+  ASSERT_FALSE(machine);
+  const std::vector<Problem>& problems = machine.error().problems();
+  ASSERT_EQ(problems.size(), 201u);
+  EXPECT_EQ(
+      to_string(problems[0]),
+      path +
+          ":2:30: link \"gpu[0-99]\"–\"gqu7\": to \"gqu7\" leads nowhere: machine \"m\" has no such part; did you "
+          "mean \"gpu7\"?");
 }
 
 TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {

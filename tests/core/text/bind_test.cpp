@@ -80,6 +80,24 @@ TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
   EXPECT_NE(errors_of("strategy { num_packs: 2147483648 }").find("does not fit"), std::string::npos);
 }
 
+TEST(Bind, ANumberHasOneSign) {
+  for (const char* text : {"--5", "---5", "0x-5", "-0x-5", "0x5.0", "+5", "-", ""}) {
+    EXPECT_EQ(errors_of(std::string("strategy { bytes_per_pack: \"") + text + "\" }"),
+              std::string("f:1:28: bytes_per_pack: expected a whole number, found \"") + text + "\"");
+    EXPECT_NE(errors_of(std::string("run { compute_jitter_percent: \"") + text + "\" }"), "") << text;
+  }
+}
+
+TEST(Bind, StopsWhereThereAreTooManyMistakesToRead) {
+  Value root;
+  for (int i = 1; i <= 100'000; ++i) root.fields.push_back({"nonsense", {i, 1}, {}});
+  proto::Scenario message;
+  Problems problems;
+  SourceMap sources("f");
+  bind(root, message, sources, problems);
+  EXPECT_EQ(problems.size(), 200u);
+}
+
 TEST(Bind, APlainValueIsNoScenario) {
   EXPECT_EQ(errors_of("[1, 2]"), "f:1:1: expected the fields of a Scenario, found a list [ … ]");
 }

@@ -32,5 +32,40 @@ TEST(Csv, ReportsRaggedRowsOpenQuotesAndAMissingHeader) {
   EXPECT_EQ(none.take().value().message(), "f:1:1: there is no header line; the first line names the columns");
 }
 
+TEST(Csv, RemarksEndWithTheHeader) {
+  Problems problems;
+  const CsvTable table = parse_csv("# a: 1\nname,note\n#1,x\n# b: 2\n", "f", problems);
+  EXPECT_EQ(problems.take().value().message(),
+            "f:4:1: this row has 1 cells, the header has 2; remarks belong before the header");
+  EXPECT_EQ(table.remarks.size(), 1u);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].cells[0].text, "#1");
+}
+
+TEST(Csv, ColumnsDiffer) {
+  Problems problems;
+  parse_csv("a,b,a\n", "f", problems);
+  EXPECT_EQ(problems.take().value().message(), "f:1:5: column \"a\" is named twice; keep one");
+}
+
+TEST(Csv, IsUtf8WithOrWithoutAMark) {
+  Problems problems;
+  const CsvTable table = parse_csv("\xEF\xBB\xBFname\né\n", "f", problems);
+  EXPECT_TRUE(problems.empty());
+  EXPECT_EQ(table.column("name"), 0);
+  EXPECT_EQ(table.columns[0].at.column, 1);
+  parse_csv("name\n\xe9\n", "f", problems);
+  EXPECT_EQ(problems.take().value().message(),
+            "f:2:1: the byte 0xe9 here is not UTF-8; save this file in UTF-8 (iconv and most editors can)");
+}
+
+TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
+  std::string text = "a,b\n";
+  for (int i = 0; i < 100'000; ++i) text += "1\n";
+  Problems problems;
+  parse_csv(text, "f", problems);
+  EXPECT_EQ(problems.size(), 200u);
+}
+
 }  // namespace
 }  // namespace tutti::core

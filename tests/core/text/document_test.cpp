@@ -2,10 +2,30 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/random.h"
+#include "core/text/utf8.h"
+
 namespace tutti::core {
 namespace {
 
 std::string problems_of(Problems& problems) { return problems.empty() ? "" : problems.take().value().message(); }
+
+/// "a: 1 b: { c: x }": what was understood.
+std::string shown(const Value& value) {
+  if (value.kind == Value::Kind::kList) {
+    std::string text = "[";
+    for (const Value& item : value.items) text += " " + shown(item);
+    return text + " ]";
+  }
+  if (value.kind != Value::Kind::kMessage) return value.text;
+  std::string text;
+  for (const Value::Field& field : value.fields) {
+    const std::string inner = shown(field.value);
+    text += (text.empty() ? "" : " ") + field.name + ": " +
+            (field.value.kind == Value::Kind::kMessage ? "{ " + inner + " }" : inner);
+  }
+  return text;
+}
 
 TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   Problems problems;
@@ -31,8 +51,49 @@ TEST(TextFormat, ReportsEveryMistakeNotOnlyTheFirst) {
             "f:1:4: expected a value, found '}'\n"
             "f:2:3: expected ':' after \"b\", found '5'\n"
             "f:4:1: extension names in [ ] mean nothing here; write a field of the schema");
-  ASSERT_EQ(v.fields.size(), 1u);
-  EXPECT_EQ(v.fields[0].name, "c") << "what is right in between is kept";
+  EXPECT_EQ(shown(v), "b: 5 c: 7") << "what is right in between is kept";
+}
+
+TEST(TextFormat, AMistakeCostsNoOtherField) {
+  const auto read = [](const std::string& text) {
+    Problems problems;
+    std::string fields = shown(parse_text_format(text, "f", problems).root);
+    return problems_of(problems) + " | " + fields;
+  };
+  EXPECT_EQ(read("a { b\n c: 2 } d: 3"), "f:2:2: expected ':' after \"b\", found 'c' | a: { c: 2 } d: 3");
+  EXPECT_EQ(read("a { b \"x\" c: 2 }"), "f:1:7: expected ':' after \"b\", found '\"x\"' | a: { b: x c: 2 }");
+  EXPECT_EQ(read("a -1 b: 2"), "f:1:3: expected ':' after \"a\", found '-' | a: -1 b: 2");
+  EXPECT_EQ(read("a:\nb: 2"), "f:2:1: expected a value, found the field \"b\" | b: 2");
+  EXPECT_EQ(read("a: ! b: 2"), "f:1:4: expected a value, found '!' | b: 2");
+  EXPECT_EQ(read("a: dgx1-v100 b: 2"), "f:1:8: expected a field name, found '-' | a: dgx1 b: 2");
+  EXPECT_EQ(read("a: [1 2] b: 2"), "f:1:7: expected ',' or ']', found '2' | b: 2");
+  EXPECT_EQ(read("a: [1,\n 2 X,\n Y]\nb: 2"), "f:2:4: expected ',' or ']', found 'X' | b: 2");
+  EXPECT_EQ(read("a: [{ x 1 y: 2 }, { z: 3 }] b: 2"),
+            "f:1:9: expected ':' after \"x\", found '1' | a: [ x: 1 y: 2 z: 3 ] b: 2");
+  EXPECT_EQ(read("a: “x” b: 2"),
+            "f:1:4: a character that is not ASCII means something only in quotes (\"…\") and remarks\n"
+            "f:1:8: a character that is not ASCII means something only in quotes (\"…\") and remarks | b: 2");
+}
+
+TEST(TextFormat, ComesToAnEndWhateverStandsThere) {
+  const std::vector<std::string> tokens{"a", "b", ":", ":", "1",  "\"s\"", "{", "}", "<", ">",    "[",
+                                        "]", ",", ";", "-", "\n", "#",     "é", "'", ".", "1.5f", "\n"};
+  Random random(5);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    for (std::uint64_t n = random.below(24); n > 0; --n) text += tokens[random.below(tokens.size())] + " ";
+    Problems problems;
+    const Document document = parse_text_format(text, "f", problems);
+    EXPECT_TRUE(!document.cut_off || !problems.empty()) << text;
+  }
+}
+
+TEST(TextFormat, StopsWhereThereAreTooManyMistakesToRead) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "a {\n! }\n";
+  Problems problems;
+  EXPECT_TRUE(parse_text_format(text, "f", problems).cut_off);
+  EXPECT_EQ(problems.size(), 200u);
 }
 
 TEST(TextFormat, SaysWhenABraceIsMissing) {
@@ -82,6 +143,54 @@ TEST(Json, RefusesDepth) {
   Problems problems;
   parse_json(std::string(100'000, '['), "f", problems);
   EXPECT_NE(problems_of(problems).find("nested deeper than 64 levels"), std::string::npos);
+}
+
+TEST(Utf8, IsWhatRfc3629Says) {
+  for (const char* good : {"", "abc", "\x7f", "é", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"})
+    EXPECT_EQ(valid_utf8(good), std::string_view(good).size()) << good;
+  for (const char* bad :
+       {"\x80", "\xff", "\xc0\x80", "\xc1\xbf", "\xc3", "\xc3(", "\xe0\x9f\xbf", "\xe2\x82", "\xed\xa0\x80",
+        "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80"})
+    EXPECT_EQ(valid_utf8("é" + std::string(bad)), 2u);
+  EXPECT_EQ(valid_utf8(std::string_view("\0x", 2)), 2u);
+}
+
+TEST(Document, TextsAreUtf8) {
+  for (const char* begin : {"a: 1\n", "[1,\n"}) {
+    Problems problems;
+    EXPECT_TRUE(parse_document(begin + std::string("  \"\xe9\""), "f", problems).cut_off);
+    EXPECT_EQ(problems_of(problems),
+              "f:2:4: the byte 0xe9 here is not UTF-8; save this file in UTF-8 (iconv and most editors can)");
+  }
+}
+
+TEST(Document, EscapesMakeUpUtf8Too) {
+  for (const char* text : {R"(a: 1 b: "\xff")", R"(a: 1 b: "\377")", R"(a: 1 b: '\xc3' '(')", R"(a: 1 b: "\ud800")",
+                           R"({"a": 1, "b": "\udc00"})", R"({"a": 1, "\udc00": 3})"}) {
+    Problems problems;
+    parse_document(text, "f", problems);
+    EXPECT_EQ(problems.size(), 1u) << text;
+    EXPECT_NE(problems_of(problems).find(": the escapes in here make up no UTF-8"), std::string::npos) << text;
+  }
+  Problems problems;
+  const Value v = parse_document(R"(a: '\xc3' "\xa9" b: "\351\u00e9")", "f", problems).root;
+  EXPECT_EQ(problems_of(problems).find("f:1:21: "), 0u) << "a character may be put together from its bytes";
+  EXPECT_EQ(v.fields[0].value.text, "é");
+}
+
+TEST(Document, AByteOrderMarkIsNoPartOfTheText) {
+  Problems problems;
+  const Value json = parse_document("\xEF\xBB\xBF{\"a\": 1}", "f", problems).root;
+  ASSERT_EQ(json.fields.size(), 1u);
+  EXPECT_EQ(json.fields[0].at.column, 2);
+  const Value text = parse_document(
+                         "\xEF\xBB\xBF"
+                         "a: 1",
+                         "f", problems)
+                         .root;
+  ASSERT_EQ(text.fields.size(), 1u);
+  EXPECT_EQ(text.fields[0].at.column, 1);
+  EXPECT_EQ(problems_of(problems), "");
 }
 
 TEST(Document, TellsTheFormsApart) {

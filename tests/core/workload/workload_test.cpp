@@ -77,6 +77,7 @@ TEST(LoadModel, ReadsCsvAndJsonAlike) {
 
 TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
   EXPECT_EQ(errors_of("bad.csv", "name,shape,typ\na,2x-3,\na,99999999999x99999999999,\n,1,\nb,2y3,\n"),
+            "f:1:1: there is no column \"type\"; the columns are name,shape,type and optional ones\n"
             "f:1:12: unknown column \"typ\"; did you mean \"type\"?\n"
             "f:2:3: shape 2x-3: sides must be 0 or more and multiply to at most 2^46 elements\n"
             "f:3:1: variable \"a\" is listed twice (first in line 2); names must differ\n"
@@ -85,12 +86,54 @@ TEST(LoadModel, ReportsEveryMistakeAtItsPlace) {
             "f:5:3: shape \"2y3\" does not look like 64x3x7x7");
   EXPECT_EQ(
       errors_of("bad.json", "[{\"name\": \"a\", \"type\": \"float8\", \"backward_us\": -1},\n {\"shape\": [1]}, 5]"),
+      "f:1:2: a variable needs a shape; [] is a scalar's\n"
       "f:1:24: type \"float8\" is none of float32, float64, float16, bfloat16, int32, int64\n"
       "f:1:49: backward_us must be from 0 to 100000000000 (got -1)\n"
       "f:2:2: a variable needs a name\n"
       "f:2:18: expected a variable {\"name\": …, \"shape\": [ … ]}, found 5");
   EXPECT_EQ(errors_of("none.json", "{\"variables\": []}"), "f: there are no variables in it");
   EXPECT_THAT(errors_of("syntax.json", "{\"variables\": [}"), HasSubstr("f:1:16: this is not JSON"));
+}
+
+TEST(LoadModel, ColumnsThatEveryModelNeedsAreMissed) {
+  EXPECT_EQ(errors_of("bare.csv", "name\na\n"),
+            "f:1:1: there is no column \"shape\"; the columns are name,shape,type and optional ones\n"
+            "f:1:1: there is no column \"type\"; the columns are name,shape,type and optional ones");
+  EXPECT_THAT(errors_of("nameless.csv", "shape,type\n3,float32\n"), HasSubstr("there is no column \"name\""));
+}
+
+TEST(LoadModel, ValuesOfTheWrongKindAreNotGuessedAt) {
+  const auto shape = [](const std::string& written) {
+    return errors_of("shape.json", "[{\"name\": \"a\", \"shape\": " + written + "}]");
+  };
+  EXPECT_EQ(shape("[2, 3]"), "");
+  EXPECT_EQ(shape("{}"),
+            "f:1:25: shape: expected a list of whole numbers, such as [64, 3, 7, 7], found a message { … }");
+  EXPECT_EQ(shape("\"2x3\""), "f:1:25: shape: expected a list of whole numbers, such as [64, 3, 7, 7], found \"2x3\"");
+  EXPECT_EQ(shape("5"), "f:1:25: shape: expected a list of whole numbers, such as [64, 3, 7, 7], found 5");
+  EXPECT_EQ(shape("[[2, 3]]"), "f:1:26: shape: expected a whole number, found a list [ … ]");
+  EXPECT_EQ(shape("[2, \"3\"]"), "f:1:29: shape: expected a whole number, found \"3\"");
+  EXPECT_EQ(shape("[2.5]"), "f:1:25: shape \"2.5\" does not look like 64x3x7x7");
+  EXPECT_EQ(shape("null"), "f:1:2: a variable needs a shape; [] is a scalar's");
+  EXPECT_EQ(errors_of("kinds.json",
+                      "{\"batch\": {}, \"title\": 3, \"bach\": 3, \"variables\": [\n"
+                      "{\"name\": 7, \"shape\": []},\n"
+                      "{\"name\": \"a\", \"shape\": [], \"type\": {}, \"layer\": [1]},\n"
+                      "{\"name\": \"b\", \"shape\": [], \"shape\": [3], \"layr\": [1], \"forward_us\": null}]}"),
+            "f:1:11: batch: expected a number, found a message { … }\n"
+            "f:1:24: title: expected a text in quotes, found 3\n"
+            "f:1:27: unknown field \"bach\"; did you mean \"batch\"?\n"
+            "f:2:10: name: expected a text in quotes, found 7\n"
+            "f:3:36: type: expected a text in quotes, found a message { … }\n"
+            "f:3:49: layer: expected a number, found a list [ … ]\n"
+            "f:4:28: \"shape\" is given twice; keep one\n"
+            "f:4:42: unknown column \"layr\"; did you mean \"layer\"?");
+}
+
+TEST(LoadModel, TextsAreUtf8) {
+  EXPECT_EQ(errors_of("latin1.csv", "# title: caf\xe9\nname,shape,type\na,1,\n"),
+            "f:1:13: the byte 0xe9 here is not UTF-8; save this file in UTF-8 (iconv and most editors can)");
+  EXPECT_EQ(errors_of("mark.json", "\xEF\xBB\xBF[{\"name\": \"a\", \"shape\": [1]}]"), "");
 }
 
 // --- times ---

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/data_type.h"
+
+namespace tutti::real {
+
+/// How a reduction combines two elements.
+enum class Operation { kSum, kMin, kMax, kProduct };
+inline constexpr int kOperations = 4;
+
+/// target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around; float16 and bfloat16 are combined as
+/// float32 and rounded to the nearest, ties to even; a NaN on either side stays one.
+/// REQUIRES: the ranges are the same or do not overlap. Cost: one pass; at memory speed beyond the caches.
+void combine(Operation operation, core::DataType type, void* target, const void* source, std::int64_t count);
+
+/// target[i] = a[i] ⊕ b[i]: the same without a copy first.
+void combine_to(Operation operation, core::DataType type, void* target, const void* a, const void* b,
+                std::int64_t count);
+
+/// target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero (integers): the division of a MEAN.
+void scale(core::DataType type, void* target, std::int64_t count, double factor);
+
+/// One element as a double, and back (rounded as above).
+double element_at(core::DataType type, const void* data, std::int64_t index);
+void set_element(core::DataType type, void* data, std::int64_t index, double value);
+
+}  // namespace tutti::real

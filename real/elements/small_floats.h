@@ -1,0 +1,55 @@
+#pragma once
+
+// float16 and bfloat16 as bits. Written without branches, so that compilers turn loops over them into vector code; and
+// `static`, because kernels.cpp is compiled for several instruction sets and each must keep its own.
+
+#include <cstdint>
+
+namespace tutti::real {
+
+/// IEEE 754 binary16.
+struct Half {
+  std::uint16_t bits = 0;
+};
+
+/// The upper half of a float32.
+struct Bfloat {
+  std::uint16_t bits = 0;
+};
+
+static inline float to_float(Bfloat value) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(value.bits) << 16);
+}
+
+static inline Bfloat to_bfloat(float value) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  const std::uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  return {static_cast<std::uint16_t>(is_nan ? (bits >> 16 | 0x40) : rounded)};
+}
+
+/// The exponent is moved from bias 15 to bias 127 by a multiplication, which normalises subnormal numbers on the way.
+static inline float to_float(Half value) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000) << 16;
+  const std::uint32_t rest = static_cast<std::uint32_t>(value.bits & 0x7fff) << 13;
+  const float scaled = __builtin_bit_cast(float, rest) * 0x1p112f;
+  const std::uint32_t special = rest | 0x7f800000;  // infinity or NaN
+  const std::uint32_t magnitude = rest >= 0x0f800000 ? special : __builtin_bit_cast(std::uint32_t, scaled);
+  return __builtin_bit_cast(float, sign | magnitude);
+}
+
+/// Normal results are rounded by adding half of the last place that stays (and one more if that is odd); subnormal ones
+/// by adding a number whose last place is theirs, which lets the addition round.
+static inline Half to_half(float value) {
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  const std::uint32_t sign = bits >> 16 & 0x8000;
+  const std::uint32_t magnitude = bits & 0x7fffffff;
+  const std::uint32_t normal = (magnitude + 0xc8000fff + (magnitude >> 13 & 1)) >> 13;
+  const std::uint32_t subnormal = __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) -
+                                  __builtin_bit_cast(std::uint32_t, 0.5f);
+  const std::uint32_t special = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
+  const std::uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
+  return {static_cast<std::uint16_t>(sign | (magnitude >= 0x47800000 ? special : finite))};
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+#include "core/strategy/collective.h"
+#include "real/elements/element_ops.h"
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+/// A step that a lane has gone through, on the clock of this process.
+struct StepDone {
+  CollectiveTag collective;
+  core::Rank rank = 0;
+  core::Lane lane = 0;
+  std::int64_t index = 0;
+  core::Step step;
+  Transport::Clock::time_point start;  ///< the lane came to the step
+  Transport::Clock::time_point wait;   ///< what it waited for began to happen; `start` if it did not wait
+  Transport::Clock::time_point end;
+  core::Rank peer = -1;  ///< receives: whose message it took
+  core::Lane peer_lane = -1;
+};
+
+/// Whoever wants to know how collectives go. Called from inside poll() and start().
+class InterpreterListener {
+ public:
+  virtual ~InterpreterListener() = default;
+  /// All lanes of a rank of this process are through, and its memory is its own again.
+  virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
+  virtual void step_done(const StepDone& step) = 0;
+};
+
+/// Executes schedules on real buffers: what core::Schedule says they mean, for the ranks of this process.
+///
+/// Messages are moved and reduced in pieces as they come, also those that a fused step passes on, so that a chain of
+/// ranks works on one message at the same time. Where a fused step finds no slot free at its receiver, it takes the
+/// whole message first and sends it once there is one.
+class Interpreter : public Receiver {
+ public:
+  /// REQUIRES: the transport and the listener outlive the interpreter. Steps are told only if they are watched.
+  Interpreter(Transport& transport, InterpreterListener& listener, bool watch_steps);
+  ~Interpreter() override;
+
+  /// Gets ready for a collective: messages for its ranks may come from now on. `data[i]` is the buffer of rank
+  /// `ranks[i]`, which is of this process; null for helpers that have none of their own.
+  /// REQUIRES: collective and buffers outlive it; its schedule has no in-switch reduction.
+  void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
+            const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data);
+  /// The rank takes part from now on.
+  void start(CollectiveTag tag, core::Rank rank);
+  /// REQUIRES: all its ranks here are done.
+  void close(CollectiveTag tag);
+
+  /// Goes on with the lanes that can. Call after Transport::poll().
+  void run_ready();
+  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
+
+  /// What the lanes that are not through wait for, in words: for the error when a run does not get on.
+  [[nodiscard]] std::string where_it_stands() const;
+
+  std::byte* place(const Piece& piece) override;
+  void arrived(const Piece& piece) override;
+  void slot_freed(const Channel& channel) override;
+  void sent(Ticket ticket) override;
+
+ private:
+  struct Instance;
+  struct Lane;
+  struct Inbound;
+  struct Connection;
+
+  Instance* find(CollectiveTag tag);
+  Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
+  void make_ready(Lane& lane);
+  void run(Lane& lane);
+  bool begin(Lane& lane);
+  bool take_message(Lane& lane);
+  bool acquire_slot(Lane& lane, const Channel& channel);
+  void consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool buffered);
+  void pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length);
+  void send_held(Lane& lane);
+  void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
+  void send_multicast(Lane& lane);
+  void after_message(Lane& lane);
+  void work(Lane& lane);
+  void complete(Lane& lane);
+  void finish(Lane& lane);
+  [[nodiscard]] std::byte* at(const Lane& lane, const core::Range& range) const;
+  [[nodiscard]] Channel outgoing(const Lane& lane, core::Rank to, core::Lane to_lane) const;
+
+  Transport& transport_;
+  InterpreterListener& listener_;
+  bool watch_steps_;
+  std::map<CollectiveTag, std::unique_ptr<Instance>> instances_;
+  std::deque<Lane*> ready_;
+  std::unordered_map<Ticket, Lane*> tickets_;
+  Ticket next_ticket_ = 0;
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,12 @@
+#pragma once
+
+// The one place that includes Boost.Asio. Boost 1.74 in C++20 mode needs <utility> in front.
+
+#include <utility>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>

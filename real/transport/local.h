@@ -1,0 +1,33 @@
+#pragma once
+
+#include <deque>
+
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+/// Between ranks of one process: a copy in memory. Sends are carried out by poll(), so that nobody is called back from
+/// inside a call of their own.
+class LocalTransport : public Transport {
+ public:
+  /// REQUIRES: `receiver` outlives the transport.
+  void connect(Receiver& receiver) { receiver_ = &receiver; }
+
+  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  void free_slot(const Channel& channel) override;
+  core::Expected<void> poll(Clock::time_point until) override;
+
+  [[nodiscard]] bool idle() const { return sends_.empty() && slots_.empty(); }
+
+ private:
+  struct Send {
+    Piece piece;
+    const std::byte* payload = nullptr;
+    Ticket ticket = 0;
+  };
+  Receiver* receiver_ = nullptr;
+  std::deque<Send> sends_;
+  std::deque<Channel> slots_;
+};
+
+}  // namespace tutti::real

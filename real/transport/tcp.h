@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+/// What decides how a TcpTransport waits.
+struct TcpOptions {
+  /// How long poll() looks again and again before it lets the core go. 0 where ranks are more than cores: a rank that
+  /// spins then keeps the very rank that it waits for from running.
+  std::chrono::microseconds spin{0};
+};
+
+/// Between worker processes over TCP (Boost.Asio), one connection per pair, non-blocking. Pieces are received straight
+/// to where the receiver wants them; what is sent leaves the sender's memory without a copy of ours.
+class TcpTransport : public Transport {
+ public:
+  /// `sockets[w]`: a connected, handshaken socket's file descriptor to worker w, -1 for this worker itself; owned from
+  /// now on. `worker_of[r]` is the worker of rank r, helpers included.
+  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const TcpOptions& options);
+  ~TcpTransport() override;
+
+  /// REQUIRES: `receiver` outlives the transport.
+  void connect(Receiver& receiver);
+
+  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  void free_slot(const Channel& channel) override;
+  core::Expected<void> poll(Clock::time_point until) override;
+
+  /// Everything that was sent has left.
+  [[nodiscard]] bool flushed() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti::real

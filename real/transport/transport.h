@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/error.h"
+#include "core/schedule/step.h"
+
+namespace tutti::real {
+
+/// Names one collective of a run, the same on every process.
+struct CollectiveTag {
+  std::uint32_t step = 0;  ///< training step
+  std::uint32_t pack = 0;
+  auto operator<=>(const CollectiveTag&) const = default;
+};
+
+/// A connection of a collective: an ordered pair of lanes.
+struct Channel {
+  CollectiveTag collective;
+  core::Rank from = 0;
+  core::Lane from_lane = 0;
+  core::Rank to = 0;
+  core::Lane to_lane = 0;
+  auto operator<=>(const Channel&) const = default;
+};
+
+/// A stretch of a message: `length` of its `total` bytes, from `offset` on. A message without bytes is one empty piece.
+struct Piece {
+  Channel channel;
+  std::int64_t total = 0;
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+
+  [[nodiscard]] bool ends_message() const { return offset + length == total; }
+};
+
+/// What a sender is told when its memory is its own again.
+using Ticket = std::uint64_t;
+
+/// Whoever messages are for.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  /// The bytes of `piece` are here or about to come: where shall they go? Null if the piece is not one that the schedule
+  /// sends: then the peer is not what it should be.
+  virtual std::byte* place(const Piece& piece) = 0;
+  /// They lie there now. Follows each place() that did not answer null, before the next.
+  virtual void arrived(const Piece& piece) = 0;
+  /// The receiver of `channel` has one slot more.
+  virtual void slot_freed(const Channel& channel) = 0;
+  /// What `ticket` was given for has left the sender's memory.
+  virtual void sent(Ticket ticket) = 0;
+};
+
+/// Moves pieces between ranks. Pieces of a message and messages of a channel arrive whole and in order; different
+/// channels may overtake each other. Calls the receiver from inside poll() only.
+class Transport {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  virtual ~Transport() = default;
+  /// REQUIRES: `payload` stays as it is until Receiver::sent(ticket).
+  virtual void send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
+  /// Tells the sender of `channel` that a message was taken out.
+  virtual void free_slot(const Channel& channel) = 0;
+  /// Moves what can be moved now and tells the receivers. If there was nothing, waits for something until `until`.
+  /// ERRORS: a peer is gone, or does not keep to the protocol.
+  virtual core::Expected<void> poll(Clock::time_point until) = 0;
+};
+
+}  // namespace tutti::real

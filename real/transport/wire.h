@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+/// What stands in front of everything between two workers. Little-endian, fixed places:
+///
+///     offset  0  u32  kind: 1 a piece of a message, 2 a slot that is free again
+///             4  u32  training step       8  u32  pack
+///            12  i32  from rank          16  i32  from lane
+///            20  i32  to rank            24  i32  to lane
+///            28  u32  length of the piece, whose bytes follow
+///            32  i64  length of its message
+///            40  i64  offset of the piece in it
+///
+/// Lengths are checked against the schedule (Receiver::place) before anything is allocated for them.
+struct Header {
+  enum class Kind : std::uint32_t { kPiece = 1, kSlot = 2 };
+  Kind kind = Kind::kPiece;
+  Piece piece;  ///< of a slot only the channel
+};
+inline constexpr std::size_t kHeaderBytes = 48;
+/// No piece is longer than this.
+inline constexpr std::int64_t kMostPieceBytes = 1 << 20;
+
+using HeaderBytes = std::array<std::byte, kHeaderBytes>;
+HeaderBytes encode(const Header& header);
+/// Nothing if the bytes are no header: another kind, negative numbers, a piece too long or outside its message.
+std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes);
+
+}  // namespace tutti::real

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <streambuf>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tutti::tools {
+
+/// What is written to a stream goes to an open file, which is closed in the end. Unlike std::filebuf it remembers why
+/// the first failure was: errno may have changed by the time someone asks the stream.
+class FileBuffer final : public std::streambuf {
+ public:
+  /// Takes over `file`, a descriptor.
+  explicit FileBuffer(int file) : file_(file) { empty(); }
+  FileBuffer(const FileBuffer&) = delete;
+  FileBuffer& operator=(const FileBuffer&) = delete;
+  ~FileBuffer() override { close(); }
+
+  /// Writes out what is held back and closes the file.
+  void close() {
+    if (file_ < 0) return;
+    sync();
+    if (::close(std::exchange(file_, -1)) != 0) fail();
+  }
+  /// Why something was not written, an errno; 0 if everything was.
+  [[nodiscard]] int error() const { return error_; }
+
+ protected:
+  int_type overflow(int_type c) override {
+    if (sync() != 0) return traits_type::eof();
+    if (!traits_type::eq_int_type(c, traits_type::eof())) sputc(traits_type::to_char_type(c));
+    return traits_type::not_eof(c);
+  }
+
+  int sync() override {
+    std::string_view rest(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+    while (!rest.empty() && error_ == 0) {
+      const ssize_t written = ::write(file_, rest.data(), rest.size());
+      if (written >= 0) {
+        rest.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        fail();
+      }
+    }
+    empty();
+    return error_ == 0 ? 0 : -1;
+  }
+
+ private:
+  void empty() { setp(held_.data(), held_.data() + held_.size()); }
+  void fail() {
+    if (error_ == 0) error_ = errno;
+  }
+
+  std::vector<char> held_ = std::vector<char>(std::size_t{1} << 16);
+  int file_;
+  int error_ = 0;
+};
+
+}  // namespace tutti::tools
