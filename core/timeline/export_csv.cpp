@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/timeline/texts.h"
+
 namespace tutti::core {
 namespace {
 
@@ -17,7 +19,8 @@ std::string us(Time t) {
 }
 
 /// A cell, in quotes if it needs them.
-std::string cell(const std::string& text) {
+std::string cell(const std::string& bytes) {
+  std::string text = as_utf8(bytes);
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -25,30 +28,31 @@ std::string cell(const std::string& text) {
 }
 
 Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
-  std::map<TrackId, const Track*> tracks;
-  for (const Track& track : timeline.tracks()) tracks[track.id] = &track;
-  const auto name = [&](TrackId id) {
-    const auto track = tracks.find(id);
-    return track == tracks.end() ? std::string() : fmt::format("w{}/{}", track->second->worker, track->second->device);
+  struct Row {
+    const Track* track = nullptr;
+    std::string device;  ///< as a cell
   };
+  std::map<TrackId, Row> rows;
+  for (const Track& track : timeline.tracks())
+    rows[track.id] = {&track, cell(fmt::format("w{}/{}", track.worker, track.device))};
   out << "device,row,slot,lane,what,training_step,pack,index,start_us,duration_us,wait_us,bytes,from_device,from_lane,"
          "from_index\n";
   constexpr std::array<const char*, 3> kRows{"compute", "packs", "lane"};
   for (const TimelineReader::SpanBlock& block : timeline.span_blocks()) {
     const Expected<std::vector<Span>> spans = timeline.read(block);
     if (!spans) return tl::make_unexpected(spans.error());
-    const auto track = tracks.find(block.track);
-    if (track == tracks.end()) continue;
-    const Track& row = *track->second;
+    const auto found = rows.find(block.track);
+    if (found == rows.end()) continue;
+    const auto& [track, device] = found->second;
     for (const Span& span : *spans) {
-      const auto peer = tracks.find(span.peer);
-      const bool known = span.peer != kNoTrack && peer != tracks.end();
-      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell(name(block.track)),
-                         kRows[static_cast<std::size_t>(row.kind)], row.slot,
-                         row.lane < 0 ? "" : std::to_string(row.lane), span_name(span.kind), span.step,
-                         span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start), us(span.duration),
-                         us(span.wait), span.bytes.count(), known ? cell(name(span.peer)) : "",
-                         known ? std::to_string(peer->second->lane) : "", known ? std::to_string(span.peer_index) : "");
+      const auto peer = rows.find(span.peer);
+      const bool known = span.peer != kNoTrack && peer != rows.end();
+      out << fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[static_cast<std::size_t>(track->kind)],
+          track->slot, track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind), span.step,
+          span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start), us(span.duration), us(span.wait),
+          span.bytes.count(), known ? peer->second.device : "", known ? std::to_string(peer->second.track->lane) : "",
+          known ? std::to_string(span.peer_index) : "");
     }
   }
   return {};
@@ -56,10 +60,10 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
 
 void write_packs(const TimelineReader& timeline, std::ostream& out) {
   out << "training_step,pack,bytes,gradients,ready_us,first_start_us,last_start_us,end_us\n";
+  const RunInfo::PackInfo unknown;
   for (const PackRecord& pack : timeline.packs()) {
     const bool known = pack.pack >= 0 && pack.pack < static_cast<std::int32_t>(timeline.run().packs.size());
-    const RunInfo::PackInfo info =
-        known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : RunInfo::PackInfo{};
+    const RunInfo::PackInfo& info = known ? timeline.run().packs[static_cast<std::size_t>(pack.pack)] : unknown;
     out << fmt::format("{},{},{},{},{},{},{},{}\n", pack.step, pack.pack, info.bytes.count(), info.gradients.size(),
                        us(pack.ready), us(pack.first_start), us(pack.last_start), us(pack.end));
   }

@@ -5,7 +5,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,6 +16,7 @@
 #include "core/proto/perfetto.pb.h"
 #include "core/schedule/step.h"
 #include "core/strategy/driver.h"
+#include "core/timeline/texts.h"
 
 namespace tutti::core {
 namespace {
@@ -22,14 +26,16 @@ constexpr int kBegin = 1;
 constexpr int kEnd = 2;
 constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
+/// Few, so that they stay in the processor's cache until they are written.
+constexpr int kMostHeldPackets = 256;
 /// The process that the links' counters belong to; workers are 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
 std::uint64_t nanoseconds_of(Time t) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, t.count()) / 1000); }
 
-/// Perfetto's uuids are any numbers but 0, so long as they differ.
+/// Perfetto's uuids are any numbers but 0, so long as they differ; small ones make small traces.
 enum class UuidSpace : std::uint64_t { kWorker = 1, kDevice, kTrack, kLink, kLinks };
-std::uint64_t uuid(UuidSpace space, std::uint64_t number) { return static_cast<std::uint64_t>(space) << 48 | number; }
+std::uint64_t uuid(UuidSpace space, std::uint64_t number) { return number << 3 | static_cast<std::uint64_t>(space); }
 
 /// One number per sent message, unlike all others; sender and receiver compute the same.
 std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::int64_t index) {
@@ -45,9 +51,18 @@ constexpr std::array<const char*, 7> kArguments = {"training step", "pack",     
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
+/// The part of a receive in which it no longer waits for its message to begin to move.
+constexpr const char* kUnderWay = "under way";
+constexpr std::uint64_t kUnderWayId = 1;
 template <class Text>
 std::uint64_t interned_id(Text text) {
   return static_cast<std::uint64_t>(text) + 1;
+}
+
+/// What tracks are sorted by: "gpu10" behind "gpu9", and other devices behind GPUs.
+auto rank(const Track& track) {
+  return std::tuple(track.worker, !track.device.starts_with("gpu"), track.device.size(), std::string_view(track.device),
+                    track.kind, track.slot, track.lane);
 }
 
 class Exporter {
@@ -61,7 +76,6 @@ class Exporter {
       const Expected<std::vector<Span>> spans = timeline_.read(block);
       if (!spans) return tl::make_unexpected(spans.error());
       for (const Span& span : *spans) write_span(block.track, span);
-      flush();
     }
     for (std::size_t i = 0; i < timeline_.links().size(); ++i) write_link(timeline_.links()[i], i);
     flush();
@@ -83,6 +97,9 @@ class Exporter {
     trace_.SerializeToOstream(&out_);
     trace_.Clear();
   }
+  void flush_if_many() {
+    if (trace_.packet_size() >= kMostHeldPackets) flush();
+  }
 
   void intern_shared_texts() {
     perfetto::InternedData& data = *packet().mutable_interned_data();
@@ -90,19 +107,20 @@ class Exporter {
       add(*data.mutable_debug_annotation_names(), interned_id(i), kArguments[i]);
     for (std::size_t i = 0; i < kCategories.size(); ++i)
       add(*data.mutable_event_categories(), interned_id(i), kCategories[i]);
+    add(*data.mutable_event_names(), kUnderWayId, kUnderWay);
   }
 
   template <class List>
   static void add(List& list, std::uint64_t id, const std::string& text) {
     perfetto::InternedString& string = *list.Add();
     string.set_iid(id);
-    string.set_name(text);
+    string.set_name(as_utf8(text));
   }
 
   /// The number of the span's name, told to the reader in `packet` when it is first used.
   std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
     const std::int64_t which = names_layer(span) ? span.index : span.kind >= SpanKind::kFirstCompute ? span.pack : -1;
-    const auto [entry, fresh] = names_.try_emplace({span.kind, which}, names_.size() + 1);
+    const auto [entry, fresh] = names_.try_emplace({span.kind, which}, kUnderWayId + 1 + names_.size());
     if (fresh) add(*packet.mutable_interned_data()->mutable_event_names(), entry->second, name_of(span));
     return entry->second;
   }
@@ -110,41 +128,40 @@ class Exporter {
   // --- tracks ---
 
   void declare_tracks() {
-    std::map<std::pair<std::int32_t, std::string>, std::uint64_t> devices;
-    std::set<std::int32_t> workers;
-    for (const Track& track : timeline_.tracks()) {
-      if (workers.insert(track.worker).second) {
+    std::vector<const Track*> tracks;
+    for (const Track& track : timeline_.tracks()) tracks.push_back(&track);
+    std::stable_sort(tracks.begin(), tracks.end(), [](const Track* a, const Track* b) { return rank(*a) < rank(*b); });
+    const Track* before = nullptr;
+    std::int32_t place = 0;
+    std::uint64_t devices = 0;
+    for (const Track* track : tracks) {
+      const bool other_worker = before == nullptr || before->worker != track->worker;
+      const bool other_device = other_worker || before->device != track->device;
+      before = track;
+      const std::uint64_t worker_uuid = uuid(UuidSpace::kWorker, static_cast<std::uint64_t>(track->worker));
+      if (other_worker) {
         perfetto::TrackDescriptor& worker = *packet().mutable_track_descriptor();
-        worker.set_uuid(uuid(UuidSpace::kWorker, static_cast<std::uint64_t>(track.worker)));
-        worker.mutable_process()->set_pid(track.worker + 1);
-        worker.mutable_process()->set_process_name(fmt::format("worker {}", track.worker));
+        worker.set_uuid(worker_uuid);
+        worker.mutable_process()->set_pid(track->worker + 1);
+        worker.mutable_process()->set_process_name(fmt::format("worker {}", track->worker));
         worker.set_child_ordering(kExplicitOrder);
       }
-      const auto [device, fresh] = devices.try_emplace({track.worker, track.device}, devices.size() + 1);
-      if (fresh) {
+      if (other_device) {
         perfetto::TrackDescriptor& group = *packet().mutable_track_descriptor();
-        group.set_uuid(uuid(UuidSpace::kDevice, device->second));
-        group.set_parent_uuid(uuid(UuidSpace::kWorker, static_cast<std::uint64_t>(track.worker)));
-        group.set_name(track.device);
+        group.set_uuid(uuid(UuidSpace::kDevice, ++devices));
+        group.set_parent_uuid(worker_uuid);
+        group.set_name(as_utf8(track->device));
         group.set_child_ordering(kExplicitOrder);
-        group.set_sibling_order_rank(device_rank(track.device));
+        group.set_sibling_order_rank(place);
       }
       perfetto::TrackDescriptor& row = *packet().mutable_track_descriptor();
-      row.set_uuid(track_uuid(track.id));
-      row.set_parent_uuid(uuid(UuidSpace::kDevice, device->second));
-      row.set_name(track_name(track));
-      row.set_sibling_order_rank(static_cast<std::int32_t>(track.kind) * 100'000 + track.slot * 1000 +
-                                 std::clamp(track.lane, 0, 999));
-      tracks_.insert(track.id);
+      row.set_uuid(track_uuid(track->id));
+      row.set_parent_uuid(uuid(UuidSpace::kDevice, devices));
+      row.set_name(track_name(*track));
+      row.set_sibling_order_rank(place++);
+      tracks_.insert(track->id);
     }
     flush();
-  }
-
-  /// "gpu10" behind "gpu9".
-  static std::int32_t device_rank(const std::string& device) {
-    const std::size_t digit = device.find_first_of("0123456789");
-    const int number = digit == std::string::npos ? 0 : std::atoi(device.c_str() + digit);
-    return (device.starts_with("gpu") ? 0 : 10'000) + number;
   }
 
   static std::uint64_t track_uuid(TrackId id) { return uuid(UuidSpace::kTrack, static_cast<std::uint64_t>(id) + 1); }
@@ -174,6 +191,7 @@ class Exporter {
 
   void write_span(TrackId track, const Span& span) {
     if (!tracks_.contains(track)) return;
+    flush_if_many();
     perfetto::TracePacket& begin = packet();
     begin.set_timestamp(nanoseconds_of(span.start));
     perfetto::TrackEvent& event = *begin.mutable_track_event();
@@ -200,13 +218,47 @@ class Exporter {
     argument(Argument::kDuration, span.duration.count());
     if (is_step && sends(static_cast<StepKind>(span.kind)))
       event.add_flow_ids(flow_id(track, span.step, span.pack, span.index));
-    if (span.peer != kNoTrack && tracks_.contains(span.peer))
-      event.add_terminating_flow_ids(flow_id(span.peer, span.step, span.pack, span.peer_index));
+    if (span.peer == kNoTrack || !tracks_.contains(span.peer)) {
+      write_end(track, end_of(span));
+    } else {
+      write_arrival(track, span);
+    }
+  }
 
+  perfetto::TrackEvent& write_end(TrackId track, Time at) {
     perfetto::TracePacket& end = packet();
-    end.set_timestamp(nanoseconds_of(span.start + std::max(Time(), span.duration)));
+    end.set_timestamp(nanoseconds_of(at));
     end.mutable_track_event()->set_type(kEnd);
     end.mutable_track_event()->set_track_uuid(track_uuid(track));
+    return *end.mutable_track_event();
+  }
+
+  static Time end_of(const Span& span) { return span.start + span.duration; }
+
+  /// Ends a receive, with an arrow from the send that its message came from.
+  ///
+  /// An arrow ends where a slice begins, and Perfetto (flow_tracker.cc) wants to have met the send by then; but a receive
+  /// often begins to wait before the send begins. What is surely not before the send is the moment at which the message
+  /// begins to move, so there a slice inside the receive begins, and the arrow is told with the end of that slice.
+  void write_arrival(TrackId track, const Span& span) {
+    const Time moves = span.start + std::min(span.wait, span.duration);
+    const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);
+    if (waits) {
+      perfetto::TracePacket& begin = packet();
+      begin.set_timestamp(nanoseconds_of(moves));
+      begin.mutable_track_event()->set_type(kBegin);
+      begin.mutable_track_event()->set_track_uuid(track_uuid(track));
+      begin.mutable_track_event()->set_name_iid(kUnderWayId);
+    }
+    perfetto::TrackEvent& end = write_end(track, end_of(span));
+    const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
+    // Within one nanosecond the order is that of the file, so the send may come later: then the flow must stay open.
+    if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
+      end.add_terminating_flow_ids(flow);
+    } else {
+      end.add_flow_ids(flow);
+    }
+    if (waits) write_end(track, end_of(span));
   }
 
   // --- links ---
@@ -223,10 +275,11 @@ class Exporter {
     perfetto::TrackDescriptor& counter = *packet().mutable_track_descriptor();
     counter.set_uuid(uuid(UuidSpace::kLink, number));
     counter.set_parent_uuid(uuid(UuidSpace::kLinks, 0));
-    counter.set_name(fmt::format("{} ({:g} GB/s)", link.name, to_gb_per_s(link.bandwidth)));
+    counter.set_name(fmt::format("{} ({:g} GB/s)", as_utf8(link.name), to_gb_per_s(link.bandwidth)));
     counter.mutable_counter()->set_unit_name("GB/s");
     const double seconds = static_cast<double>(link.bin_width.count()) * 1e-12;
     for (std::size_t bin = 0; bin <= link.bins.size(); ++bin) {
+      flush_if_many();
       const double bytes = bin < link.bins.size() ? static_cast<double>(link.bins[bin]) : 0;
       const bool same_as_before = bin > 0 && bin < link.bins.size() && link.bins[bin] == link.bins[bin - 1];
       if (same_as_before) continue;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +12,7 @@
 #include "core/base/format.h"
 #include "core/strategy/driver.h"
 #include "core/timeline/summary.h"
+#include "core/timeline/texts.h"
 
 namespace tutti::core {
 namespace {
@@ -31,9 +35,13 @@ constexpr const char* kPack = "#e69f00";
 constexpr const char* kPath = "#d55e00";
 constexpr const char* kLoad = "#cc79a7";
 
-std::string escape(const std::string& text) {
+/// As XML 1.0 allows it: of control characters it knows three, and it has no U+FFFE and U+FFFF.
+std::string escape(const std::string& bytes) {
+  const std::string text = as_utf8(bytes);
   std::string safe;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const std::string_view rest = std::string_view(text).substr(i);
     if (c == '<')
       safe += "&lt;";
     else if (c == '>')
@@ -42,6 +50,10 @@ std::string escape(const std::string& text) {
       safe += "&amp;";
     else if (c == '"')
       safe += "&quot;";
+    else if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r')
+      safe += kUnknown;
+    else if (rest.starts_with("\uFFFE") || rest.starts_with("\uFFFF"))
+      safe += kUnknown, i += 2;
     else
       safe += c;
   }
@@ -103,9 +115,10 @@ class Drawing {
       if (track->kind == TrackKind::kPacks && count->second++ >= kMostPackRows) continue;
       rows_.push_back(track);
     }
+    std::set<TrackId> wanted;
+    for (const Track* track : rows_) wanted.insert(track->id);
     for (const TimelineReader::SpanBlock& block : timeline_.span_blocks()) {
-      const bool wanted = std::any_of(rows_.begin(), rows_.end(), [&](const Track* t) { return t->id == block.track; });
-      if (!wanted || block.last_end < start_) continue;
+      if (!wanted.contains(block.track) || block.last_end < start_) continue;
       const auto spans = timeline_.read(block);
       if (!spans) return tl::make_unexpected(spans.error());
       for (const Span& span : *spans) {
@@ -208,7 +221,8 @@ class Drawing {
     }
   }
 
-  /// The least of 1, 2, 5, 10, 20, 50, … that is not below `least`.
+  /// The least of 1, 2, 5, 10, 20, 50, … that is not below `least`. REQUIRES: least < 10^18; an eighth of what a
+  /// timeline may last is less.
   static std::int64_t tick_for(std::int64_t least) {
     std::int64_t power = 1;
     while (power * 10 <= least) power *= 10;

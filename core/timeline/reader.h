@@ -12,16 +12,21 @@
 
 namespace tutti::core {
 
-/// Reads timeline files, also those that were cut off or whose index is gone, and survives those that are damaged.
+/// Reads timeline files, also those that were cut off or whose index is gone, and survives those that are damaged or made
+/// up: what it gives out is in sane ranges (times from 0 to a little beyond kHorizon, counts not negative), so that sums
+/// and differences do not overflow, and takes memory in proportion to the file.
 class TimelineReader {
  public:
   /// A block of spans: where it is, and what it covers. Enough to decide whether to read it.
   struct SpanBlock {
     std::uint64_t offset = 0;
+    std::uint64_t end = 0;  ///< offset behind it
     TrackId track = 0;
     Time first_start;
     Time last_end;
     std::int64_t spans = 0;
+
+    bool operator==(const SpanBlock&) const = default;
   };
 
   /// ERRORS: unreadable, not a timeline.
@@ -40,7 +45,7 @@ class TimelineReader {
   [[nodiscard]] const std::vector<LinkRecord>& links() const;
   [[nodiscard]] const std::vector<PathPiece>& path() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
-  /// False: the file ends before its index, so the run did not end well; what is there was read.
+  /// False: the file ends before its index, so the run did not end well, or it is damaged; what is whole was read.
   [[nodiscard]] bool complete() const;
 
   /// The spans of a block. ERRORS: the block is damaged.

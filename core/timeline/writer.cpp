@@ -1,21 +1,35 @@
 #include "core/timeline/writer.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
 #include <google/protobuf/io/coded_stream.h>
 
+#include "core/base/check.h"
 #include "core/proto/timeline.pb.h"
 
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kSpansPerBlock = 4096;
+using google::protobuf::io::CodedOutputStream;
+
 constexpr std::size_t kMostHeldSpans = 256 << 10;
-constexpr std::size_t kRecordsPerBlock = 1024;
+/// A block with as many bytes takes nothing more. What went in last is at most a handful of texts, so it stays far below
+/// kLongestBlock.
+constexpr std::size_t kFullBlock = 256 << 10;
 
 void put_fixed64(std::string& bytes, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+/// `text`, or the beginning of it: no name is that long, but a block has to end somewhere.
+std::string bounded(const std::string& text) {
+  if (text.size() <= kLongestText) return text;
+  constexpr std::string_view kMore = "…";
+  std::size_t length = kLongestText - kMore.size();
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;  // not inside a character
+  return text.substr(0, length).append(kMore);
 }
 
 void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
@@ -38,6 +52,32 @@ void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
   }
 }
 
+/// Of a block: where it is; of a block of spans also what it covers.
+struct IndexEntry {
+  std::uint64_t offset = 0;
+  proto::Block::ContentCase content = proto::Block::CONTENT_NOT_SET;
+  TrackId track = 0;
+  Time first_start;
+  Time last_end;
+  std::int64_t spans = 0;
+};
+
+/// Records that will be one block.
+template <class List>
+struct Gathered {
+  List* (proto::Block::*in_block)();
+  List list = {};
+  std::size_t records = 0;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool full() const { return records >= kRecordsPerBlock || bytes >= kFullBlock; }
+  /// A record of about so many bytes was put into the list.
+  void count(std::size_t bytes_of_record) {
+    ++records;
+    bytes += bytes_of_record;
+  }
+};
+
 }  // namespace
 
 struct TimelineWriter::State {
@@ -45,16 +85,18 @@ struct TimelineWriter::State {
 
   std::ostream& out;
   std::uint64_t offset = 0;
-  proto::BlockIndex index;
-  proto::TrackList tracks;
+  std::vector<IndexEntry> index;
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
-  proto::StepColumns steps;
-  proto::PackColumns packs;
-  proto::LinkList links;
-  proto::PathList path;
-  proto::NoteList notes;
+  Gathered<proto::PlanList> plan{&proto::Block::mutable_plan};
+  Gathered<proto::LayerList> layers{&proto::Block::mutable_layers};
+  Gathered<proto::TrackList> tracks{&proto::Block::mutable_tracks};
+  Gathered<proto::StepColumns> steps{&proto::Block::mutable_steps};
+  Gathered<proto::PackColumns> packs{&proto::Block::mutable_packs};
+  Gathered<proto::LinkList> links{&proto::Block::mutable_links};
+  Gathered<proto::PathList> path{&proto::Block::mutable_path};
+  Gathered<proto::NoteList> notes{&proto::Block::mutable_notes};
 
   void write(std::string_view bytes) {
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -63,51 +105,125 @@ struct TimelineWriter::State {
 
   void write_block(const proto::Block& block) {
     const std::string bytes = block.SerializeAsString();
+    TUTTI_CHECK(bytes.size() <= kLongestBlock, "a block of a timeline has {} bytes", bytes.size());
     std::uint8_t prefix[10];
-    const std::uint8_t* end = google::protobuf::io::CodedOutputStream::WriteVarint64ToArray(bytes.size(), prefix);
+    const std::uint8_t* end = CodedOutputStream::WriteVarint64ToArray(bytes.size(), prefix);
     write({reinterpret_cast<const char*>(prefix), static_cast<std::size_t>(end - prefix)});
     write(bytes);
   }
 
-  void enter_in_index(const proto::Block& block, TrackId track = 0, Time first = {}, Time last = {},
-                      std::int64_t count = 0) {
-    index.add_offset(offset);
-    index.add_content(block.content_case());
-    index.add_track(track);
-    index.add_first_start_ps(first.count());
-    index.add_last_end_ps(last.count());
-    index.add_spans(count);
-  }
-
-  template <class Message>
-  void flush(Message& message, Message* (proto::Block::*mutable_field)()) {
-    if (message.ByteSizeLong() == 0) return;
-    proto::Block block;
-    (block.*mutable_field)()->Swap(&message);
-    enter_in_index(block);
+  /// Writes a block that the index tells of; of spans with `what`.
+  void write_indexed(const proto::Block& block, IndexEntry what = {}) {
+    what.offset = offset;
+    what.content = block.content_case();
+    index.push_back(what);
     write_block(block);
-    message.Clear();
   }
 
-  void flush_tracks() { flush(tracks, &proto::Block::mutable_tracks); }
+  template <class List>
+  void flush(Gathered<List>& gathered) {
+    if (gathered.records == 0) return;
+    proto::Block block;
+    (block.*gathered.in_block)()->Swap(&gathered.list);
+    write_indexed(block);
+    gathered = {gathered.in_block};
+  }
+
+  /// Makes room for a record. True if a block was written for it.
+  template <class List>
+  bool make_room(Gathered<List>& gathered) {
+    if (!gathered.full()) return false;
+    flush(gathered);
+    return true;
+  }
+
+  void write_header(const RunInfo& run) {
+    proto::Block block;
+    proto::RunHeader& header = *block.mutable_run();
+    header.set_scenario(bounded(run.scenario));
+    header.set_scenario_file(bounded(run.scenario_file));
+    header.set_version(bounded(run.version));
+    header.set_executor(bounded(run.executor));
+    header.set_network_model(bounded(run.network_model));
+    header.set_seed(run.seed);
+    header.set_steps(run.steps);
+    header.set_cluster(bounded(run.cluster));
+    header.set_workload(bounded(run.workload));
+    header.set_strategy(bounded(run.strategy));
+    header.set_timing(bounded(run.timing));
+    header.set_replicas(run.replicas);
+    header.set_gradient_bytes(run.gradient_bytes.count());
+    header.set_communication_bound_ps(run.communication_bound.count());
+    header.set_bound_reason(bounded(run.bound_reason));
+    header.set_step_bound_ps(run.step_bound.count());
+    write_indexed(block);
+  }
+
+  void write_scenario_text(const std::string& text) {
+    for (std::size_t at = 0; at < text.size(); at += kFullBlock) {
+      proto::Block block;
+      block.mutable_scenario_text()->set_text(text.substr(at, kFullBlock));
+      write_indexed(block);
+    }
+  }
+
+  void add_plan(const RunInfo::PackInfo& pack) {
+    make_room(plan);
+    proto::PackInfo* entry = plan.list.add_pack();
+    entry->set_bytes(pack.bytes.count());
+    entry->set_type(bounded(pack.type));
+    plan.count(entry->ByteSizeLong());
+    for (const std::string& gradient : pack.gradients) {
+      if (make_room(plan)) {
+        entry = plan.list.add_pack();
+        entry->set_goes_on(true);
+      }
+      entry->add_gradients(bounded(gradient));
+      plan.count(gradient.size());
+    }
+  }
 
   void flush_spans(TrackId track, std::vector<Span>& list) {
     if (list.empty()) return;
     // Whoever reads the file as it grows meets a track before its spans.
-    flush_tracks();
+    flush(tracks);
     proto::Block block;
     block.mutable_spans()->set_track(track);
     fill(*block.mutable_spans(), list);
-    Time last;
-    for (const Span& span : list) last = std::max(last, span.start + span.duration);
-    enter_in_index(block, track, list.front().start, last, static_cast<std::int64_t>(list.size()));
-    write_block(block);
+    IndexEntry entry;
+    entry.track = track;
+    entry.first_start = list.front().start;
+    for (const Span& span : list) entry.last_end = std::max(entry.last_end, span.start + span.duration);
+    entry.spans = static_cast<std::int64_t>(list.size());
+    write_indexed(block, entry);
     held_spans -= list.size();
     list.clear();
   }
 
   void flush_all_spans() {
     for (auto& [track, list] : held) flush_spans(track, list);
+  }
+
+  void write_index() {
+    const std::uint64_t index_at = offset;
+    proto::Block block;
+    for (const IndexEntry& entry : index) {
+      proto::BlockIndex& columns = *block.mutable_index();
+      columns.add_offset(entry.offset);
+      columns.add_content(entry.content);
+      columns.add_track(entry.track);
+      columns.add_first_start_ps(entry.first_start.count());
+      columns.add_last_end_ps(entry.last_end.count());
+      columns.add_spans(entry.spans);
+      if (static_cast<std::size_t>(columns.offset_size()) < kSpansPerBlock) continue;
+      write_block(block);
+      block.Clear();
+    }
+    if (block.has_index()) write_block(block);
+    std::string tail;
+    put_fixed64(tail, index_at);
+    tail += kTimelineEnd;
+    write(tail);
   }
 };
 
@@ -119,45 +235,30 @@ std::int64_t TimelineWriter::spans() const { return state_->spans; }
 
 void TimelineWriter::begin(const RunInfo& run) {
   state_->write(kTimelineMagic);
-  proto::Block block;
-  proto::RunHeader& header = *block.mutable_run();
-  header.set_scenario(run.scenario);
-  header.set_scenario_file(run.scenario_file);
-  header.set_scenario_text(run.scenario_text);
-  header.set_version(run.version);
-  header.set_executor(run.executor);
-  header.set_network_model(run.network_model);
-  header.set_seed(run.seed);
-  header.set_steps(run.steps);
-  header.set_cluster(run.cluster);
-  header.set_workload(run.workload);
-  header.set_strategy(run.strategy);
-  header.set_timing(run.timing);
-  header.set_replicas(run.replicas);
-  header.set_gradient_bytes(run.gradient_bytes.count());
-  header.set_communication_bound_ps(run.communication_bound.count());
-  header.set_bound_reason(run.bound_reason);
-  header.set_step_bound_ps(run.step_bound.count());
-  for (const std::string& note : run.notes) header.add_notes(note);
-  for (const RunInfo::PackInfo& pack : run.packs) {
-    proto::PackInfo& entry = *header.add_packs();
-    for (const std::string& gradient : pack.gradients) entry.add_gradients(gradient);
-    entry.set_bytes(pack.bytes.count());
-    entry.set_type(pack.type);
+  state_->write_header(run);
+  state_->write_scenario_text(run.scenario_text);
+  for (const RunInfo::PackInfo& pack : run.packs) state_->add_plan(pack);
+  state_->flush(state_->plan);
+  for (const std::string& layer : run.layers) {
+    state_->make_room(state_->layers);
+    state_->layers.list.add_layer(bounded(layer));
+    state_->layers.count(layer.size());
   }
-  for (const std::string& layer : run.layers) header.add_layers(layer);
-  state_->enter_in_index(block);
-  state_->write_block(block);
+  state_->flush(state_->layers);
+  for (const std::string& text : run.notes) note(text);
+  state_->flush(state_->notes);
 }
 
 void TimelineWriter::track(const Track& track) {
-  proto::TrackInfo& info = *state_->tracks.add_track();
+  state_->make_room(state_->tracks);
+  proto::TrackInfo& info = *state_->tracks.list.add_track();
   info.set_id(track.id);
   info.set_kind(static_cast<int>(track.kind));
   info.set_worker(track.worker);
-  info.set_device(track.device);
+  info.set_device(bounded(track.device));
   info.set_slot(track.slot);
   info.set_lane(track.lane);
+  state_->tracks.count(info.ByteSizeLong());
 }
 
 void TimelineWriter::span(TrackId track, const Span& span) {
@@ -170,49 +271,61 @@ void TimelineWriter::span(TrackId track, const Span& span) {
 }
 
 void TimelineWriter::step(const StepRecord& step) {
-  proto::StepColumns& c = state_->steps;
+  state_->make_room(state_->steps);
+  proto::StepColumns& c = state_->steps.list;
   c.add_step(step.step);
   c.add_start_ps(step.start.count());
   c.add_end_ps(step.end.count());
-  c.add_slowest(step.slowest);
+  c.add_slowest(bounded(step.slowest));
   c.add_forward_ps(step.forward.count());
   c.add_backward_ps(step.backward.count());
   c.add_other_compute_ps(step.other_compute.count());
   c.add_communication_ps(step.communication.count());
   c.add_exposed_ps(step.exposed.count());
-  if (static_cast<std::size_t>(c.step_size()) >= kRecordsPerBlock) state_->flush(c, &proto::Block::mutable_steps);
+  state_->steps.count(step.slowest.size());
 }
 
 void TimelineWriter::pack(const PackRecord& pack) {
-  proto::PackColumns& c = state_->packs;
+  state_->make_room(state_->packs);
+  proto::PackColumns& c = state_->packs.list;
   c.add_step(pack.step);
   c.add_pack(pack.pack);
   c.add_ready_ps(pack.ready.count());
   c.add_first_start_ps(pack.first_start.count());
   c.add_last_start_ps(pack.last_start.count());
   c.add_end_ps(pack.end.count());
-  if (static_cast<std::size_t>(c.step_size()) >= kRecordsPerBlock) state_->flush(c, &proto::Block::mutable_packs);
+  state_->packs.count(0);
 }
 
 void TimelineWriter::link(const LinkRecord& link) {
-  proto::LinkLoad& load = *state_->links.add_link();
-  load.set_name(link.name);
-  load.set_kind(static_cast<int>(link.kind));
-  load.set_bandwidth_bytes_per_s(link.bandwidth.count());
-  load.set_bytes(link.bytes.count());
-  load.set_busy_ps(link.busy.count());
-  load.set_bin_width_ps(link.bin_width.count());
-  for (const std::int64_t bytes : link.bins) load.add_bin_bytes(bytes);
-  if (static_cast<std::size_t>(state_->links.link_size()) >= kRecordsPerBlock)
-    state_->flush(state_->links, &proto::Block::mutable_links);
+  Gathered<proto::LinkList>& links = state_->links;
+  state_->make_room(links);
+  proto::LinkLoad* load = links.list.add_link();
+  load->set_name(bounded(link.name));
+  load->set_kind(static_cast<int>(link.kind));
+  load->set_bandwidth_bytes_per_s(link.bandwidth.count());
+  load->set_bytes(link.bytes.count());
+  load->set_busy_ps(link.busy.count());
+  load->set_bin_width_ps(link.bin_width.count());
+  links.count(load->ByteSizeLong());
+  for (const std::int64_t bytes : link.bins) {
+    if (state_->make_room(links)) {
+      load = links.list.add_link();
+      load->set_goes_on(true);
+      links.count(0);
+    }
+    load->add_bin_bytes(bytes);
+    links.bytes += CodedOutputStream::VarintSize64(static_cast<std::uint64_t>(bytes));
+  }
 }
 
 void TimelineWriter::path(const PathPiece& piece) {
-  proto::PathPiece& p = *state_->path.add_piece();
+  state_->make_room(state_->path);
+  proto::PathPiece& p = *state_->path.list.add_piece();
   p.set_kind(piece.kind);
-  p.set_device(piece.device);
+  p.set_device(bounded(piece.device));
   p.set_pack(piece.pack);
-  p.set_layer(piece.layer);
+  p.set_layer(bounded(piece.layer));
   p.set_start_ps(piece.start.count());
   p.set_end_ps(piece.end.count());
   p.set_launch_ps(piece.parts.launch.count());
@@ -221,31 +334,27 @@ void TimelineWriter::path(const PathPiece& piece) {
   p.set_queue_ps(piece.parts.queue.count());
   p.set_reduce_ps(piece.parts.reduce.count());
   p.set_copy_ps(piece.parts.copy.count());
-  p.set_slowest_link(piece.slowest_link);
-  p.set_queued_at(piece.queued_at);
+  p.set_slowest_link(bounded(piece.slowest_link));
+  p.set_queued_at(bounded(piece.queued_at));
   p.set_queued_ps(piece.queued_time.count());
-  if (static_cast<std::size_t>(state_->path.piece_size()) >= kRecordsPerBlock)
-    state_->flush(state_->path, &proto::Block::mutable_path);
+  state_->path.count(p.ByteSizeLong());
 }
 
-void TimelineWriter::note(const std::string& text) { state_->notes.add_note(text); }
+void TimelineWriter::note(const std::string& text) {
+  state_->make_room(state_->notes);
+  state_->notes.list.add_note(bounded(text));
+  state_->notes.count(text.size());
+}
 
 void TimelineWriter::end() {
-  state_->flush_tracks();
+  state_->flush(state_->tracks);
   state_->flush_all_spans();
-  state_->flush(state_->steps, &proto::Block::mutable_steps);
-  state_->flush(state_->packs, &proto::Block::mutable_packs);
-  state_->flush(state_->links, &proto::Block::mutable_links);
-  state_->flush(state_->path, &proto::Block::mutable_path);
-  state_->flush(state_->notes, &proto::Block::mutable_notes);
-  const std::uint64_t index_at = state_->offset;
-  proto::Block block;
-  block.mutable_index()->Swap(&state_->index);
-  state_->write_block(block);
-  std::string tail;
-  put_fixed64(tail, index_at);
-  tail += kTimelineEnd;
-  state_->write(tail);
+  state_->flush(state_->steps);
+  state_->flush(state_->packs);
+  state_->flush(state_->links);
+  state_->flush(state_->path);
+  state_->flush(state_->notes);
+  state_->write_index();
   state_->out.flush();
 }
 

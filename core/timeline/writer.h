@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/timeline/timeline.h"
@@ -40,7 +41,13 @@ class TimelineWriter : public TimelineSink {
 /// The first and the last eight bytes of a timeline file.
 inline constexpr std::string_view kTimelineMagic("TUTTITL1", 8);
 inline constexpr std::string_view kTimelineEnd("TUTTIEND", 8);
-/// No block is longer.
-inline constexpr std::uint64_t kLongestBlock = 64u << 20;
+/// No block is longer in the file.
+inline constexpr std::uint64_t kLongestBlock = 1u << 20;
+/// No block of spans, and no index block, has more entries.
+inline constexpr std::size_t kSpansPerBlock = 4096;
+/// No other block has more.
+inline constexpr std::size_t kRecordsPerBlock = 1024;
+/// Longer texts are cut, except the scenario's.
+inline constexpr std::size_t kLongestText = 64u << 10;
 
 }  // namespace tutti::core
