@@ -16,10 +16,9 @@ std::uint64_t mixed(std::uint64_t z) {
 
 /// The random bits behind an input (SplitMix64 of the numbers' combination, see core/base/random.h).
 std::uint64_t bits_of(std::uint64_t pack_key, core::Rank rank, std::int64_t element) {
-  return mixed(pack_key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 + static_cast<std::uint32_t>(rank)));
+  return mixed(pack_key +
+               0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 + static_cast<std::uint32_t>(rank)));
 }
-
-bool is_integer(DataType type) { return type == DataType::kInt32 || type == DataType::kInt64; }
 
 /// Half the distance of neighbouring numbers around 1.
 double rounding_unit(DataType type) {
@@ -50,7 +49,8 @@ std::optional<WrongElement> find_wrong_integer(std::uint64_t pack_key, std::int6
     std::uint64_t sum = 0;
     for (core::Rank r = 0; r < contributors; ++r) sum += bits_of(pack_key, r, e);
     auto expected = static_cast<Integer>(sum);
-    if (factor != 1) expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(factor));
+    if (factor != 1)
+      expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(factor));
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Integer got = reinterpret_cast<const Integer*>(results[i])[e];
       if (got != expected) return WrongElement{ranks[i], e, static_cast<double>(got), static_cast<double>(expected), 0};

@@ -17,7 +17,7 @@ class LocalTransport : public Transport {
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 
-  [[nodiscard]] bool idle() const { return sends_.empty() && slots_.empty(); }
+  [[nodiscard]] bool flushed() const override { return sends_.empty() && slots_.empty(); }
 
  private:
   struct Send {

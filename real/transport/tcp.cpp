@@ -282,7 +282,7 @@ void TcpTransport::free_slot(const Channel& channel) {
 
 core::Expected<void> TcpTransport::poll(Clock::time_point until) {
   State& s = *state_;
-  const bool had_local = !s.local.idle();
+  const bool had_local = !s.local.flushed();
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
   if (!moved && s.failure.empty()) {
@@ -301,7 +301,7 @@ bool TcpTransport::flushed() const {
   for (const std::unique_ptr<State::Peer>& peer : state_->peers) {
     if (peer && !peer->queue.empty()) return false;
   }
-  return state_->local.idle();
+  return state_->local.flushed();
 }
 
 }  // namespace tutti::real

@@ -31,8 +31,7 @@ class TcpTransport : public Transport {
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 
-  /// Everything that was sent has left.
-  [[nodiscard]] bool flushed() const;
+  [[nodiscard]] bool flushed() const override;
 
  private:
   struct State;

@@ -68,6 +68,8 @@ class Transport {
   /// Moves what can be moved now and tells the receivers. If there was nothing, waits for something until `until`.
   /// ERRORS: a peer is gone, or does not keep to the protocol.
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
+  /// Everything that was handed over has left.
+  [[nodiscard]] virtual bool flushed() const = 0;
 };
 
 }  // namespace tutti::real

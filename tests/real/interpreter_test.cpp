@@ -66,7 +66,7 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
   for (int idle = 0; idle < 3;) {
     interpreter.run_ready();
     EXPECT_TRUE(transport.poll({}));
-    idle = transport.idle() && !interpreter.has_ready() ? idle + 1 : 0;
+    idle = transport.flushed() && !interpreter.has_ready() ? idle + 1 : 0;
   }
   EXPECT_EQ(done.ranks.size(), static_cast<std::size_t>(ranks)) << interpreter.where_it_stands();
   if (done.ranks.size() == static_cast<std::size_t>(ranks)) interpreter.close(tag);

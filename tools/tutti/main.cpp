@@ -20,6 +20,7 @@
 #include "tools/tutti/init.h"
 #include "tools/tutti/library_folder.h"
 #include "tools/tutti/plan.h"
+#include "tools/tutti/run.h"
 #include "tools/tutti/simulate.h"
 
 namespace tutti::tools {
@@ -35,6 +36,7 @@ constexpr const char* kExamples =
     "  tutti simulate mine.textproto\n"
     "  tutti simulate mine.textproto --timeline mine.tutti && tutti export mine.tutti --to perfetto\n"
     "  tutti plan mine.textproto --variables\n"
+    "  tutti run mine.textproto\n"
     "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
 
 /// A scenario's name goes on into timelines and JSON, which take nothing but UTF-8.
@@ -42,13 +44,8 @@ std::string not_utf8(const std::string& path) {
   return core::valid_utf8(path) == path.size() ? "" : "the name of this file is not in UTF-8; rename it";
 }
 
-void add_simulate(CLI::App& app, SimulateOptions& o) {
-  CLI::App* c = app.add_subcommand("simulate", "Predict a training step: its time, what is exposed, what it waits for");
-  c->footer(
-      "Examples:\n"
-      "  tutti simulate scenarios/06_resnet50_nccl.textproto\n"
-      "  tutti simulate mine.textproto --format json | jq .step_time_us\n"
-      "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
+/// What simulate and run have in common.
+void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required()->check(not_utf8);
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("--timeline", o.timeline,
@@ -58,10 +55,39 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   c->add_option("--from-us", o.from_us, "Record in the timeline from this time on");
   c->add_option("--to-us", o.to_us, "Record in the timeline up to this time");
   c->add_option("--max-spans", o.most_spans, "Record at most so many spans in the timeline (default 2000000)");
-  c->add_option("--steps", o.steps, "Training steps to simulate (instead of the scenario's)");
+  c->add_option("--steps", o.steps, "Training steps to " + verb + " (instead of the scenario's)");
+  c->add_option("--rows", o.rows, "Packs and links to list in the text")->capture_default_str();
+}
+
+void add_simulate(CLI::App& app, SimulateOptions& o) {
+  CLI::App* c = app.add_subcommand("simulate", "Predict a training step: its time, what is exposed, what it waits for");
+  c->footer(
+      "Examples:\n"
+      "  tutti simulate scenarios/06_resnet50_nccl.textproto\n"
+      "  tutti simulate mine.textproto --format json | jq .step_time_us\n"
+      "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
+  add_execution(c, o, "simulate");
   c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
   c->add_option("--network-model", o.network_model, "fifo or ideal (instead of the scenario's)");
-  c->add_option("--rows", o.rows, "Packs and links to list in the text")->capture_default_str();
+}
+
+void add_run(CLI::App& app, RealRunOptions& o) {
+  CLI::App* c = app.add_subcommand("run", "Replay a scenario for real: processes of this machine, messages over TCP");
+  c->footer(
+      "Computation is replayed as time that passes; every element of every result is compared.\n"
+      "Examples:\n"
+      "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
+      "  tutti run mine.textproto --timeline real.tutti");
+  add_execution(c, o, "run");
+  c->add_option("--timeout-seconds", o.timeout_seconds, "A step in which nothing moves for so long has failed")
+      ->capture_default_str();
+  c->add_flag("--no-verify", o.no_verify, "Do not compare results");
+}
+
+void add_worker(CLI::App& app, WorkerOptions& o) {
+  CLI::App* c = app.add_subcommand("worker", "One worker process of a run (started by tutti run)");
+  c->add_option("--join", o.join, "The coordinator's HOST:PORT")->required();
+  c->add_option("--worker", o.worker, "Which worker this is")->required();
 }
 
 void add_plan(CLI::App& app, PlanOptions& o) {
@@ -115,10 +141,14 @@ int run(int argc, char** argv) {
   PlanOptions plan_options;
   ExportOptions export_options;
   InitOptions init_options;
+  RealRunOptions run_options;
+  WorkerOptions worker_options;
   add_simulate(app, simulate_options);
+  add_run(app, run_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
+  add_worker(app, worker_options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -128,6 +158,8 @@ int run(int argc, char** argv) {
   }
   const Environment environment{core::Library(library_folder())};
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
+  if (app.got_subcommand("run")) return run_for_real(run_options, environment);
+  if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);
   return init(init_options, environment);

@@ -108,12 +108,13 @@ std::string report_json(const Summary& summary) {
     json.field("step_time_us", summary.step_time());
     json.field("steady_from_step", summary.steady_from());
     if (step) write_step(json, *step);
-    json.key("lower_bound").object([&] {
-      json.field("step_us", summary.info().step_bound);
-      json.field("step_time_over_bound", ratio(summary.step_time(), summary.info().step_bound));
-      json.field("communication_us", summary.info().communication_bound);
-      json.field("communication_reason", std::string_view(summary.info().bound_reason));
-    });
+    if (!summary.info().bound_reason.empty())
+      json.key("lower_bound").object([&] {
+        json.field("step_us", summary.info().step_bound);
+        json.field("step_time_over_bound", ratio(summary.step_time(), summary.info().step_bound));
+        json.field("communication_us", summary.info().communication_bound);
+        json.field("communication_reason", std::string_view(summary.info().bound_reason));
+      });
     json.key("steps").array(summary.steps(), [&](const StepRecord& s) {
       json.object([&] {
         json.field("step", s.step);

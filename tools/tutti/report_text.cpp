@@ -30,8 +30,9 @@ std::string plural(std::int64_t n, const std::string& what) {
 
 std::string heading(const Summary& summary) {
   const RunInfo& info = summary.info();
-  return fmt::format("{} ({}, network model {}, {}, seed {}, Tutti {})\n", info.scenario, info.executor,
-                     info.network_model, plural(info.steps, "step"), info.seed, info.version) +
+  const std::string model = info.network_model.empty() ? "" : fmt::format("network model {}, ", info.network_model);
+  return fmt::format("{} ({}, {}{}, seed {}, Tutti {})\n", info.scenario, info.executor, model,
+                     plural(info.steps, "step"), info.seed, info.version) +
          fmt::format("  cluster   {}\n", info.cluster) +
          fmt::format("  workload  {}: {} of gradients\n", info.workload, show(info.gradient_bytes)) +
          fmt::format("  times     {}\n", info.timing) +
@@ -39,26 +40,34 @@ std::string heading(const Summary& summary) {
                      plural(static_cast<std::int64_t>(info.packs.size()), "pack"));
 }
 
-std::string step_part(const Summary& summary, const StepRecord& step) {
-  const Time whole = step.end - step.start;
-  const int steady = summary.steady_from();
-  Table table({"<", "", "", "<"});
-  const std::string steadiness = summary.steps().size() == 1
-                                     ? "the only step simulated"
-                                     : (steady >= 0 ? fmt::format("the same from step {} on", steady)
-                                                    : fmt::format("mean of steps 1 to {}", summary.steps().size() - 1));
-  table.row({"step time", show(summary.step_time()), "", steadiness});
-  table.row({"  forward", show(step.forward), show_share(share(step.forward, whole)), ""});
-  table.row({"  backward", show(step.backward), show_share(share(step.backward, whole)), ""});
-  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, whole)), ""});
-  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, whole)),
-             fmt::format("of {} with a pack in flight", show(step.communication))});
+/// What no algorithm beats on the scenario's cluster. (Of a run on other hardware it would say nothing.)
+void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
   const double above = share(summary.step_time(), info.step_bound) - 1;
   table.row(
       {"least possible", show(info.step_bound), "",
        info.step_bound.count() > 0 ? fmt::format("the step takes {} more", show_share(std::max(0.0, above))) : ""});
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
+}
+
+std::string step_part(const Summary& summary, const StepRecord& step) {
+  const Time whole = step.end - step.start;
+  const int steady = summary.steady_from();
+  Table table({"<", "", "", "<"});
+  const std::size_t steps = summary.steps().size();
+  const std::string steadiness = steps == 1    ? "the only step"
+                                 : steady >= 0 ? fmt::format("the same from step {} on", steady)
+                                 : steps == 2  ? "step 1"
+                                               : fmt::format("mean of steps 1 to {}", steps - 1);
+  table.row({"step time", show(summary.step_time()), "", steadiness});
+  table.row({"  forward", show(step.forward), show_share(share(step.forward, whole)),
+             steps > 1 && steady < 0 ? "shares are of the last step" : ""});
+  table.row({"  backward", show(step.backward), show_share(share(step.backward, whole)), ""});
+  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, whole)), ""});
+  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, whole)),
+             fmt::format("of {} with a pack in flight", show(step.communication))});
+  const RunInfo& info = summary.info();
+  if (!info.bound_reason.empty()) add_bound(table, summary);
   std::string text = table.text(0);
   text.erase(0, text.find('\n') + 1);  // the table has no headings
   return text + '\n';
@@ -74,7 +83,7 @@ std::string path_part(const Summary& summary) {
 
 std::string pack_part(const Summary& summary, Time step_start, int rows) {
   const std::vector<PackRecord> packs = summary.last_packs();
-  if (packs.empty()) return "";
+  if (packs.empty() || rows == 0) return "";
   std::string text = "packs of the last step, in launch order (times since the step began, on the last replica)\n";
   Table table({"pack", "gradients", "bytes", "ready", "start", "end", "took", "<last gradient"});
   int shown = 0;
@@ -93,7 +102,7 @@ std::string pack_part(const Summary& summary, Time step_start, int rows) {
 
 std::string link_part(const Summary& summary, int rows) {
   const std::vector<LinkRecord> links = summary.busiest_links();
-  if (links.empty()) return "";
+  if (links.empty() || rows == 0) return "";
   std::string text = fmt::format("links, busiest first, of {} in use (over the whole run)\n", links.size());
   Table table({"<link", "<kind", "capacity", "carried", "busy"});
   int shown = 0;

@@ -1,174 +1,30 @@
 #include "tools/tutti/simulate.h"
 
-#include <atomic>
-#include <charconv>
-#include <memory>
-#include <utility>
-
-#include "core/executor.h"
-#include "core/text/limits.h"
-#include "core/timeline/summary.h"
-#include "core/timeline/writer.h"
 #include "sim/simulator.h"
-#include "tools/tutti/interrupt.h"
-#include "tools/tutti/output_file.h"
-#include "tools/tutti/progress.h"
-#include "tools/tutti/report.h"
 
 namespace tutti::tools {
 namespace {
 
-using core::Error;
-using core::Expected;
-using core::RecordLevel;
-using core::RecordOptions;
-
-std::optional<Format> parse_format(const std::string& name) {
-  if (name == "text") return Format::kText;
-  if (name == "json") return Format::kJson;
+std::optional<core::NetworkModelName> parse_model(const std::string& name) {
+  if (name == "fifo") return core::NetworkModelName::kFifo;
+  if (name == "ideal") return core::NetworkModelName::kIdeal;
   return std::nullopt;
-}
-
-std::optional<RecordLevel> parse_level(const std::string& name) {
-  if (name == "none") return RecordLevel::kNone;
-  if (name == "packs") return RecordLevel::kPacks;
-  if (name == "steps") return RecordLevel::kSteps;
-  return std::nullopt;
-}
-
-/// "3" or "0-3".
-Expected<void> read_workers(const std::string& written, RecordOptions& record) {
-  const char* const end = written.data() + written.size();
-  const auto [dash, first_status] = std::from_chars(written.data(), end, record.first_worker);
-  record.last_worker = record.first_worker;
-  auto stopped = dash;
-  auto status = first_status;
-  if (status == std::errc() && dash != end && *dash == '-') {
-    const auto [after, last_status] = std::from_chars(dash + 1, end, record.last_worker);
-    stopped = after;
-    status = last_status;
-  }
-  if (status == std::errc() && stopped == end && record.first_worker >= 0 && record.last_worker >= record.first_worker)
-    return {};
-  return tl::make_unexpected(
-      Error::request(fmt::format("--workers {}: expected a worker or a range of them, such as 0-3", written)));
-}
-
-Expected<RecordOptions> record_options(const SimulateOptions& options) {
-  RecordOptions record;
-  const std::string level = !options.record.empty() ? options.record : (options.timeline.empty() ? "none" : "steps");
-  const auto parsed = choice<RecordLevel>("--record", level, "none, packs, steps", parse_level);
-  if (!parsed) return tl::make_unexpected(parsed.error());
-  record.level = *parsed;
-  if (!options.workers.empty()) {
-    if (const auto read = read_workers(options.workers, record); !read) return tl::make_unexpected(read.error());
-  }
-  const auto time = [](const char* option, const std::optional<double>& us,
-                       core::Time otherwise) -> Expected<core::Time> {
-    if (!us) return otherwise;
-    if (*us >= 0 && *us <= core::kMostLatencyUs * 100) return core::time_from_us(*us);
-    return tl::make_unexpected(
-        Error::request(fmt::format("{} {}: expected microseconds since the start of the run", option, *us)));
-  };
-  const auto from = time("--from-us", options.from_us, core::Time());
-  if (!from) return tl::make_unexpected(from.error());
-  const auto to = time("--to-us", options.to_us, core::kNever);
-  if (!to) return tl::make_unexpected(to.error());
-  record.from = *from;
-  record.to = *to;
-  if (record.to < record.from) return tl::make_unexpected(Error::request("--to-us is before --from-us"));
-  record.most_spans = options.most_spans.value_or(record.most_spans);
-  if (record.most_spans < 0) return tl::make_unexpected(Error::request("--max-spans must be at least 0"));
-  if (!options.timeline.empty()) return record;
-  const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
-                                                 {"--workers", !options.workers.empty()},
-                                                 {"--from-us", options.from_us.has_value()},
-                                                 {"--to-us", options.to_us.has_value()},
-                                                 {"--max-spans", options.most_spans.has_value()}};
-  for (const auto& [option, given] : limits) {
-    if (given) {
-      return tl::make_unexpected(
-          Error::request(fmt::format("{} limits what --timeline records; give --timeline FILE", option)));
-    }
-  }
-  return record;
-}
-
-Expected<void> override_run(const SimulateOptions& options, core::RunOptions& run) {
-  if (options.steps) {
-    if (*options.steps < 1 || *options.steps > core::kMostSteps) {
-      return tl::make_unexpected(
-          Error::request(fmt::format("--steps {}: expected 1 to {}", *options.steps, core::kMostSteps)));
-    }
-    run.steps = *options.steps;
-  }
-  if (options.seed) run.seed = *options.seed;
-  if (options.network_model.empty()) return {};
-  const auto parse = [](const std::string& name) -> std::optional<core::NetworkModelName> {
-    if (name == "fifo") return core::NetworkModelName::kFifo;
-    if (name == "ideal") return core::NetworkModelName::kIdeal;
-    return std::nullopt;
-  };
-  const auto model = choice<core::NetworkModelName>("--network-model", options.network_model, "fifo, ideal", parse);
-  if (!model) return tl::make_unexpected(model.error());
-  run.network_model = *model;
-  return {};
 }
 
 }  // namespace
 
 int simulate(const SimulateOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, "text, json", parse_format);
-  if (!format) return report(format.error());
-  const auto record = record_options(options);
-  if (!record) return report(record.error());
-  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
-  auto scenario = core::load_scenario(options.scenario, environment.library);
-  if (!scenario) return report(scenario.error());
-  if (const auto done = override_run(options, scenario->run); !done) return report(done.error());
-
-  std::optional<OutputFile> file;
-  std::unique_ptr<core::TimelineWriter> writer;
-  core::Summary summary;
-  if (!options.timeline.empty()) {
-    auto created = OutputFile::create(options.timeline, {options.scenario}, core::kTimelineMagic);
-    if (!created) return report(created.error());
-    file.emplace(std::move(*created));
-    writer = std::make_unique<core::TimelineWriter>(file->stream());
-  }
-
-  Interrupt interrupt;
-  Progress progress("simulating");
-  std::atomic<bool> stop{false};
-  bool output_failed = false;
-  core::RunControl control;
-  control.cancel = &stop;
-  control.progress = [&](double share) {
-    progress.update(share);
-    // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
-    if (file) file->stream().flush();
-    output_failed = writer && !writer->good();
-    if (output_failed || interrupt.happened()) stop.store(true);
-  };
   sim::Simulator simulator;
-  Expected<void> ran;
-  if (writer) {
-    core::TimelineTee tee(summary, *writer);
-    ran = simulator.run(*scenario, *record, control, tee);
-  } else {
-    ran = simulator.run(*scenario, *record, control, summary);
-  }
-  if (!ran) return report(ran.error());
-  // What was computed is printed even if the timeline is lost.
-  Expected<void> kept;
-  if (file) kept = file->keep();
-  if (file && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed = print_out(*format == Format::kJson ? report_json(summary) : report_text(summary, options.rows));
-  if (!kept) {
-    if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
-    return report(kept.error());
-  }
-  return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
+  return execute(
+      simulator, "simulating", options, environment, [&options](core::RunOptions& run) -> core::Expected<void> {
+        if (options.seed) run.seed = *options.seed;
+        if (options.network_model.empty()) return {};
+        const auto model =
+            choice<core::NetworkModelName>("--network-model", options.network_model, "fifo, ideal", parse_model);
+        if (!model) return tl::make_unexpected(model.error());
+        run.network_model = *model;
+        return {};
+      });
 }
 
 }  // namespace tutti::tools

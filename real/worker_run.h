@@ -1,0 +1,111 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "core/strategy/driver.h"
+#include "core/timeline/timeline.h"
+#include "real/interpreter.h"
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+struct WorkerOptions {
+  bool verify = true;
+  bool record_packs = false;
+  bool record_steps = false;
+  std::int64_t most_spans = 2'000'000;
+  /// A step in which nothing moves for so long has failed.
+  std::chrono::duration<double> timeout{60};
+};
+
+/// What one replica did in a step.
+struct ReplicaStep {
+  std::string device;
+  Transport::Clock::time_point start, end;
+  Transport::Clock::duration forward{}, backward{}, other{}, communication{};
+};
+
+/// One pack of a step, over the replicas of a worker.
+struct PackStep {
+  int pack = 0;
+  Transport::Clock::time_point ready, first_start, last_start, end;
+};
+
+/// Spans of one track; times are nanoseconds of the monotonic clock in place of picoseconds.
+struct RecordedSpans {
+  core::Track track;
+  std::vector<core::Span> spans;
+};
+
+struct WorkerStep {
+  std::vector<ReplicaStep> replicas;
+  std::vector<PackStep> packs;
+  std::vector<RecordedSpans> recorded;
+  bool spans_left_out = false;
+};
+
+/// One worker's part of a run: its replicas with their drivers, and its host where it helps. Computation is replayed as
+/// time that passes (the compute stream is busy, the core is not), so communication overlaps it as in training.
+class WorkerRun : private InterpreterListener {
+ public:
+  /// REQUIRES: scenario and transport outlive the run.
+  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, const WorkerOptions& options);
+  ~WorkerRun() override;
+
+  Receiver& receiver();
+
+  /// Fills the buffers with the inputs of a step and gets ready for its messages.
+  void prepare(std::int32_t step);
+  /// Runs a prepared step to its end on all replicas here. `idle` is called now and then; it answers false to give up.
+  /// ERRORS: a peer is gone or does not keep to the protocol; nothing moved for the timeout; given up.
+  core::Expected<WorkerStep> run(std::int32_t step, const std::function<bool()>& idle);
+  /// After run(): hands over what others may still need, such as slots that are free again.
+  core::Expected<void> flush();
+  /// Listens to peers meanwhile, so that one that is gone is noticed.
+  core::Expected<void> serve(Transport::Clock::time_point until);
+  /// Compares every element. ERRORS: the first that is wrong, with rank, pack, element, both values.
+  core::Expected<void> verify(std::int32_t step);
+
+ private:
+  struct Replica;
+  struct PackBuffers;
+
+  void rank_done(CollectiveTag collective, core::Rank rank) override;
+  void step_done(const StepDone& step) override;
+
+  void compute(Replica& replica, const core::ComputeTask& task);
+  void run_due_tasks();
+  [[nodiscard]] Transport::Clock::time_point next_due() const;
+  void launch(Replica& replica, int pack);
+  std::vector<core::Span>* spans_of(core::TrackKind kind, core::Rank rank, std::int32_t slot, core::Lane lane);
+
+  const core::Scenario& scenario_;
+  std::int32_t worker_;
+  Transport& transport_;
+  WorkerOptions options_;
+  core::DriverTables tables_;
+  Interpreter interpreter_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<core::Rank> ranks_;  ///< of this worker in every pack: replicas, then the host if it helps
+  std::vector<std::vector<std::vector<std::byte>>> buffers_;  ///< [pack][rank of ranks_]
+  std::int32_t step_ = -1;
+  int replicas_left_ = 0;
+  int ranks_left_ = 0;
+  std::vector<PackStep> packs_;
+  std::map<std::tuple<int, core::Rank, std::int32_t, core::Lane>, RecordedSpans> recorded_;
+  std::map<std::pair<std::uint32_t, core::Rank>, std::int32_t> slots_;  ///< by pack and rank: of those in flight
+  std::map<core::Rank, std::vector<bool>> slots_in_use_;
+  std::map<std::pair<std::uint32_t, core::Rank>, Transport::Clock::time_point> launched_;
+  std::int64_t spans_ = 0;
+  bool spans_left_out_ = false;
+  std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,202 @@
+// `tutti run` with real processes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "core/timeline/reader.h"
+#include "tests/support/program.h"
+
+namespace tutti::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string scenario(const std::string& strategy, int workers = 3, const std::string& workload = "", int steps = 2) {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: "
+      "\"m\" "
+      "device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
+      "memory_gb_per_s: 50 }} "
+      "nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} "
+      "link {{ from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+      "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+      "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
+      "workload {{ {} }}\nstrategy {{ {} }}\nrun {{ steps: {} }}\n",
+      workers,
+      workload.empty()
+          ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 data_type: INT32 } variable { "
+            "name: \"c\" shape: 5000 data_type: BFLOAT16 } forward_ms: 1 backward_ms: 2"
+          : workload,
+      strategy, steps);
+}
+
+/// Processes whose arguments contain `text`.
+std::vector<pid_t> processes_with(const std::string& text) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    std::string arguments((std::istreambuf_iterator<char>(file)), {});
+    std::replace(arguments.begin(), arguments.end(), '\0', ' ');
+    if (arguments.find(text) != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+/// The worker processes of the command that runs `scenario`, once they are all there.
+std::vector<pid_t> workers_of(const std::string& scenario_file, std::size_t count) {
+  for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+    const std::vector<pid_t> coordinator = processes_with(scenario_file);
+    if (coordinator.empty()) continue;
+    std::vector<pid_t> workers;
+    for (const pid_t id : processes_with("worker --join")) {
+      std::ifstream status("/proc/" + std::to_string(id) + "/status");
+      for (std::string line; std::getline(status, line);) {
+        if (line == "PPid:\t" + std::to_string(coordinator.front())) workers.push_back(id);
+      }
+    }
+    if (workers.size() == count) return workers;
+  }
+  return {};
+}
+
+bool all_gone(const std::vector<pid_t>& processes) {
+  for (int i = 0; i < 500; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+    if (std::none_of(processes.begin(), processes.end(), [](pid_t id) { return ::kill(id, 0) == 0; })) return true;
+  }
+  return false;
+}
+
+/// Runs the command in a thread of its own, so that its workers can be got at meanwhile.
+class Running {
+ public:
+  explicit Running(std::vector<std::string> arguments)
+      : thread_([this, arguments = std::move(arguments)] { outcome_ = run_tutti(arguments); }) {}
+  ~Running() {
+    if (thread_.joinable()) thread_.join();
+  }
+  const Outcome& wait() {
+    thread_.join();
+    return outcome_;
+  }
+
+ private:
+  Outcome outcome_;
+  std::thread thread_;
+};
+
+TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
+  const TemporaryFolder folder;
+  for (const char* strategy :
+       {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2 reduction: MEAN", "algorithm: \"psgpu\" shards: 3",
+        "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"nccl/ring\"", "algorithm: \"nccl/pscpu\"",
+        "algorithm: \"pscpu/pscpu\"", "algorithm: \"ring\" bytes_per_pack: 0"}) {
+    const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario(strategy))});
+    EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+  }
+}
+
+TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
+  const TemporaryFolder folder;
+  const Outcome ran = run_tutti(
+      {"run", folder.write("s.textproto", scenario("algorithm: \"ring\"")), "--timeline", folder.file("t.tutti")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline);
+  EXPECT_TRUE(timeline->complete());
+  ASSERT_EQ(timeline->steps().size(), 2u);
+  EXPECT_EQ(timeline->packs().size(), 2 * 3u);
+  for (const core::StepRecord& step : timeline->steps()) {
+    EXPECT_GE(step.end - step.start, core::milliseconds(3)) << "forward and backward take their time";
+    EXPECT_EQ(step.forward, core::milliseconds(1));
+    EXPECT_NEAR(static_cast<double>(step.backward.count()), 2e9, 3e3) << "three layers, each in whole nanoseconds";
+  }
+  std::set<std::string> devices;
+  for (const core::Track& track : timeline->tracks()) devices.insert(fmt::format("w{}/{}", track.worker, track.device));
+  EXPECT_THAT(devices, testing::ElementsAre("w0/gpu0", "w0/gpu1", "w1/gpu0", "w1/gpu1", "w2/gpu0", "w2/gpu1"));
+  std::int64_t spans = 0;
+  for (const auto& block : timeline->span_blocks()) {
+    const auto read = timeline->read(block);
+    ASSERT_TRUE(read);
+    core::Time last;
+    for (const core::Span& span : *read) {
+      EXPECT_GE(span.start, last) << "spans of a row do not overlap";
+      last = span.start;
+      ++spans;
+    }
+  }
+  EXPECT_GT(spans, 100);
+  EXPECT_EQ(run_tutti({"export", folder.file("t.tutti"), "--to", "perfetto"}).status, 0);
+  EXPECT_EQ(run_tutti({"export", folder.file("t.tutti"), "--to", "svg"}).status, 0);
+}
+
+TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "killed.textproto", scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1000 } forward_ms: 60000"));
+  Running running({"run", file, "--timeline", folder.file("t.tutti")});
+  const std::vector<pid_t> workers = workers_of(file, 3);
+  ASSERT_EQ(workers.size(), 3u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ::kill(workers[1], SIGKILL);
+  const Outcome& ran = running.wait();
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, testing::ContainsRegex("worker [0-2] was ended by signal 9"));
+  EXPECT_TRUE(all_gone(workers));
+}
+
+TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "stopped.textproto", scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 1500"));
+  Running running({"run", file, "--timeout-seconds", "1"});
+  const std::vector<pid_t> workers = workers_of(file, 2);
+  ASSERT_EQ(workers.size(), 2u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ::kill(workers[0], SIGSTOP);
+  const Outcome& ran = running.wait();
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("nothing has moved for 1 s"));
+  EXPECT_TRUE(all_gone(workers));
+}
+
+TEST(RunForReal, ControlCEndsTheWorkersAndKeepsTheTimeline) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("many.textproto",
+                   scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 5", 10'000));
+  RunOptions options;
+  options.interrupt_once = folder.file("t.tutti.part");
+  const Outcome ran = run_tutti({"run", file, "--timeline", folder.file("t.tutti")}, options);
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline);
+  EXPECT_TRUE(timeline->complete());
+  EXPECT_TRUE(processes_with(file).empty());
+}
+
+TEST(RunForReal, RefusesWhatItCannotRun) {
+  const TemporaryFolder folder;
+  const Outcome many = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000))});
+  EXPECT_EQ(many.status, 2);
+  EXPECT_THAT(many.err, HasSubstr("1000 workers would be as many processes"));
+  EXPECT_EQ(run_tutti({"worker", "--join", "nowhere", "--worker", "0"}).status, 2);
+  EXPECT_EQ(run_tutti({"worker", "--join", "127.0.0.1:1", "--worker", "0"}).status, 2) << "without a secret";
+  EXPECT_EQ(run_tutti({"run", folder.file("s.textproto"), "--timeout-seconds", "0"}).status, 2);
+}
+
+}  // namespace
+}  // namespace tutti::test

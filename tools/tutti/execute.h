@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/executor.h"
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+/// What every command that runs a scenario can be told.
+struct ExecuteOptions {
+  std::string scenario;
+  std::string format = "text";
+  std::string timeline;  ///< file to write, if any
+  std::string record;    ///< none, packs, steps; default: steps with a timeline
+  std::string workers;   ///< "0-3"
+  std::optional<double> from_us;
+  std::optional<double> to_us;
+  std::optional<std::int64_t> most_spans;
+  std::optional<std::int32_t> steps;
+  std::int32_t rows = 12;  ///< of packs and of links in the text
+};
+
+/// What a command changes in the scenario's run options.
+using AdjustRun = std::function<core::Expected<void>(core::RunOptions&)>;
+
+/// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the
+/// report. Answers the exit status.
+int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
+            const Environment& environment, const AdjustRun& adjust = {});
+
+}  // namespace tutti::tools
