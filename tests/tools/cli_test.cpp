@@ -362,6 +362,13 @@ TEST_F(Export, WritesBesideTheTimeline) {
   EXPECT_THAT(folder.read("t.svg"), AllOf(StartsWith("<svg"), EndsWith("</svg>\n")));
 }
 
+TEST_F(Export, AnswersInJson) {
+  const Outcome o = run_tutti({"export", timeline, "--to", "svg", "--format", "json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\"complete\": true"));
+  EXPECT_THAT(o.out, HasSubstr("\"written\": "));
+}
+
 TEST_F(Export, WritesEveryTable) {
   for (const char* table : {"spans", "packs", "steps", "links", "path"}) {
     const Outcome o = run_tutti({"export", timeline, "--to", "csv", "--table", table, "-o", "-"});
@@ -427,6 +434,21 @@ TEST(Init, WritesAScenarioThatRuns) {
   const Outcome o = run_tutti({"simulate", folder.file("s.textproto")});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("3 × dgx-a100, 24 GPUs"));
+}
+
+TEST(Init, AnswersInJson) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(run_tutti({"init", "--list", "--format", "json"}).out, HasSubstr("\"hgx-h100\""));
+  const Outcome o = run_tutti({"init", "-o", folder.file("s.textproto"), "--format", "json"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.out, HasSubstr("\"written\": \"" + folder.file("s.textproto")));
+  EXPECT_EQ(run_tutti({"init", "--format", "yaml"}).status, 2);
+}
+
+TEST(Init, TakesMeasuredTimesOnlyForTheDeviceTheyWereMeasuredOn) {
+  EXPECT_THAT(run_tutti({"init", "--machine", "dgx1-v100"}).out, HasSubstr("resnet50_torchvision_v100"));
+  EXPECT_THAT(run_tutti({"init", "--machine", "hgx-h100"}).out, testing::Not(HasSubstr("layer_times")));
+  EXPECT_THAT(run_tutti({"init", "--machine", "cpu-host"}).out, testing::Not(HasSubstr("layer_times")));
 }
 
 TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {

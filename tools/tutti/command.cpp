@@ -6,6 +6,12 @@
 
 namespace tutti::tools {
 
+std::optional<Format> parse_format(const std::string& name) {
+  if (name == "text") return Format::kText;
+  if (name == "json") return Format::kJson;
+  return std::nullopt;
+}
+
 int report(const core::Error& error) {
   std::string text;
   for (const core::Problem& problem : error.problems()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -15,6 +16,9 @@ enum ExitStatus : int {
 };
 
 enum class Format { kText, kJson };
+/// "text" or "json".
+std::optional<Format> parse_format(const std::string& name);
+inline constexpr const char* kFormats = "text, json";
 
 /// What every command gets.
 struct Environment {

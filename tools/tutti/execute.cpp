@@ -22,12 +22,6 @@ using core::Expected;
 using core::RecordLevel;
 using core::RecordOptions;
 
-std::optional<Format> parse_format(const std::string& name) {
-  if (name == "text") return Format::kText;
-  if (name == "json") return Format::kJson;
-  return std::nullopt;
-}
-
 std::optional<RecordLevel> parse_level(const std::string& name) {
   if (name == "none") return RecordLevel::kNone;
   if (name == "packs") return RecordLevel::kPacks;
@@ -108,7 +102,7 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
             const Environment& environment, const AdjustRun& adjust) {
-  const auto format = choice<Format>("--format", options.format, "text, json", parse_format);
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
   const auto record = record_options(options);
   if (!record) return report(record.error());

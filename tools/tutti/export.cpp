@@ -10,6 +10,7 @@
 #include "core/timeline/export_svg.h"
 #include "core/timeline/reader.h"
 #include "tools/tutti/file_buffer.h"
+#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
@@ -57,13 +58,26 @@ int export_timeline(const ExportOptions& options, const Environment&) {
     buffer.close();
     return buffer.error() == 0 ? static_cast<int>(kDone) : stdout_failed(buffer.error());
   }
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
   const std::string path = options.output.empty() ? default_output(options) : options.output;
   auto file = OutputFile::create(path, {options.timeline});
   if (!file) return report(file.error());
   if (const auto written = write(*timeline, options, file->stream()); !written) return report(written.error());
   if (const auto kept = file->keep(); !kept) return report(kept.error());
-  tell(fmt::format("written: {}\n", path));
-  return kDone;
+  if (*format == Format::kText || path == "-") {
+    tell(fmt::format("written: {}\n", path));
+    return kDone;
+  }
+  Json json;
+  json.object([&] {
+    json.field("timeline", std::string_view(options.timeline));
+    json.field("complete", timeline->complete());
+    json.field("steps", static_cast<std::int64_t>(timeline->steps().size()));
+    json.field("to", std::string_view(options.to));
+    json.field("written", std::string_view(path));
+  });
+  return print_out(json.text());
 }
 
 }  // namespace tutti::tools

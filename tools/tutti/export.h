@@ -10,7 +10,8 @@ struct ExportOptions {
   std::string timeline;
   std::string to;  ///< perfetto, csv, svg
   std::string table = "spans";
-  std::string output;  ///< "-": standard output
+  std::string output;           ///< "-": standard output
+  std::string format = "text";  ///< of what is said about it
 };
 
 /// `tutti export`: a timeline in another form.

@@ -7,6 +7,7 @@
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
 #include "core/scenario/scenario.h"
+#include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 
 namespace tutti::tools {
@@ -21,10 +22,32 @@ std::string list_of(const char* what, const std::vector<std::string>& names) {
   return text;
 }
 
-/// The shipped profile of a model, if there is one.
-std::string profile_of(const Library& library, const std::string& model) {
+std::string list_as_json(const Library& library) {
+  Json json;
+  const auto list = [&json](const char* name, const std::vector<std::string>& names) {
+    json.key(name).array(names, [&json](const std::string& n) { json.value(std::string_view(n)); });
+  };
+  json.object([&] {
+    list("machines", library.names(Library::Kind::kMachine));
+    list("models", library.names(Library::Kind::kModel));
+    list("layer_times", library.names(Library::Kind::kLayerTimes));
+    list("algorithms", core::algorithm_names());
+  });
+  return json.text();
+}
+
+std::string as_json_text(const char* field, const std::string& value) {
+  Json json;
+  json.object([&] { json.field(field, std::string_view(value)); });
+  return json.text();
+}
+
+/// The shipped profile of a model on that machine's devices ("…_v100" for "dgx1-v100"), if there is one.
+std::string profile_of(const Library& library, const std::string& model, const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
-    if (name.starts_with(model + "_")) return name;
+    if (!name.starts_with(model + "_")) continue;
+    const std::string device = name.substr(model.size() + 1);
+    if (machine.find(device) != std::string::npos) return name;
   }
   return "";
 }
@@ -70,6 +93,10 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
 int init(const InitOptions& asked, const Environment& environment) {
   const Library& library = environment.library;
   InitOptions options = asked;
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  const bool as_json = *format == Format::kJson;
+  if (options.list && as_json) return print_out(list_as_json(library));
   if (options.list) {
     return print_out(list_of("machines", library.names(Library::Kind::kMachine)) +
                      list_of("models", library.names(Library::Kind::kModel)) +
@@ -79,7 +106,7 @@ int init(const InitOptions& asked, const Environment& environment) {
   if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
   if (options.algorithm.empty()) options.algorithm = usual_algorithm(options, library);
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
-  const std::string text = scenario_text(options, profile_of(library, options.model));
+  const std::string text = scenario_text(options, profile_of(library, options.model, options.machine));
   // What is written must run; whatever is wrong with the request shows here.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {
@@ -88,7 +115,8 @@ int init(const InitOptions& asked, const Environment& environment) {
     for (core::Problem& problem : problems) problem.where = core::Location();
     return report(Error(core::ErrorKind::kRequest, std::move(problems)));
   }
-  if (options.output.empty() || options.output == "-") return print_out(text);
+  if (options.output.empty() || options.output == "-")
+    return print_out(as_json ? as_json_text("scenario", text) : text);
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
     return report(Error::request("this file exists; --force overwrites it", {options.output, 0, 0}));
@@ -101,6 +129,7 @@ int init(const InitOptions& asked, const Environment& environment) {
   if (!file) return report(file.error());
   file->stream() << text;
   if (const auto kept = file->keep(); !kept) return report(kept.error());
+  if (as_json) return print_out(as_json_text("written", options.output));
   tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;
 }

@@ -15,6 +15,7 @@ struct InitOptions {
   std::string output;     ///< empty: standard output
   bool force = false;     ///< overwrite
   bool list = false;
+  std::string format = "text";
 };
 
 /// `tutti init`: writes a scenario to start from, or lists what it can be made of.

@@ -113,6 +113,7 @@ void add_export(CLI::App& app, ExportOptions& o) {
       "  tutti export mine.tutti --to svg");
   c->add_option("timeline", o.timeline, "Timeline file that tutti simulate wrote")->required();
   c->add_option("--to", o.to, "perfetto, csv or svg (a picture of the last step)")->required();
+  c->add_option("--format", o.format, "text, or json on standard output: what was written")->capture_default_str();
   c->add_option("--table", o.table, "csv: spans, packs, steps, links or path")->capture_default_str();
   c->add_option("-o,--output", o.output, "File to write, - for standard output (default: beside the timeline)");
 }
@@ -129,6 +130,7 @@ void add_init(CLI::App& app, InitOptions& o) {
   c->add_option("--algorithm", o.algorithm, "How gradients are reduced (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "File to write (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite the file if it exists");
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_flag("--list", o.list, "List the shipped machines, models, layer times and the algorithms");
 }
 
