@@ -52,6 +52,8 @@ struct Shape {
   int workers = 1;
   int gpus = 1;
 };
+/// For gtest, which would print the bytes.
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.workers << " x " << shape.gpus; }
 
 class HierarchicalForm : public testing::TestWithParam<Shape> {
  protected:

@@ -425,6 +425,46 @@ TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
 
 // --- init ---
 
+// --- compare ---
+
+TEST_F(Export, ATimelineDiffersFromItselfInNothing) {
+  const Outcome o = run_tutti({"compare", timeline, timeline, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data comparison(document);
+  EXPECT_EQ(comparison["step_time"]["difference_us"].real(), 0);
+  EXPECT_GT(comparison["packs"].items().size(), 0u);
+  for (const Data& pack : comparison["packs"].items()) EXPECT_EQ(pack["took"]["difference_us"].real(), 0);
+  for (const Data& kind : comparison["steps"].items()) EXPECT_EQ(kind["mean_error_us"].real(), 0);
+}
+
+TEST(Compare, SaysWhatAnotherStrategyCosts) {
+  const TemporaryFolder folder;
+  for (const std::string packs : {"0", "26214400"}) {
+    const std::string scenario = folder.write("s" + packs + ".textproto",
+                                              "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: "
+                                              "ONE_SWITCH latency_us: 1.5 } } workload { model: "
+                                              "\"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" "
+                                              "batch: 32 } strategy { algorithm: \"ring\" "
+                                              "bytes_per_pack: " +
+                                                  packs + " }");
+    ASSERT_EQ(
+        run_tutti({"simulate", scenario, "--timeline", folder.file(packs + ".tutti"), "--record", "packs"}).status, 0);
+  }
+  const Outcome o = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("most of that lies in the exposed communication, which takes"));
+  EXPECT_THAT(o.out, HasSubstr("4 packs of the first and 1 of the second hold other gradients and are not compared"));
+}
+
+TEST(Compare, RefusesWhatIsNoTimeline) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"compare", folder.write("a", "x"), folder.file("b")});
+  EXPECT_EQ(o.status, 2);
+}
+
+// --- init ---
+
 TEST(Init, WritesAScenarioThatRuns) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes", "3", "--algorithm",

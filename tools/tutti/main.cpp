@@ -16,6 +16,7 @@
 #include "core/base/version.h"
 #include "core/text/utf8.h"
 #include "tools/tutti/command.h"
+#include "tools/tutti/compare.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/library_folder.h"
@@ -84,6 +85,19 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");
 }
 
+void add_compare(CLI::App& app, CompareOptions& o) {
+  CLI::App* c =
+      app.add_subcommand("compare", "Lay two timelines side by side: a prediction and its run, or two strategies");
+  c->footer(
+      "Examples:\n"
+      "  tutti simulate mine.textproto --timeline predicted.tutti && tutti run mine.textproto --timeline real.tutti\n"
+      "  tutti compare predicted.tutti real.tutti");
+  c->add_option("first", o.a, "Timeline file, such as a prediction")->required();
+  c->add_option("second", o.b, "Timeline file, such as its run")->required();
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_option("--rows", o.rows, "Packs to list in the text")->capture_default_str();
+}
+
 void add_worker(CLI::App& app, WorkerOptions& o) {
   CLI::App* c = app.add_subcommand("worker", "One worker process of a run (started by tutti run)");
   c->add_option("--join", o.join, "The coordinator's HOST:PORT")->required();
@@ -145,8 +159,10 @@ int run(int argc, char** argv) {
   InitOptions init_options;
   RealRunOptions run_options;
   WorkerOptions worker_options;
+  CompareOptions compare_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
+  add_compare(app, compare_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
@@ -161,6 +177,7 @@ int run(int argc, char** argv) {
   const Environment environment{core::Library(library_folder())};
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
   if (app.got_subcommand("run")) return run_for_real(run_options, environment);
+  if (app.got_subcommand("compare")) return compare(compare_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct CompareOptions {
+  std::string a;
+  std::string b;
+  std::string format = "text";
+  std::int32_t rows = 12;  ///< of packs
+};
+
+/// `tutti compare`: two timelines, pack by pack and step by step.
+int compare(const CompareOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools
