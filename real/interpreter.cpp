@@ -37,10 +37,21 @@ struct Interpreter::Connection {
   Channel channel;
   std::deque<Inbound> messages;  ///< not yet received to the end, oldest first
   bool front_taken = false;      ///< by the step at hand
+  std::int64_t begun = 0;        ///< messages whose first piece has come, in all
 };
 
 struct Interpreter::Lane {
-  enum class State : std::uint8_t { kNotStarted, kReady, kOnLane, kOnMessage, kInMessage, kOnSlot, kSending, kDone };
+  enum class State : std::uint8_t {
+    kNotStarted,
+    kReady,
+    kOnLane,
+    kOnMessage,
+    kInMessage,
+    kOnSlot,
+    kSending,
+    kDone,
+    kFailed
+  };
   Instance* instance = nullptr;
   Rank rank = 0;
   core::Lane number = 0;
@@ -303,19 +314,25 @@ bool Interpreter::acquire_slot(Lane& lane, const Channel& channel) {
   return false;
 }
 
-void Interpreter::slot_freed(const Channel& channel) {
+bool Interpreter::slot_freed(const Channel& channel) {
   Instance* const instance = find(channel.collective);
-  if (!instance) return;  // the last slots of a collective that is over here
-  --instance->slots_used[channel];
+  if (!instance) return true;  // the last slots of a collective that is over here
+  const auto used = instance->slots_used.find(channel);
+  if (used == instance->slots_used.end() || used->second <= 0) return false;
+  --used->second;
   const auto waiting = instance->waiting_for_slot.find(channel);
-  if (waiting == instance->waiting_for_slot.end()) return;
+  if (waiting == instance->waiting_for_slot.end()) return true;
   Lane& lane = *waiting->second;
   instance->waiting_for_slot.erase(waiting);
   lane.waited = Clock::now();
-  if (!lane.holds) return make_ready(lane);
-  ++instance->slots_used[channel];
+  if (!lane.holds) {
+    make_ready(lane);
+    return true;
+  }
+  ++used->second;
   lane.has_slot = true;
   if (lane.state == Lane::State::kOnSlot) send_held(lane);
+  return true;
 }
 
 /// The message of a fused step was taken whole, and there is a slot for it now.
@@ -415,8 +432,13 @@ bool Interpreter::take_message(Lane& lane) {
   connection.front_taken = true;
   lane.peer = connection.channel.from;
   lane.peer_lane = connection.channel.from_lane;
-  TUTTI_CHECK(message.total == step.target.count * instance.item, "rank {} lane {} step {} expects {} bytes, {} come",
-              lane.rank, lane.number, lane.next, step.target.count * instance.item, message.total);
+  if (message.total != step.target.count * instance.item) {
+    failure_ = fmt::format("rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, and {} come",
+                           lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
+                           instance.tag.pack, message.total);
+    lane.state = Lane::State::kFailed;
+    return false;
+  }
   lane.state = Lane::State::kInMessage;
   if (core::sends(step.kind)) {
     const Rank to = step.to.rank(lane.rank, instance.schedule->ranks());
@@ -440,7 +462,8 @@ std::byte* Interpreter::place(const Piece& piece) {
   const auto local = instance->ranks.find(piece.channel.to);
   if (local == instance->ranks.end() || piece.channel.to_lane < 0 ||
       piece.channel.to_lane >= static_cast<core::Lane>(local->second.lanes.size()) || piece.channel.from < 0 ||
-      piece.channel.from >= instance->schedule->ranks()) {
+      piece.channel.from >= instance->schedule->ranks() || piece.channel.from_lane < 0 ||
+      piece.channel.from_lane >= instance->schedule->lanes(piece.channel.from)) {
     return nullptr;
   }
   const std::int64_t most = instance->collective->bytes().count();
@@ -453,6 +476,10 @@ std::byte* Interpreter::place(const Piece& piece) {
   connection.channel = piece.channel;
   if (piece.offset == 0) {
     if (!connection.messages.empty() && connection.messages.back().received < connection.messages.back().total)
+      return nullptr;
+    // More than there are steps to take them, or slots to wait in, are not of this schedule.
+    const auto waiting = static_cast<std::int64_t>(connection.messages.size());
+    if (waiting >= instance->schedule->credits(lane.rank, lane.number) || connection.begun++ >= lane.steps)
       return nullptr;
     connection.messages.push_back({piece.total, 0, {}, nullptr, false});
     if (lane.receives_any) lane.any.push_back(&connection);

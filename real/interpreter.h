@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -62,12 +63,14 @@ class Interpreter : public Receiver {
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
+  /// Why nothing here can go on: a peer sent a message of another length than the schedule says. Empty if all is well.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
   /// What the lanes that are not through wait for, in words: for the error when a run does not get on.
   [[nodiscard]] std::string where_it_stands() const;
 
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
-  void slot_freed(const Channel& channel) override;
+  bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
 
  private:
@@ -102,6 +105,7 @@ class Interpreter : public Receiver {
   std::deque<Lane*> ready_;
   std::unordered_map<Ticket, Lane*> tickets_;
   Ticket next_ticket_ = 0;
+  std::string failure_;
 };
 
 }  // namespace tutti::real

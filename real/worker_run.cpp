@@ -144,6 +144,7 @@ core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function
       return tl::make_unexpected(core::Error::run(
           fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), interpreter_.where_it_stands())));
     }
+    if (!interpreter_.failure().empty()) return tl::make_unexpected(core::Error::run(interpreter_.failure()));
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }
   WorkerStep result;

@@ -27,7 +27,8 @@ core::Expected<void> LocalTransport::poll(Clock::time_point) {
   for (std::size_t n = slots_.size(); n > 0; --n) {
     const Channel channel = slots_.front();
     slots_.pop_front();
-    receiver_->slot_freed(channel);
+    const bool lent = receiver_->slot_freed(channel);
+    TUTTI_CHECK(lent, "rank {} frees a slot that was not taken", channel.to);
   }
   return {};
 }

@@ -175,7 +175,7 @@ struct TcpTransport::State {
       peer.begin += kHeaderBytes;
       if (!header) return fail(peer, "sent something that is no message of Tutti");
       if (header->kind == Header::Kind::kSlot) {
-        receiver->slot_freed(header->piece.channel);
+        if (!receiver->slot_freed(header->piece.channel)) return fail(peer, "frees a slot that nobody had taken");
         continue;
       }
       const auto from = static_cast<std::size_t>(header->piece.channel.from);

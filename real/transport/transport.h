@@ -48,8 +48,8 @@ class Receiver {
   virtual std::byte* place(const Piece& piece) = 0;
   /// They lie there now. Follows each place() that did not answer null, before the next.
   virtual void arrived(const Piece& piece) = 0;
-  /// The receiver of `channel` has one slot more.
-  virtual void slot_freed(const Channel& channel) = 0;
+  /// The receiver of `channel` has one slot more. False if it had lent none: then the peer is not what it should be.
+  virtual bool slot_freed(const Channel& channel) = 0;
   /// What `ticket` was given for has left the sender's memory.
   virtual void sent(Ticket ticket) = 0;
 };
