@@ -463,6 +463,45 @@ TEST(Compare, RefusesWhatIsNoTimeline) {
   EXPECT_EQ(o.status, 2);
 }
 
+// --- perf ---
+
+TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
+  // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw for two ranks.
+  const Outcome o = run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const std::vector<Data> rows = Data(document)["rows"].items();
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Data& row : rows) {
+    const double half = row["bytes"].real() / 2;
+    EXPECT_NEAR(row["time_us"].real(), 2 * (2 + half / 10e3) + half / 100e3, 1e-5);
+    EXPECT_NEAR(row["algbw_gb_per_s"].real(), row["bytes"].real() / row["time_us"].real() / 1e3, 1e-9);
+    EXPECT_NEAR(row["busbw_gb_per_s"].real(), row["algbw_gb_per_s"].real(), 1e-9);
+  }
+}
+
+TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
+  const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "4", "-e", "4K", "-f",
+                               "32", "-n", "2", "-w", "1"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, testing::ContainsRegex("size +count +type +redop +root +time +algbw +busbw +#wrong"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
+}
+
+TEST(Perf, RefusesWhatIsNoSize) {
+  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{{"-b", "x"},
+                                                                                   {"-b", "8", "-e", "4"},
+                                                                                   {"-e", "1T"},
+                                                                                   {"-f", "1"},
+                                                                                   {"--backend", "nccl"},
+                                                                                   {"-n", "0"},
+                                                                                   {"--type", "f"}}) {
+    std::vector<std::string> arguments{"perf", scenario("01_two_ranks")};
+    arguments.insert(arguments.end(), bad.begin(), bad.end());
+    EXPECT_EQ(run_tutti(arguments).status, 2) << bad.front();
+  }
+}
+
 // --- init ---
 
 TEST(Init, WritesAScenarioThatRuns) {

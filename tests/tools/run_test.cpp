@@ -169,7 +169,9 @@ TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
   ::kill(workers[0], SIGSTOP);
   const Outcome& ran = running.wait();
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("nothing has moved for 1 s"));
+  // On a very busy machine it may have been stopped before it met the others.
+  EXPECT_THAT(ran.err, testing::AnyOf(HasSubstr("worker 1 says: nothing has moved for 1 s"), HasSubstr("says nothing"),
+                                      HasSubstr("never came"), HasSubstr("is not it")));
   EXPECT_TRUE(all_gone(workers));
 }
 

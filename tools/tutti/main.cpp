@@ -20,6 +20,7 @@
 #include "tools/tutti/export.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/library_folder.h"
+#include "tools/tutti/perf.h"
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
 #include "tools/tutti/simulate.h"
@@ -98,6 +99,24 @@ void add_compare(CLI::App& app, CompareOptions& o) {
   c->add_option("--rows", o.rows, "Packs to list in the text")->capture_default_str();
 }
 
+void add_perf(CLI::App& app, PerfOptions& o) {
+  CLI::App* c = app.add_subcommand("perf", "The table of nccl-tests: all-reduce over sizes, simulated or run");
+  c->footer(
+      "Sizes are bytes; K, M and G stand for powers of 1024. busbw is as nccl-tests defines it.\n"
+      "Examples:\n"
+      "  tutti perf scenarios/06_resnet50_nccl.textproto -b 1K -e 1G -f 4\n"
+      "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M");
+  c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
+  c->add_option("--backend", o.backend, "sim, or tcp: processes of this machine")->capture_default_str();
+  c->add_option("-b,--minbytes", o.least, "Smallest size")->capture_default_str();
+  c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();
+  c->add_option("-f,--stepfactor", o.factor, "From size to size")->capture_default_str();
+  c->add_option("--type", o.type, "Of the elements")->capture_default_str();
+  c->add_option("-n,--iters", o.iterations, "Timed repetitions of a real run")->capture_default_str();
+  c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them")->capture_default_str();
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+}
+
 void add_worker(CLI::App& app, WorkerOptions& o) {
   CLI::App* c = app.add_subcommand("worker", "One worker process of a run (started by tutti run)");
   c->add_option("--join", o.join, "The coordinator's HOST:PORT")->required();
@@ -160,9 +179,11 @@ int run(int argc, char** argv) {
   RealRunOptions run_options;
   WorkerOptions worker_options;
   CompareOptions compare_options;
+  PerfOptions perf_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
   add_compare(app, compare_options);
+  add_perf(app, perf_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
@@ -178,6 +199,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
   if (app.got_subcommand("run")) return run_for_real(run_options, environment);
   if (app.got_subcommand("compare")) return compare(compare_options, environment);
+  if (app.got_subcommand("perf")) return perf(perf_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct PerfOptions {
+  std::string scenario;
+  std::string backend = "sim";
+  std::string least = "8";
+  std::string most = "128M";
+  double factor = 2;
+  std::string type = "float32";
+  std::int32_t iterations = 20;  ///< of a real run
+  std::int32_t warm_up = 5;
+  std::string format = "text";
+};
+
+/// `tutti perf`: the table of nccl-tests for a scenario's cluster and algorithm.
+int perf(const PerfOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools
