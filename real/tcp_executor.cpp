@@ -20,8 +20,6 @@
 #include "real/control.h"
 #include "real/proto/run.pb.h"
 
-extern char** environ;
-
 namespace tutti::real {
 
 using core::Error;

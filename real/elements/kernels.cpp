@@ -45,7 +45,7 @@ T combined(T a, T b) {
     }
   } else if constexpr (std::is_floating_point_v<T>) {
     const bool takes_a = operation == Operation::kMin ? a < b : a > b;
-    return takes_a || a != a ? a : b;  // a NaN wins: if b is one, both comparisons are false
+    return takes_a || __builtin_isnan(a) ? a : b;  // a NaN wins: if b is one, both comparisons are false
   } else {
     return (operation == Operation::kMin ? a < b : a > b) ? a : b;
   }

@@ -152,10 +152,11 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (options.iterations < 1 || options.iterations > 100'000) return wrong("-n must be from 1 to 100000");
   if (options.warm_up < 0 || options.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
   const std::int64_t item = core::size_of(*type).count();
-  for (double bytes = static_cast<double>(std::max<std::int64_t>(*least, item)); bytes <= static_cast<double>(*most);
-       bytes *= options.factor) {
-    const std::int64_t elements = static_cast<std::int64_t>(bytes) / item;
+  std::int64_t bytes = std::max(*least, item);
+  while (bytes <= *most) {
+    const std::int64_t elements = bytes / item;
     if (request.elements.empty() || elements > request.elements.back()) request.elements.push_back(elements);
+    bytes = std::max(bytes + 1, static_cast<std::int64_t>(static_cast<double>(bytes) * options.factor));
   }
   if (request.elements.empty()) return wrong(fmt::format("-e {} is less than one element", options.most));
   return request;
