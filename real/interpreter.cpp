@@ -36,7 +36,6 @@ struct Interpreter::Inbound {
 struct Interpreter::Connection {
   Channel channel;
   std::deque<Inbound> messages;  ///< not yet received to the end, oldest first
-  bool front_taken = false;      ///< by the step at hand
   std::int64_t begun = 0;        ///< messages whose first piece has come, in all
 };
 
@@ -166,8 +165,18 @@ std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
   return base + range.offset * lane.instance->item;
 }
 
-Channel Interpreter::outgoing(const Lane& lane, Rank to, core::Lane to_lane) const {
-  return {lane.instance->tag, lane.rank, lane.number, to, to_lane};
+/// The connection that the step at hand sends on.
+Channel Interpreter::outgoing(const Lane& lane) const {
+  const core::Peer& to = lane.step.to;
+  return {lane.instance->tag, lane.rank, lane.number, to.rank(lane.rank, lane.instance->schedule->ranks()), to.lane};
+}
+
+/// Where the step at hand receives to.
+std::byte* Interpreter::target_of(const Lane& lane) const {
+  Range target = lane.step.target;
+  if (lane.step.kind == StepKind::kReceiveAny)
+    target.offset += lane.step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
+  return at(lane, target);
 }
 
 // --- lanes ---
@@ -218,8 +227,7 @@ bool Interpreter::begin(Lane& lane) {
   const std::int64_t item = instance.item;
   if (core::receives(step.kind)) return take_message(lane);
   if (step.kind == StepKind::kSend) {
-    const Rank to = step.to.rank(lane.rank, instance.schedule->ranks());
-    if (!acquire_slot(lane, outgoing(lane, to, step.to.lane))) return false;
+    if (!acquire_slot(lane, outgoing(lane))) return false;
     send_whole(lane, at(lane, step.source), step.source.count * item);
     return lane.state == Lane::State::kReady;
   }
@@ -267,7 +275,9 @@ void Interpreter::work(Lane& lane) {
       }
       return;
     }
-    default: return;
+    case StepKind::kNop: return;
+    default:
+      TUTTI_CHECK(false, "rank {} lane {}: no work of kind {}", lane.rank, lane.number, static_cast<int>(step.kind));
   }
 }
 
@@ -342,19 +352,24 @@ void Interpreter::send_held(Lane& lane) {
   send_whole(lane, kept ? lane.kept.data() : at(lane, lane.step.target), lane.step.target.count * lane.instance->item);
 }
 
-/// Sends a whole message in pieces; the step is complete when all have left.
-void Interpreter::send_whole(Lane& lane, const std::byte* bytes, std::int64_t length) {
-  const Rank to = lane.step.to.rank(lane.rank, lane.instance->schedule->ranks());
-  const Channel channel = outgoing(lane, to, lane.step.to.lane);
-  lane.state = Lane::State::kSending;
-  std::int64_t offset = 0;
+/// Hands `length` bytes of a message of `total`, from `offset` on, to the transport, piece by piece. A message without
+/// bytes is one empty piece.
+void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
+                              std::int64_t offset, std::int64_t length) {
+  std::int64_t done = 0;
   do {
-    const std::int64_t part = std::min(kPieceBytes, length - offset);
+    const std::int64_t part = std::min(kPieceBytes, length - done);
     ++lane.unsent;
     tickets_[++next_ticket_] = &lane;
-    transport_.send({channel, length, offset, part}, bytes + offset, next_ticket_);
-    offset += part;
-  } while (offset < length);
+    transport_.send({channel, total, offset + done, part}, bytes + done, next_ticket_);
+    done += part;
+  } while (done < length);
+}
+
+/// Sends a whole message; the step is complete when it has left.
+void Interpreter::send_whole(Lane& lane, const std::byte* bytes, std::int64_t length) {
+  lane.state = Lane::State::kSending;
+  send_pieces(lane, outgoing(lane), bytes, length, 0, length);
 }
 
 void Interpreter::send_multicast(Lane& lane) {
@@ -363,32 +378,16 @@ void Interpreter::send_multicast(Lane& lane) {
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank to = step.group.at(i);
     if (to == lane.rank) continue;
-    const Channel channel = outgoing(lane, to, step.to.lane);
     TUTTI_CHECK(lane.instance->schedule->credits(to, step.to.lane) == core::kUnlimitedCredits,
                 "multicast into limited slots, rank {} lane {}", to, step.to.lane);
-    std::int64_t offset = 0;
-    do {
-      const std::int64_t part = std::min(kPieceBytes, length - offset);
-      ++lane.unsent;
-      tickets_[++next_ticket_] = &lane;
-      transport_.send({channel, length, offset, part}, at(lane, step.source) + offset, next_ticket_);
-      offset += part;
-    } while (offset < length);
+    send_pieces(lane, {lane.instance->tag, lane.rank, lane.number, to, step.to.lane}, at(lane, step.source), length, 0,
+                length);
   }
   if (lane.unsent > 0) {
     lane.state = Lane::State::kSending;
   } else {
     complete(lane);
   }
-}
-
-/// A piece of a fused step's result goes on to the next rank.
-void Interpreter::pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length) {
-  const Rank to = lane.step.to.rank(lane.rank, lane.instance->schedule->ranks());
-  ++lane.unsent;
-  tickets_[++next_ticket_] = &lane;
-  transport_.send({outgoing(lane, to, lane.step.to.lane), lane.step.target.count * lane.instance->item, offset, length},
-                  bytes, next_ticket_);
 }
 
 void Interpreter::sent(Ticket ticket) {
@@ -402,6 +401,12 @@ void Interpreter::sent(Ticket ticket) {
 }
 
 // --- receiving ---
+
+/// The lane is in the middle of a message of this connection. (Then it is the only one there: the next begins when this
+/// one has come to its end, and so has been taken out.)
+bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
+  return lane.in == &connection && lane.state == Lane::State::kInMessage;
+}
 
 /// Takes the next message of the step's connection; goes on with what is there of it. False if there is more to come.
 bool Interpreter::take_message(Lane& lane) {
@@ -429,7 +434,6 @@ bool Interpreter::take_message(Lane& lane) {
   }
   Connection& connection = *lane.in;
   Inbound& message = connection.messages.front();
-  connection.front_taken = true;
   lane.peer = connection.channel.from;
   lane.peer_lane = connection.channel.from_lane;
   if (message.total != step.target.count * instance.item) {
@@ -441,9 +445,8 @@ bool Interpreter::take_message(Lane& lane) {
   }
   lane.state = Lane::State::kInMessage;
   if (core::sends(step.kind)) {
-    const Rank to = step.to.rank(lane.rank, instance.schedule->ranks());
     // Without a slot the whole message is taken first: its own slot must not wait for another one.
-    lane.passing_on = acquire_slot(lane, outgoing(lane, to, step.to.lane));
+    lane.passing_on = acquire_slot(lane, outgoing(lane));
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
     lane.state = Lane::State::kInMessage;
@@ -454,7 +457,8 @@ bool Interpreter::take_message(Lane& lane) {
   return lane.state == Lane::State::kReady;
 }
 
-/// Where bytes of the message that the step has taken may be received at once: a plain receive needs no reduction.
+/// If the step at hand has taken the message, or waits for just it, the bytes go where the step wants them, or to a
+/// piece's room from which they are reduced at once; else they are kept until their step comes.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
@@ -503,19 +507,14 @@ std::byte* Interpreter::place(const Piece& piece) {
     }
   }
   Inbound& message = connection.messages.back();
-  const bool taken = lane.in == &connection && connection.front_taken && connection.messages.size() == 1 &&
-                     lane.state == Lane::State::kInMessage;
+  const bool taken = takes_from(lane, connection);
   // Between here and arrived() the step may come to take the message; what was decided here stands.
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool plain = lane.step.kind == StepKind::kReceive || lane.step.kind == StepKind::kReceiveSend ||
                      lane.step.kind == StepKind::kReceiveAny;
   if (taken && plain) {
-    Range target = lane.step.target;
-    if (lane.step.kind == StepKind::kReceiveAny) {
-      target.offset += lane.step.stride * instance->schedule->arrival_slot(lane.rank, lane.number, piece.channel.from);
-    }
-    message.placed = at(lane, target) + piece.offset;
+    message.placed = target_of(lane) + piece.offset;
     message.in_place = true;
   } else if (taken) {
     // Reduced from here at once, so that one piece's room is enough.
@@ -536,9 +535,7 @@ void Interpreter::arrived(const Piece& piece) {
   Lane& lane = lane_of(instance, piece.channel.to, piece.channel.to_lane);
   Inbound& message = connection.messages.back();
   message.received = piece.offset + piece.length;
-  const bool taken = lane.in == &connection && connection.front_taken && connection.messages.size() == 1 &&
-                     lane.state == Lane::State::kInMessage;
-  if (!taken) return;
+  if (!takes_from(lane, connection)) return;
   consume(lane, message.placed, piece.offset, piece.length, !message.in_place);
   if (lane.state == Lane::State::kReady) make_ready(lane);
 }
@@ -552,9 +549,6 @@ void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std
   const std::int64_t count = length / instance.item;
   TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
               lane.consumed);
-  Range target = step.target;
-  if (step.kind == StepKind::kReceiveAny)
-    target.offset += step.stride * instance.schedule->arrival_slot(lane.rank, lane.number, lane.peer);
   const std::byte* result = nullptr;
   if (length > 0) {
     switch (step.kind) {
@@ -566,29 +560,21 @@ void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std
       }
       case StepKind::kReceiveReduce:
       case StepKind::kReceiveReduceCopySend: {
-        std::byte* const sum = at(lane, target) + offset;
+        std::byte* const sum = target_of(lane) + offset;
         combine(instance.operation, type, sum, bytes, count);
         result = sum;
         break;
       }
       default: {
-        std::byte* const to = at(lane, target) + offset;
+        std::byte* const to = target_of(lane) + offset;
         if (buffered) std::memcpy(to, bytes, static_cast<std::size_t>(length));
         result = to;
       }
     }
   }
   lane.consumed += length;
-  if (lane.passing_on) {
-    // What came early may be many pieces long.
-    std::int64_t done = 0;
-    do {
-      const std::int64_t part = std::min(kPieceBytes, length - done);
-      pass_on(lane, result + done, offset + done, part);
-      done += part;
-    } while (done < length);
-  }
   const std::int64_t total = lane.in->messages.front().total;
+  if (lane.passing_on) send_pieces(lane, outgoing(lane), result, total, offset, length);
   if (lane.consumed == total) after_message(lane);
 }
 
@@ -596,7 +582,6 @@ void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std
 void Interpreter::after_message(Lane& lane) {
   Connection& connection = *lane.in;
   connection.messages.pop_front();
-  connection.front_taken = false;
   lane.in = nullptr;
   if (lane.instance->schedule->credits(lane.rank, lane.number) != core::kUnlimitedCredits)
     transport_.free_slot(connection.channel);

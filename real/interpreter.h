@@ -87,7 +87,8 @@ class Interpreter : public Receiver {
   bool take_message(Lane& lane);
   bool acquire_slot(Lane& lane, const Channel& channel);
   void consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool buffered);
-  void pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length);
+  void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
+                   std::int64_t length);
   void send_held(Lane& lane);
   void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
   void send_multicast(Lane& lane);
@@ -96,7 +97,9 @@ class Interpreter : public Receiver {
   void complete(Lane& lane);
   void finish(Lane& lane);
   [[nodiscard]] std::byte* at(const Lane& lane, const core::Range& range) const;
-  [[nodiscard]] Channel outgoing(const Lane& lane, core::Rank to, core::Lane to_lane) const;
+  [[nodiscard]] Channel outgoing(const Lane& lane) const;
+  [[nodiscard]] std::byte* target_of(const Lane& lane) const;
+  [[nodiscard]] static bool takes_from(const Lane& lane, const Connection& connection);
 
   Transport& transport_;
   InterpreterListener& listener_;

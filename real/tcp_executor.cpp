@@ -87,6 +87,11 @@ class Coordinator {
     info.bound_reason.clear();
     info.communication_bound = info.step_bound = Time();
     sink_.begin(info);
+    for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
+    if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+    if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
+        scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
+      sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
     Expected<void> done = all_steps();
     if (!done && stopped_) {
       sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
@@ -107,7 +112,6 @@ class Coordinator {
     std::optional<Child> child;
     std::optional<ControlChannel> channel;
     int port = 0;
-    std::vector<std::unique_ptr<proto::Control>> inbox;
   };
 
   Expected<void> all_steps() {
@@ -124,6 +128,8 @@ class Coordinator {
     // After the last comparison.
     auto ready = from_everyone([](const proto::Control& m) { return m.has_ready(); }, "has not compared its results");
     if (!ready) return tl::make_unexpected(ready.error());
+    if (left_out_)
+      sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for", record_.most_spans));
     sink_.note(options_.verify ? "every element of every result was compared and is right"
                                : "results were not compared (--no-verify)");
     return {};
@@ -146,7 +152,9 @@ class Coordinator {
     for (std::size_t w = 0; w < workers_.size(); ++w) {
       // The secret goes by the environment: arguments can be read by others on this machine.
       std::vector<std::string> settings;
-      for (char** entry = environ; *entry; ++entry) settings.emplace_back(*entry);
+      for (char** entry = environ; *entry; ++entry) {
+        if (!std::string_view(*entry).starts_with("TUTTI_RUN_SECRET=")) settings.emplace_back(*entry);
+      }
       settings.push_back("TUTTI_RUN_SECRET=" + secret_);
       std::vector<char*> environment;
       for (std::string& setting : settings) environment.push_back(setting.data());
@@ -205,6 +213,7 @@ class Coordinator {
     assignment.set_scenario_text(scenario_.text);
     assignment.set_library(options_.library);
     assignment.set_steps(scenario_.run.steps);
+    assignment.set_seed(scenario_.run.seed);
     for (const Worker& worker : workers_) {
       proto::Address& address = *assignment.add_peer();
       address.set_host("127.0.0.1");

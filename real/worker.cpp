@@ -76,6 +76,7 @@ class Worker {
     auto scenario = core::read_scenario(assignment.scenario_text(), assignment.scenario_file(), library);
     if (!scenario) return tl::make_unexpected(scenario.error());
     scenario->run.steps = assignment.steps();
+    scenario->run.seed = assignment.seed();
 
     auto sockets = meet_peers(assignment);
     if (!sockets) return tl::make_unexpected(sockets.error());

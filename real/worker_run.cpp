@@ -120,7 +120,8 @@ core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function
     replica->done = {};
     replica->done.device = scenario_.cluster->part_name(replica->device);
     replica->done.start = replica->stream_free = begin;
-    replica->driver.begin_step(1'000'000, *replica);
+    const core::RunOptions& options = scenario_.run;
+    replica->driver.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica->rank, step), *replica);
   }
   // The host is there from the beginning.
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {

@@ -75,7 +75,6 @@ class WorkerRun : private InterpreterListener {
 
  private:
   struct Replica;
-  struct PackBuffers;
 
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone& step) override;

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
-#include "core/base/random.h"
 #include "core/base/version.h"
 #include "core/scenario/run_info.h"
 #include "sim/interpreter.h"
@@ -46,6 +45,7 @@ class Run : private InterpreterListener {
   Run(const Scenario& scenario, const core::RecordOptions& record, const core::RunControl& control,
       core::TimelineSink& sink)
       : scenario_(scenario),
+        record_(record),
         control_(control),
         sink_(sink),
         cluster_(*scenario.cluster),
@@ -57,6 +57,7 @@ class Run : private InterpreterListener {
 
   core::Expected<void> run() {
     sink_.begin(core::run_info(scenario_, "simulated"));
+    for (const std::string& note : core::recording_notes(record_, cluster_)) sink_.note(note);
     set_up_replicas();
     lane_steps_ = std::max(1.0, steps_of_plan() * scenario_.run.steps);
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -180,17 +181,9 @@ class Run : private InterpreterListener {
     replica.step_began = now;
     replica.forward = replica.backward = replica.other = replica.communication = Time();
     replica.cause = cause;
-    replica.driver.begin_step(pace_of(replica), replica.actions);
-  }
-
-  /// Millionths of the stated time: even within ± the jitter, told by seed, replica and step alone.
-  [[nodiscard]] std::int64_t pace_of(const Replica& replica) const {
-    const std::int64_t jitter = scenario_.run.compute_jitter_ppm;
-    if (jitter == 0) return 1'000'000;
-    core::Random random(scenario_.run.seed ^
-                        (static_cast<std::uint64_t>(replica.index) << 32 | static_cast<std::uint32_t>(replica.step)) *
-                            0x9e3779b97f4a7c15u);
-    return 1'000'000 - jitter + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * jitter + 1)));
+    const core::RunOptions& run = scenario_.run;
+    replica.driver.begin_step(core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step),
+                              replica.actions);
   }
 
   void compute(Replica& replica, const ComputeTask& task) {
@@ -523,6 +516,7 @@ class Run : private InterpreterListener {
   }
 
   const Scenario& scenario_;
+  const core::RecordOptions& record_;
   const core::RunControl& control_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;

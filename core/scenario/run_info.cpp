@@ -1,7 +1,10 @@
 #include "core/scenario/run_info.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/strategy/bounds.h"
 
@@ -75,6 +78,20 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   }
   for (const BackwardSegment& segment : scenario.workload.segments) info.layers.push_back(segment.layer);
   return info;
+}
+
+std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster) {
+  std::vector<std::string> notes;
+  if (record.level == RecordLevel::kNone) return notes;
+  const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
+  if (record.first_worker > 0 || last + 1 < cluster.workers())
+    notes.push_back(
+        fmt::format("spans are those of workers {} to {} of {} only", record.first_worker, last, cluster.workers()));
+  if (record.from > Time() || record.to < kNever) {
+    notes.push_back(fmt::format("spans are those from {} {} only", show(record.from),
+                                record.to < kNever ? "to " + show(record.to) : "on"));
+  }
+  return notes;
 }
 
 }  // namespace tutti::core

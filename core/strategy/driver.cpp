@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 
 namespace tutti::core {
 
@@ -16,6 +17,14 @@ std::string_view to_string(ComputeKind kind) {
     case ComputeKind::kUpdate: return "update";
   }
   return "";
+}
+
+std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step) {
+  if (jitter_ppm == 0) return 1'000'000;
+  Random random(seed ^
+                (static_cast<std::uint64_t>(replica) << 32 | static_cast<std::uint32_t>(step)) * 0x9e3779b97f4a7c15u);
+  return 1'000'000 - jitter_ppm +
+         static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * jitter_ppm + 1)));
 }
 
 DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan(p) {

@@ -45,6 +45,10 @@ struct DriverTables {
   std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p
 };
 
+/// How much slower or faster than stated a replica computes in a step, in millionths: even within ± `jitter_ppm`, told
+/// by seed, replica and step alone.
+std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step);
+
 /// Decides what one replica does next: computes forward and backward, launches each pack as soon as its rule allows,
 /// updates what has arrived. The same for a simulated and a real replica. A deterministic state machine: it knows no
 /// time, only the order of what happens.

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <deque>
-#include <map>
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>
@@ -51,8 +50,7 @@ struct TcpTransport::State {
     Header header;
     std::byte* target = nullptr;
     std::size_t done = 0;  ///< of the payload
-    bool readable = true;  ///< not known to be empty
-    bool writable = true;
+    bool writable = true;  ///< not known to be full
     bool waits_to_read = false;
     bool waits_to_write = false;
   };
@@ -123,7 +121,8 @@ struct TcpTransport::State {
   /// Takes what the kernel has. True if something moved.
   bool read(Peer& peer) {
     bool moved = false;
-    while (peer.readable && failure.empty()) {
+    bool more = true;
+    while (more && failure.empty()) {
       const std::size_t missing = peer.in_payload ? static_cast<std::size_t>(peer.header.piece.length) - peer.done : 0;
       const bool straight = peer.begin == peer.end && missing >= kBufferBytes / 2;
       if (peer.begin == peer.end) peer.begin = peer.end = 0;
@@ -132,7 +131,6 @@ struct TcpTransport::State {
       const ssize_t got = ::recv(peer.socket.native_handle(), to, room, MSG_DONTWAIT);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        peer.readable = false;
         break;
       }
       if (got <= 0) {
@@ -146,7 +144,7 @@ struct TcpTransport::State {
       } else {
         peer.end += static_cast<std::size_t>(got);
         parse(peer);
-        if (static_cast<std::size_t>(got) < room) peer.readable = false;  // that was all, most likely
+        more = static_cast<std::size_t>(got) == room;  // else that was all, most likely
       }
     }
     return moved;
@@ -209,10 +207,7 @@ struct TcpTransport::State {
       if (!peer) continue;
       if (!peer->waits_to_read) {
         peer->waits_to_read = true;
-        peer->socket.async_wait(tcp::socket::wait_read, [peer](ErrorCode error) {
-          peer->waits_to_read = false;
-          if (!error) peer->readable = true;
-        });
+        peer->socket.async_wait(tcp::socket::wait_read, [peer](ErrorCode) { peer->waits_to_read = false; });
       }
       if (!peer->queue.empty() && !peer->waits_to_write) {
         peer->waits_to_write = true;
@@ -232,7 +227,6 @@ struct TcpTransport::State {
     for (const std::unique_ptr<Peer>& peer : peers) {
       if (!peer) continue;
       moved = write(*peer) || moved;
-      peer->readable = true;
       moved = read(*peer) || moved;
     }
     return moved;
@@ -252,7 +246,7 @@ TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> w
     ErrorCode ignored;
     peer->socket.set_option(tcp::no_delay(true), ignored);
     peer->worker = static_cast<std::int32_t>(w);
-    // Twice the speed of BBR on loopback, and no worse elsewhere; refused where the kernel lacks it.
+    // BBR, the default of some kernels, paces even loopback; where the kernel lacks CUBIC this is refused.
     ::setsockopt(peer->socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, "cubic", 5);
     state_->peers[w] = std::move(peer);
   }

@@ -354,7 +354,7 @@ TEST(Simulator, ARunBeyondAllTimeIsAnErrorNotAnOverflow) {
   EXPECT_THAT(ran.error().message(), testing::HasSubstr("53 days of virtual time"));
 }
 
-TEST(Simulator, SumsBeyondSixtyFourBitsAreAnErrorNotAnOverflow) {
+TEST(Simulator, SumsBeyondSixtyFourBitsDoNotOverflow) {
   const core::Library library(test::source_folder() + "/scenarios");
   const auto s = core::read_scenario(
       "cluster { workers { machine: \"m\" count: 2000 } network { kind: ONE_SWITCH latency_us: 0 } machine { name: "

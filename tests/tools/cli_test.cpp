@@ -494,7 +494,8 @@ TEST(Perf, RefusesWhatIsNoSize) {
                                                                                    {"-e", "1T"},
                                                                                    {"-f", "1"},
                                                                                    {"--backend", "nccl"},
-                                                                                   {"-n", "0"},
+                                                                                   {"-n", "5"},
+                                                                                   {"--backend", "tcp", "-n", "0"},
                                                                                    {"--type", "f"}}) {
     std::vector<std::string> arguments{"perf", scenario("01_two_ranks")};
     arguments.insert(arguments.end(), bad.begin(), bad.end());

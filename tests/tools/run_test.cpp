@@ -134,7 +134,7 @@ TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
     core::Time last;
     for (const core::Span& span : *read) {
       EXPECT_GE(span.start, last) << "spans of a row do not overlap";
-      last = span.start;
+      last = span.start + span.duration;
       ++spans;
     }
   }

@@ -109,6 +109,10 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
   auto scenario = core::load_scenario(options.scenario, environment.library);
   if (!scenario) return report(scenario.error());
+  if (record->first_worker >= scenario->cluster->workers()) {
+    return report(Error::request(
+        fmt::format("--workers {}: there are only {}, counted from 0", options.workers, scenario->cluster->workers())));
+  }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
     if (const auto done = adjust(scenario->run); !done) return report(done.error());

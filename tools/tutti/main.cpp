@@ -112,8 +112,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();
   c->add_option("-f,--stepfactor", o.factor, "From size to size")->capture_default_str();
   c->add_option("--type", o.type, "Of the elements")->capture_default_str();
-  c->add_option("-n,--iters", o.iterations, "Timed repetitions of a real run")->capture_default_str();
-  c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them")->capture_default_str();
+  c->add_option("-n,--iters", o.iterations, "Timed repetitions of a real run (default 20)");
+  c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them (default 5)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 

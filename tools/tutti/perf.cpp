@@ -130,6 +130,8 @@ struct Request {
   bool real = false;
   core::DataType type = core::DataType::kFloat32;
   std::vector<std::int64_t> elements;
+  std::int32_t iterations = 20;
+  std::int32_t warm_up = 5;
 };
 
 Expected<Request> read_request(const PerfOptions& options) {
@@ -149,8 +151,12 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (!most) return wrong(fmt::format("-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most));
   if (*least > *most) return wrong(fmt::format("-b {} is more than -e {}", options.least, options.most));
   if (!(options.factor > 1 && options.factor <= 1e6)) return wrong("-f must be above 1");
-  if (options.iterations < 1 || options.iterations > 100'000) return wrong("-n must be from 1 to 100000");
-  if (options.warm_up < 0 || options.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
+  if (!request.real && (options.iterations || options.warm_up))
+    return wrong("-n and -w repeat a real run; the simulator needs no repetition (--backend tcp)");
+  request.iterations = options.iterations.value_or(request.iterations);
+  request.warm_up = options.warm_up.value_or(request.warm_up);
+  if (request.iterations < 1 || request.iterations > 100'000) return wrong("-n must be from 1 to 100000");
+  if (request.warm_up < 0 || request.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
   const std::int64_t item = core::size_of(*type).count();
   std::int64_t bytes = std::max(*least, item);
   while (bytes <= *most) {
@@ -175,7 +181,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
   sim::Simulator simulator;
   real::TcpExecutor processes({"/proc/self/exe", environment.library.folder(), true, 60});
   core::Executor& executor = request->real ? static_cast<core::Executor&>(processes) : simulator;
-  const std::int32_t steps = request->real ? options.warm_up + options.iterations : 1;
+  const std::int32_t steps = request->real ? request->warm_up + request->iterations : 1;
   const auto n = static_cast<double>(scenario->cluster->replicas());
 
   Interrupt interrupt;
@@ -200,7 +206,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
     if (const auto ran = executor.run(*one, record, control, packs); !ran) return report(ran.error());
     if (packs.times.size() != static_cast<std::size_t>(steps)) break;  // interrupted
     Time sum;
-    const std::size_t first = request->real ? static_cast<std::size_t>(options.warm_up) : 0;
+    const std::size_t first = request->real ? static_cast<std::size_t>(request->warm_up) : 0;
     for (std::size_t p = first; p < packs.times.size(); ++p) sum += packs.times[p];
     Row row;
     row.elements = elements;

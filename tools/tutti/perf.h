@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/tutti/command.h"
@@ -14,8 +15,8 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
-  std::int32_t iterations = 20;  ///< of a real run
-  std::int32_t warm_up = 5;
+  std::optional<std::int32_t> iterations;  ///< of a real run; default 20
+  std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";
 };
 
