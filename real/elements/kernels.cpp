@@ -1,7 +1,6 @@
 // The loops over elements. Compiled once per instruction set (real/CMakeLists.txt): TUTTI_KERNELS is the name of the
 // function that hands them out. Everything else is local to the file, so that the linker cannot take the code of one
-// instruction set for another's. In caches wider vectors are worth 1.3 to 1.8 times; from memory one core adds what
-// memory delivers either way.
+// instruction set for another's.
 
 #include "real/elements/kernels.h"
 

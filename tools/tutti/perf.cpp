@@ -150,7 +150,7 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (!least) return wrong(fmt::format("-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least));
   if (!most) return wrong(fmt::format("-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most));
   if (*least > *most) return wrong(fmt::format("-b {} is more than -e {}", options.least, options.most));
-  if (!(options.factor > 1 && options.factor <= 1e6)) return wrong("-f must be above 1");
+  if (!(options.factor > 1)) return wrong("-f must be above 1");
   if (!request.real && (options.iterations || options.warm_up))
     return wrong("-n and -w repeat a real run; the simulator needs no repetition (--backend tcp)");
   request.iterations = options.iterations.value_or(request.iterations);
@@ -158,11 +158,12 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (request.iterations < 1 || request.iterations > 100'000) return wrong("-n must be from 1 to 100000");
   if (request.warm_up < 0 || request.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
   const std::int64_t item = core::size_of(*type).count();
-  std::int64_t bytes = std::max(*least, item);
-  while (bytes <= *most) {
+  for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.elements.empty() || elements > request.elements.back()) request.elements.push_back(elements);
-    bytes = std::max(bytes + 1, static_cast<std::int64_t>(static_cast<double>(bytes) * options.factor));
+    const double next = static_cast<double>(bytes) * options.factor;
+    if (next > static_cast<double>(*most)) break;
+    bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
   }
   if (request.elements.empty()) return wrong(fmt::format("-e {} is less than one element", options.most));
   return request;

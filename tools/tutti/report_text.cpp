@@ -65,7 +65,9 @@ std::string step_part(const Summary& summary, const StepRecord& step) {
   table.row({"  backward", show(step.backward), show_share(share(step.backward, whole)), ""});
   table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, whole)), ""});
   table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, whole)),
-             fmt::format("of {} with a pack in flight", show(step.communication))});
+             // Of a replica that ends before the last one, less may be in flight than is exposed of the whole step.
+             fmt::format("{}{} with a pack in flight", step.exposed <= step.communication ? "of " : "",
+                         show(step.communication))});
   const RunInfo& info = summary.info();
   if (!info.bound_reason.empty()) add_bound(table, summary);
   std::string text = table.text(0);
@@ -126,8 +128,9 @@ std::string report_text(const Summary& summary, int rows) {
   } else {
     text += "no step ended\n";
   }
-  for (const std::string& note : summary.info().notes) text += "\nnote: " + note;
-  if (!summary.info().notes.empty()) text += '\n';
+  const std::vector<std::string>& notes = summary.info().notes;
+  if (!notes.empty() && !text.ends_with("\n\n")) text += '\n';
+  for (const std::string& note : notes) text += "note: " + note + '\n';
   return text;
 }
 
