@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/version.h"
 #include "core/scenario/run_info.h"
+#include "sim/critical_path.h"
 #include "sim/interpreter.h"
 #include "sim/recorder.h"
 
@@ -21,24 +22,6 @@ using core::PartId;
 using core::Rank;
 using core::Scenario;
 using core::Time;
-
-/// A point on the way that led to some event: work `node` up to time `until` (a node may go on afterwards).
-struct Cause {
-  std::int32_t node = -1;
-  Time until;
-  std::int32_t segment = -1;  ///< of a backward pass: the last segment before `until`
-};
-
-/// Work of a replica that something may have waited for. Nodes make up the graph whose longest path is the step.
-struct PathNode {
-  Cause before;
-  std::int32_t kind = 0;  ///< a compute span's kind, or kPackInFlight
-  std::int32_t replica = 0;
-  std::int32_t step = 0;
-  std::int32_t pack = -1;
-  Time start;
-  std::int32_t details = -1;  ///< of a pack: index into the trails
-};
 
 class Run : private InterpreterListener {
  public:
@@ -191,13 +174,13 @@ class Run : private InterpreterListener {
     const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
     // What the task waited for: the stream if it was busy, else whatever put it there.
     const Cause before = service.start > now_ && replica.stream_cause.node >= 0 ? replica.stream_cause : replica.cause;
-    const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 && node(before.node).kind == kind &&
-                         node(before.node).replica == replica.index && node(before.node).step == replica.step &&
-                         before.until == service.start;
+    const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
+                         path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
+                         path_.node(before.node).step == replica.step && before.until == service.start;
     const std::int32_t segment = task.kind == ComputeKind::kBackward ? task.index : -1;
     const std::int32_t pack = segment < 0 ? task.index : -1;
     replica.stream_cause = {
-        goes_on ? before.node : add_node({before, kind, replica.index, replica.step, pack, service.start, -1}),
+        goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, pack, service.start, -1}),
         service.end, segment};
     replica.queue.push_back({task, service.start, service.end, replica.stream_cause});
     events_.push({service.end, static_cast<std::uint64_t>(replica.index), EventKind::kCompute,
@@ -270,7 +253,7 @@ class Run : private InterpreterListener {
     sink_.step(record);
     ++steps_ended_;
     step_ends_.erase(record.step);
-    if (nodes_.size() > 2 * nodes_kept_ + 100'000) forget_path_before(last_step_start_);
+    if (path_.is_worth_pruning()) path_.forget_before(last_step_start_, causes());
   }
 
   // --- packs ---
@@ -339,17 +322,15 @@ class Run : private InterpreterListener {
   }
 
   /// The pack's way from the launch that its trail begins with to here.
-  std::int32_t add_flight_node(const Flight& flight, Rank rank, Time now, const Trail& trail) {
+  std::int32_t add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
     const auto origin = static_cast<std::size_t>(trail.origin);
     const Time start = flight.started[origin];
-    const std::int32_t id =
-        add_node({flight.causes[origin], core::SpanKind::kPackInFlight, static_cast<std::int32_t>(rank), flight.step,
-                  flight.pack, start, static_cast<std::int32_t>(trails_.size())});
-    trails_.push_back(trail);
-    trails_.back().parts.launch += scenario_.plan.launch_overhead;
-    TUTTI_CHECK(trails_.back().parts.total() == now - start, "the critical path of pack {} explains {} of {} ps",
-                flight.pack, trails_.back().parts.total().count(), (now - start).count());
-    return id;
+    trail.parts.launch += scenario_.plan.launch_overhead;
+    TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.pack,
+                trail.parts.total().count(), (now - start).count());
+    return path_.add({flight.causes[origin], core::SpanKind::kPackInFlight, static_cast<std::int32_t>(rank),
+                      flight.step, flight.pack, start, -1},
+                     trail);
   }
 
   void step_done(const StepDone& done) override {
@@ -386,102 +367,23 @@ class Run : private InterpreterListener {
 
   // --- the critical path ---
 
-  std::int32_t add_node(PathNode added) {
-    nodes_.push_back(added);
-    return static_cast<std::int32_t>(nodes_.size()) - 1;
+  /// Everything from which a path may lead back.
+  [[nodiscard]] std::vector<Cause*> causes() {
+    std::vector<Cause*> all{&last_cause_};
+    for (Replica& replica : replicas_) {
+      all.push_back(&replica.cause);
+      all.push_back(&replica.stream_cause);
+      for (Queued& queued : replica.queue) all.push_back(&queued.done);
+    }
+    for (auto& [instance, flight] : flights_) {
+      for (Cause& cause : flight.causes) all.push_back(&cause);
+    }
+    for (auto& [step, end] : step_ends_) all.push_back(&end.cause);
+    return all;
   }
-  PathNode& node(std::int32_t id) { return nodes_[static_cast<std::size_t>(id)]; }
 
-  /// From the end of the last step back to its beginning, then written the right way round.
   void write_path() {
-    std::vector<core::PathPiece> pieces;
-    for (Cause at = last_cause_; at.node >= 0; at = node(at.node).before) {
-      const PathNode& from = node(at.node);
-      if (at.until <= last_step_start_) break;
-      if (at.until == from.start) continue;
-      core::PathPiece piece;
-      piece.kind = from.kind;
-      piece.device = cluster_.part_name(replicas_[static_cast<std::size_t>(from.replica)].device);
-      piece.start = from.start;
-      piece.end = at.until;
-      piece.pack = from.pack;
-      if (from.details >= 0) describe(piece, trails_[static_cast<std::size_t>(from.details)]);
-      if (piece.start < last_step_start_) cut_front(piece, last_step_start_);
-      if (at.segment >= 0) piece.layer = scenario_.workload.segments[static_cast<std::size_t>(at.segment)].layer;
-      pieces.push_back(std::move(piece));
-    }
-    std::reverse(pieces.begin(), pieces.end());
-    for (const core::PathPiece& piece : pieces) sink_.path(piece);
-  }
-
-  /// A replica that was ahead did the first of it before the step began. Of a pack the parts are shortened alike.
-  static void cut_front(core::PathPiece& piece, Time start) {
-    const auto before = static_cast<core::Wide>((piece.end - piece.start).count());
-    const auto left = static_cast<core::Wide>((piece.end - start).count());
-    piece.start = start;
-    if (piece.parts.total() == Time()) return;
-    const auto shorten = [&](Time& part) {
-      part = Time(static_cast<std::int64_t>(static_cast<core::Wide>(part.count()) * left / before));
-    };
-    core::Breakdown& parts = piece.parts;
-    for (Time* part : {&parts.launch, &parts.latency, &parts.reduce, &parts.copy, &parts.queue}) shorten(*part);
-    for (Time& part : parts.wire) shorten(part);
-    parts.queue += piece.end - piece.start - parts.total();  // what rounding lost
-  }
-
-  /// Drops the nodes of the path that neither the step just ended nor a later one can lead back to: those whose end is
-  /// not after `horizon`, its start. Nodes refer to older ones only, so one pass down marks what is needed and one up moves it.
-  void forget_path_before(Time horizon) {
-    std::vector<char> needed(nodes_.size(), 0);
-    const auto cut = [horizon](Cause& cause) {
-      if (cause.node >= 0 && cause.until <= horizon) cause.node = -1;
-      return cause.node;
-    };
-    const auto each_cause = [this](const auto& visit) {
-      visit(last_cause_);
-      for (Replica& replica : replicas_) {
-        visit(replica.cause);
-        visit(replica.stream_cause);
-        for (Queued& queued : replica.queue) visit(queued.done);
-      }
-      for (auto& [instance, flight] : flights_) {
-        for (Cause& cause : flight.causes) visit(cause);
-      }
-      for (auto& [step, end] : step_ends_) visit(end.cause);
-    };
-    each_cause([&](Cause& cause) {
-      if (cut(cause) >= 0) needed[static_cast<std::size_t>(cause.node)] = 1;
-    });
-    for (std::size_t i = nodes_.size(); i-- > 0;) {
-      if (needed[i] && cut(nodes_[i].before) >= 0) needed[static_cast<std::size_t>(nodes_[i].before.node)] = 1;
-    }
-    std::vector<std::int32_t> moved(nodes_.size(), -1);
-    std::vector<PathNode> nodes;
-    std::vector<Trail> trails;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!needed[i]) continue;
-      moved[i] = static_cast<std::int32_t>(nodes.size());
-      PathNode node = nodes_[i];
-      if (node.before.node >= 0) node.before.node = moved[static_cast<std::size_t>(node.before.node)];
-      if (node.details >= 0) {
-        trails.push_back(trails_[static_cast<std::size_t>(node.details)]);
-        node.details = static_cast<std::int32_t>(trails.size()) - 1;
-      }
-      nodes.push_back(node);
-    }
-    each_cause([&](Cause& cause) {
-      if (cause.node >= 0) cause.node = moved[static_cast<std::size_t>(cause.node)];
-    });
-    nodes_ = std::move(nodes);
-    trails_ = std::move(trails);
-    nodes_kept_ = nodes_.size();
-  }
-
-  void describe(core::PathPiece& piece, const Trail& trail) const {
-    piece.parts = trail.parts;
-    if (trail.slowest >= 0) piece.slowest_link = cluster_.link_name(trail.slowest);
-    if (trail.queued_at >= 0) piece.queued_at = cluster_.link_name(trail.queued_at);
-    piece.queued_time = trail.queued_time;
+    for (const core::PathPiece& piece : path_.pieces(last_cause_, last_step_start_, scenario_)) sink_.path(piece);
   }
 
   // --- links ---
@@ -531,9 +433,7 @@ class Run : private InterpreterListener {
   std::map<std::uint32_t, Flight> flights_;                           ///< by instance
   std::map<std::pair<std::int32_t, std::int32_t>, Time> pack_ready_;  ///< by step and pack: on the last replica so far
   std::map<std::int32_t, StepEnd> step_ends_;
-  std::vector<PathNode> nodes_;
-  std::vector<Trail> trails_;
-  std::size_t nodes_kept_ = 0;  ///< when they were last sorted out
+  CriticalPath path_;
   Time now_;
   Time last_step_end_;
   Time last_step_start_;
