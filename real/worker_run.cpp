@@ -59,14 +59,15 @@ struct WorkerRun::Replica : core::DriverActions {
   ReplicaStep done;
 };
 
-WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
+WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
                      const WorkerOptions& options)
     : scenario_(scenario),
       worker_(worker),
       transport_(transport),
+      devices_(devices),
       options_(options),
       tables_(scenario.workload, scenario.plan),
-      interpreter_(transport, *this, options.record_steps) {
+      interpreter_(transport, devices, *this, options.record_steps) {
   const core::Cluster& cluster = *scenario.cluster;
   std::size_t group = 0;
   for (std::int64_t before = cluster.groups()[0].count; worker >= before; before += cluster.groups()[++group].count) {
@@ -83,9 +84,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
   buffers_.resize(scenario.plan.packs.size());
   for (std::size_t p = 0; p < buffers_.size(); ++p) {
-    buffers_[p].resize(ranks_.size());
-    const auto bytes = static_cast<std::size_t>(scenario.plan.packs[p].collective.bytes().count());
-    for (std::size_t r = 0; r < replicas_.size(); ++r) buffers_[p][r].resize(bytes);
+    const std::int64_t bytes = scenario.plan.packs[p].collective.bytes().count();
+    for (std::size_t r = 0; r < replicas_.size(); ++r) buffers_[p].push_back(devices.take(ranks_[r], bytes, false));
   }
 }
 
@@ -96,16 +96,21 @@ Receiver& WorkerRun::receiver() { return interpreter_; }
 void WorkerRun::prepare(std::int32_t step) {
   for (std::size_t p = 0; p < buffers_.size(); ++p) {
     const core::Collective& collective = scenario_.plan.packs[p].collective;
-    std::vector<std::byte*> data;
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      std::vector<std::byte>& buffer = buffers_[p][r];
-      if (r < replicas_.size())
-        fill_inputs(collective.type, key_of(step, p), ranks_[r], buffer.data(), collective.elements);
-      data.push_back(buffer.data());
+    std::vector<std::byte*> data(ranks_.size());
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      data[r] = buffers_[p][r].get();
+      fill(collective, key_of(step, p), ranks_[r], data[r]);
     }
     interpreter_.open({static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(p)}, collective, Operation::kSum,
                       ranks_, data);
   }
+}
+
+void WorkerRun::fill(const core::Collective& collective, std::uint64_t key, Rank rank, std::byte* buffer) {
+  if (devices_.host_reaches(rank)) return fill_inputs(collective.type, key, rank, buffer, collective.elements);
+  std::vector<std::byte> inputs(static_cast<std::size_t>(collective.bytes().count()));
+  fill_inputs(collective.type, key, rank, inputs.data(), collective.elements);
+  devices_.copy_now(buffer, inputs.data(), collective.bytes().count());
 }
 
 core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function<bool()>& idle) {
@@ -135,9 +140,10 @@ core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function
     interpreter_.run_ready();
     if (replicas_left_ == 0 && ranks_left_ == 0) break;
     const Clock::time_point now = Clock::now();
-    const Clock::time_point patience = std::min(next_due(), now + std::chrono::milliseconds(20));
+    const Clock::time_point patience = std::min({next_due(), devices_.next_due(), now + std::chrono::milliseconds(20)});
     if (auto polled = transport_.poll(interpreter_.has_ready() ? now : patience); !polled)
       return tl::make_unexpected(polled.error());
+    if (auto polled = devices_.poll(interpreter_); !polled) return tl::make_unexpected(polled.error());
     if (progress_ != seen || next_due() != Clock::time_point::max()) {
       seen = progress_;
       moved = now;
@@ -175,7 +181,14 @@ core::Expected<void> WorkerRun::verify(std::int32_t step) {
     const core::Collective& collective = scenario_.plan.packs[p].collective;
     std::vector<Rank> ranks(ranks_.begin(), ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size()));
     std::vector<const std::byte*> results;
-    for (std::size_t r = 0; r < replicas_.size(); ++r) results.push_back(buffers_[p][r].data());
+    std::vector<std::vector<std::byte>> fetched;
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      results.push_back(buffers_[p][r].get());
+      if (devices_.host_reaches(ranks_[r])) continue;
+      fetched.emplace_back(static_cast<std::size_t>(collective.bytes().count()));
+      devices_.copy_now(fetched.back().data(), results.back(), collective.bytes().count());
+      results.back() = fetched.back().data();
+    }
     const auto n = static_cast<std::int32_t>(collective.contributors);
     const double factor = scenario_.strategy.reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1;
     const auto wrong = find_wrong_sum(collective.type, key_of(step, p), collective.elements, n, factor, ranks, results);

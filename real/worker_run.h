@@ -11,7 +11,7 @@
 #include "core/scenario/scenario.h"
 #include "core/strategy/driver.h"
 #include "core/timeline/timeline.h"
-#include "real/interpreter.h"
+#include "real/interpreter/interpreter.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {
@@ -55,8 +55,9 @@ struct WorkerStep {
 /// time that passes (the compute stream is busy, the core is not), so communication overlaps it as in training.
 class WorkerRun : private InterpreterListener {
  public:
-  /// REQUIRES: scenario and transport outlive the run.
-  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, const WorkerOptions& options);
+  /// REQUIRES: scenario, transport and devices outlive the run.
+  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+            const WorkerOptions& options);
   ~WorkerRun() override;
 
   Receiver& receiver();
@@ -79,6 +80,7 @@ class WorkerRun : private InterpreterListener {
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone& step) override;
 
+  void fill(const core::Collective& collective, std::uint64_t key, core::Rank rank, std::byte* buffer);
   void compute(Replica& replica, const core::ComputeTask& task);
   void run_due_tasks();
   [[nodiscard]] Transport::Clock::time_point next_due() const;
@@ -88,12 +90,13 @@ class WorkerRun : private InterpreterListener {
   const core::Scenario& scenario_;
   std::int32_t worker_;
   Transport& transport_;
+  Devices& devices_;
   WorkerOptions options_;
   core::DriverTables tables_;
   Interpreter interpreter_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker in every pack: replicas, then the host if it helps
-  std::vector<std::vector<std::vector<std::byte>>> buffers_;  ///< [pack][rank of ranks_]
+  std::vector<std::vector<Devices::Memory>> buffers_;  ///< [pack][replica]
   std::int32_t step_ = -1;
   int replicas_left_ = 0;
   int ranks_left_ = 0;

@@ -1,7 +1,5 @@
 #include "real/transport/local.h"
 
-#include <cstring>
-
 #include "core/base/check.h"
 
 namespace tutti::real {
@@ -20,7 +18,7 @@ core::Expected<void> LocalTransport::poll(Clock::time_point) {
     std::byte* const to = receiver_->place(send.piece);
     TUTTI_CHECK(to, "a piece of {} bytes that nobody expects, from rank {} to rank {}", send.piece.length,
                 send.piece.channel.from, send.piece.channel.to);
-    if (send.piece.length > 0) std::memcpy(to, send.payload, static_cast<std::size_t>(send.piece.length));
+    devices_->copy_now(to, send.payload, send.piece.length);
     receiver_->arrived(send.piece);
     receiver_->sent(send.ticket);
   }

@@ -2,22 +2,26 @@
 
 #include <deque>
 
+#include "real/devices.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {
 
-/// Between ranks of one process: a copy in memory. Sends are carried out by poll(), so that nobody is called back from
-/// inside a call of their own.
+/// Between ranks of one process: a copy in memory, of the devices too. Sends are carried out by poll(), so that nobody
+/// is called back from inside a call of their own.
 class LocalTransport : public Transport {
  public:
-  /// REQUIRES: `receiver` outlives the transport.
-  void connect(Receiver& receiver) { receiver_ = &receiver; }
+  void connect(Receiver& receiver, Devices& devices) override {
+    receiver_ = &receiver;
+    devices_ = &devices;
+  }
 
   void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 
   [[nodiscard]] bool flushed() const override { return sends_.empty() && slots_.empty(); }
+  [[nodiscard]] bool is_local(core::Rank) const override { return true; }
 
  private:
   struct Send {
@@ -26,6 +30,7 @@ class LocalTransport : public Transport {
     Ticket ticket = 0;
   };
   Receiver* receiver_ = nullptr;
+  Devices* devices_ = nullptr;
   std::deque<Send> sends_;
   std::deque<Channel> slots_;
 };

@@ -254,10 +254,12 @@ TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> w
 
 TcpTransport::~TcpTransport() = default;
 
-void TcpTransport::connect(Receiver& receiver) {
+void TcpTransport::connect(Receiver& receiver, Devices& devices) {
   state_->receiver = &receiver;
-  state_->local.connect(receiver);
+  state_->local.connect(receiver, devices);
 }
+
+bool TcpTransport::is_local(core::Rank rank) const { return !state_->peer_of(rank); }
 
 void TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "real/devices.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {
@@ -24,14 +25,13 @@ class TcpTransport : public Transport {
   TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const TcpOptions& options);
   ~TcpTransport() override;
 
-  /// REQUIRES: `receiver` outlives the transport.
-  void connect(Receiver& receiver);
-
+  void connect(Receiver& receiver, Devices& devices) override;
   void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 
   [[nodiscard]] bool flushed() const override;
+  [[nodiscard]] bool is_local(core::Rank rank) const override;
 
  private:
   struct State;

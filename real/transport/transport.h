@@ -36,6 +36,8 @@ struct Piece {
   [[nodiscard]] bool ends_message() const { return offset + length == total; }
 };
 
+class Devices;
+
 /// What a sender is told when its memory is its own again.
 using Ticket = std::uint64_t;
 
@@ -61,6 +63,9 @@ class Transport {
   using Clock = std::chrono::steady_clock;
 
   virtual ~Transport() = default;
+  /// Who messages are for, and whose memory those between ranks of this process are copied in.
+  /// REQUIRES: comes first; both outlive the transport.
+  virtual void connect(Receiver& receiver, Devices& devices) = 0;
   /// REQUIRES: `payload` stays as it is until Receiver::sent(ticket).
   virtual void send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
   /// Tells the sender of `channel` that a message was taken out.
@@ -70,6 +75,10 @@ class Transport {
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
   /// Everything that was handed over has left.
   [[nodiscard]] virtual bool flushed() const = 0;
+  /// The rank is of this process: its messages do not leave the memory of the process and its devices.
+  [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
+  /// When that happened which the receiver is being told of; outside of poll(), now.
+  [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
 };
 
 }  // namespace tutti::real

@@ -8,7 +8,7 @@
 
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
-#include "real/interpreter.h"
+#include "real/interpreter/interpreter.h"
 #include "real/transport/wire.h"
 #include "tests/support/clusters.h"
 
@@ -27,7 +27,9 @@ class Sink : public real::Transport {
   void send(const real::Piece&, const std::byte*, real::Ticket ticket) override { tickets.push_back(ticket); }
   void free_slot(const real::Channel&) override {}
   core::Expected<void> poll(Clock::time_point) override { return {}; }
+  void connect(real::Receiver&, real::Devices&) override {}
   [[nodiscard]] bool flushed() const override { return true; }
+  [[nodiscard]] bool is_local(core::Rank) const override { return false; }
   std::vector<real::Ticket> tickets;
 };
 
@@ -43,7 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300);
   Sink sink;
   Nobody nobody;
-  real::Interpreter interpreter(sink, nobody, false);
+  real::HostDevices devices;
+  real::Interpreter interpreter(sink, devices, nobody, false);
   std::vector<std::byte> first(1200), second(1200);
   interpreter.open({0, 0}, ring, real::Operation::kSum, {0}, {first.data()});
   interpreter.open({0, 1}, shuffle, real::Operation::kSum, {0}, {second.data()});

@@ -1,4 +1,4 @@
-#include "real/interpreter.h"
+#include "real/interpreter/interpreter.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "core/algorithm/star.h"
 #include "core/strategy/collective.h"
 #include "real/transport/local.h"
+#include "tests/real/one_process.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::real {
@@ -18,90 +19,6 @@ namespace {
 using core::Algorithm;
 using core::DataType;
 using core::Rank;
-
-class Done : public InterpreterListener {
- public:
-  void rank_done(CollectiveTag, Rank rank) override { ranks.push_back(rank); }
-  void step_done(const StepDone& step) override { steps.push_back(step); }
-  std::vector<Rank> ranks;
-  std::vector<StepDone> steps;
-};
-
-/// A whole number that differs between neighbouring ranks and elements, so small that 70 of them are added exactly in
-/// every type, float16 and bfloat16 (whole up to 256) included.
-double input(Rank rank, std::int64_t element) { return static_cast<double>((rank * 5 + element * 3) % 4); }
-
-struct Outcome {
-  std::vector<std::vector<std::byte>> data;
-  std::vector<StepDone> steps;
-};
-
-/// Runs the collective with all ranks in this process, in the order of `start`.
-Outcome run(const core::Collective& collective, Operation operation, const std::vector<Rank>& start) {
-  const Rank ranks = collective.schedule->ranks();
-  Outcome outcome;
-  outcome.data.resize(static_cast<std::size_t>(ranks));
-  std::vector<Rank> all;
-  std::vector<std::byte*> buffers;
-  for (Rank r = 0; r < ranks; ++r) {
-    all.push_back(r);
-    std::vector<std::byte>& data = outcome.data[static_cast<std::size_t>(r)];
-    if (r < collective.contributors) data.resize(static_cast<std::size_t>(collective.bytes().count()));
-    for (std::int64_t e = 0; r < collective.contributors && e < collective.elements; ++e)
-      set_element(collective.type, data.data(), e, input(r, e));
-    buffers.push_back(data.data());
-  }
-  LocalTransport transport;
-  Done done;
-  Interpreter interpreter(transport, done, true);
-  transport.connect(interpreter);
-  const CollectiveTag tag{3, 5};
-  interpreter.open(tag, collective, operation, all, buffers);
-  for (const Rank r : start) {
-    interpreter.start(tag, r);
-    // Late ranks find messages waiting.
-    interpreter.run_ready();
-    EXPECT_TRUE(transport.poll({}));
-  }
-  for (int idle = 0; idle < 3;) {
-    interpreter.run_ready();
-    EXPECT_TRUE(transport.poll({}));
-    idle = transport.flushed() && !interpreter.has_ready() ? idle + 1 : 0;
-  }
-  EXPECT_EQ(done.ranks.size(), static_cast<std::size_t>(ranks)) << interpreter.where_it_stands();
-  if (done.ranks.size() == static_cast<std::size_t>(ranks)) interpreter.close(tag);
-  outcome.steps = std::move(done.steps);
-  return outcome;
-}
-
-std::vector<Rank> in_order(Rank ranks) {
-  std::vector<Rank> all;
-  for (Rank r = 0; r < ranks; ++r) all.push_back(r);
-  return all;
-}
-
-void expect_all_reduced(const core::Collective& collective, Operation operation, const Outcome& outcome, double factor,
-                        const std::string& what) {
-  int wrong = 0;
-  for (std::int64_t e = 0; e < collective.elements && wrong == 0; ++e) {
-    double expected = input(0, e);
-    for (Rank r = 1; r < collective.contributors; ++r) {
-      const double x = input(r, e);
-      switch (operation) {
-        case Operation::kSum: expected += x; break;
-        case Operation::kProduct: expected *= x; break;
-        case Operation::kMin: expected = std::min(expected, x); break;
-        case Operation::kMax: expected = std::max(expected, x); break;
-      }
-    }
-    for (Rank r = 0; r < collective.contributors && wrong == 0; ++r) {
-      const double got = element_at(collective.type, outcome.data[static_cast<std::size_t>(r)].data(), e);
-      if (got == expected * factor) continue;
-      ++wrong;
-      ADD_FAILURE() << what << ": element " << e << " of rank " << r << " is " << got << ", not " << expected * factor;
-    }
-  }
-}
 
 constexpr Algorithm kAlgorithms[] = {
     Algorithm::kRing,      Algorithm::kHalvingDoubling, Algorithm::kPscpu,     Algorithm::kPsgpu,
@@ -208,7 +125,8 @@ TEST(RealInterpreter, RefusesPiecesThatTheScheduleDoesNotSend) {
   const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
   LocalTransport transport;
   Done done;
-  Interpreter interpreter(transport, done, false);
+  HostDevices devices;
+  Interpreter interpreter(transport, devices, done, false);
   std::vector<std::byte> data(400);
   interpreter.open({0, 0}, collective, Operation::kSum, {0}, {data.data()});
   const Channel good{{0, 0}, 1, 0, 0, 0};

@@ -12,7 +12,7 @@
 
 #include "core/algorithm/ring.h"
 #include "core/strategy/collective.h"
-#include "real/interpreter.h"
+#include "real/interpreter/interpreter.h"
 #include "real/transport/wire.h"
 #include "tests/support/clusters.h"
 
@@ -73,8 +73,9 @@ void run_worker(const core::Collective& collective, std::int32_t worker, std::ve
   const std::vector<std::int32_t> worker_of = workers_of(collective);
   TcpTransport transport(std::move(sockets), worker_of, {});
   CountDone done;
-  Interpreter interpreter(transport, done, false);
-  transport.connect(interpreter);
+  HostDevices devices;
+  Interpreter interpreter(transport, devices, done, false);
+  transport.connect(interpreter, devices);
   std::vector<Rank> ranks;
   std::vector<std::vector<std::byte>> data;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
@@ -152,8 +153,9 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
     const auto [ours, theirs] = connected();
     TcpTransport transport({-1, ours}, {0, 1}, {});
     CountDone done;
-    Interpreter interpreter(transport, done, false);
-    transport.connect(interpreter);
+    HostDevices devices;
+    Interpreter interpreter(transport, devices, done, false);
+    transport.connect(interpreter, devices);
     std::vector<std::byte> data(400);
     interpreter.open({0, 0}, collective, Operation::kSum, {0}, {data.data()});
     const std::string http = "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger\r\n\r\n";

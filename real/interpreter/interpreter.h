@@ -10,6 +10,7 @@
 
 #include "core/schedule/schedule.h"
 #include "core/strategy/collective.h"
+#include "real/devices.h"
 #include "real/elements/element_ops.h"
 #include "real/transport/transport.h"
 
@@ -43,10 +44,13 @@ class InterpreterListener {
 /// Messages are moved and reduced in pieces as they come, also those that a fused step passes on, so that a chain of
 /// ranks works on one message at the same time. Where a fused step finds no slot free at its receiver, it takes the
 /// whole message first and sends it once there is one.
-class Interpreter : public Receiver {
+///
+/// The way of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() → send_pieces() → Transport.
+/// Memory that the host does not reach (Devices::host_reaches) gets and gives pieces by way of buffers that it does.
+class Interpreter : public Receiver, public WorkListener {
  public:
-  /// REQUIRES: the transport and the listener outlive the interpreter. Steps are told only if they are watched.
-  Interpreter(Transport& transport, InterpreterListener& listener, bool watch_steps);
+  /// REQUIRES: what it is given outlives the interpreter. Steps are told only if they are watched.
+  Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps);
   ~Interpreter() override;
 
   /// Gets ready for a collective: messages for its ranks may come from now on. `data[i]` is the buffer of rank
@@ -59,7 +63,7 @@ class Interpreter : public Receiver {
   /// REQUIRES: all its ranks here are done.
   void close(CollectiveTag tag);
 
-  /// Goes on with the lanes that can. Call after Transport::poll().
+  /// Goes on with the lanes that can. Call after Transport::poll() and Devices::poll().
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
@@ -72,41 +76,59 @@ class Interpreter : public Receiver {
   void arrived(const Piece& piece) override;
   bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
+  void worked(Ticket ticket) override;
 
  private:
   struct Instance;
   struct Lane;
   struct Inbound;
   struct Connection;
+  struct Outbound;
+  struct PendingSend;
+  struct PendingWork;
 
+  // interpreter.cpp: collectives, lanes, steps inside a rank
   Instance* find(CollectiveTag tag);
   Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
   void make_ready(Lane& lane);
   void run(Lane& lane);
   bool begin(Lane& lane);
-  bool take_message(Lane& lane);
-  bool acquire_slot(Lane& lane, const Channel& channel);
-  void consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool buffered);
-  void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
-                   std::int64_t length);
-  void send_held(Lane& lane);
-  void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
-  void send_multicast(Lane& lane);
-  void after_message(Lane& lane);
-  void work(Lane& lane);
+  bool work(Lane& lane);
   void complete(Lane& lane);
   void finish(Lane& lane);
   [[nodiscard]] std::byte* at(const Lane& lane, const core::Range& range) const;
   [[nodiscard]] Channel outgoing(const Lane& lane) const;
   [[nodiscard]] std::byte* target_of(const Lane& lane) const;
+  [[nodiscard]] Work work_of(const Lane& lane, Work::Kind kind) const;
+
+  // sending.cpp
+  bool acquire_slot(Lane& lane, const Channel& channel);
+  void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
+                   std::int64_t length);
+  void send_out(Lane& lane);
+  void send_held(Lane& lane);
+  void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
+  void send_multicast(Lane& lane);
+
+  // receiving.cpp
+  bool take_message(Lane& lane);
+  bool find_message(Lane& lane);
+  [[nodiscard]] bool is_of_schedule(Instance& instance, const Piece& piece) const;
+  Connection* enter(Instance& instance, Lane& lane, const Piece& piece);
+  std::byte* room_for(Lane& lane, std::int64_t bytes, bool for_host);
+  void consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place);
+  void piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length);
+  void after_message(Lane& lane);
   [[nodiscard]] static bool takes_from(const Lane& lane, const Connection& connection);
 
   Transport& transport_;
+  Devices& devices_;
   InterpreterListener& listener_;
   bool watch_steps_;
   std::map<CollectiveTag, std::unique_ptr<Instance>> instances_;
   std::deque<Lane*> ready_;
-  std::unordered_map<Ticket, Lane*> tickets_;
+  std::unordered_map<Ticket, PendingSend> sends_;
+  std::unordered_map<Ticket, PendingWork> works_;
   Ticket next_ticket_ = 0;
   std::string failure_;
 };

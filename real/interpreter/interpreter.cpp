@@ -1,0 +1,283 @@
+#include "real/interpreter/interpreter.h"
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "real/interpreter/state.h"
+
+namespace tutti::real {
+
+using core::Buffer;
+using core::Range;
+using core::Rank;
+using core::Step;
+using core::StepKind;
+using Clock = Transport::Clock;
+
+Interpreter::Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps)
+    : transport_(transport), devices_(devices), listener_(listener), watch_steps_(watch_steps) {}
+Interpreter::~Interpreter() = default;
+
+// --- collectives ---
+
+void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Operation operation,
+                       const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
+  TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag), "step {} pack {}: {} ranks, {} buffers",
+              tag.step, tag.pack, ranks.size(), data.size());
+  auto instance = std::make_unique<Instance>();
+  instance->tag = tag;
+  instance->collective = &collective;
+  instance->schedule = collective.schedule.get();
+  instance->operation = operation;
+  instance->item = core::size_of(collective.type).count();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Rank rank = ranks[i];
+    Instance::Local& local = instance->ranks[rank];
+    local.data = data[i];
+    local.scratch = devices_.take(rank, instance->schedule->scratch(rank) * instance->item, false);
+    local.lanes.resize(static_cast<std::size_t>(instance->schedule->lanes(rank)));
+    for (std::size_t l = 0; l < local.lanes.size(); ++l) {
+      Lane& lane = local.lanes[l];
+      lane.instance = instance.get();
+      lane.rank = rank;
+      lane.number = static_cast<core::Lane>(l);
+      lane.steps = instance->schedule->steps(rank, lane.number);
+      lane.host_reaches = devices_.host_reaches(rank);
+      for (std::int64_t s = 0; s < lane.steps; ++s) {
+        const StepKind kind = instance->schedule->step(rank, lane.number, s).kind;
+        TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", rank, lane.number);
+        if (!core::receives(kind)) continue;
+        lane.receives_any = kind == StepKind::kReceiveAny;
+        break;
+      }
+    }
+  }
+  instances_[tag] = std::move(instance);
+}
+
+void Interpreter::start(CollectiveTag tag, Rank rank) {
+  Instance& instance = *find(tag);
+  Instance::Local& local = instance.ranks.at(rank);
+  local.started = true;
+  local.lanes_left = static_cast<std::int32_t>(local.lanes.size());
+  const Clock::time_point now = transport_.now();
+  if (local.lanes.empty()) return listener_.rank_done(tag, rank);
+  for (Lane& lane : local.lanes) {
+    lane.began = lane.waited = now;
+    make_ready(lane);
+  }
+}
+
+void Interpreter::close(CollectiveTag tag) { instances_.erase(tag); }
+
+Interpreter::Instance* Interpreter::find(CollectiveTag tag) {
+  const auto found = instances_.find(tag);
+  return found == instances_.end() ? nullptr : found->second.get();
+}
+
+Interpreter::Lane& Interpreter::lane_of(Instance& instance, Rank rank, core::Lane lane) {
+  return instance.ranks.at(rank).lanes[static_cast<std::size_t>(lane)];
+}
+
+std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
+  Instance::Local& local = lane.instance->ranks.at(lane.rank);
+  std::byte* const base = range.buffer == Buffer::kData ? local.data : local.scratch.get();
+  return base + range.offset * lane.instance->item;
+}
+
+/// The connection that the step at hand sends on.
+Channel Interpreter::outgoing(const Lane& lane) const {
+  const core::Peer& to = lane.step.to;
+  return {lane.instance->tag, lane.rank, lane.number, to.rank(lane.rank, lane.instance->schedule->ranks()), to.lane};
+}
+
+/// Work of the step at hand: where and with what kind of numbers. What to do is the caller's to say.
+Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
+  Work work;
+  work.kind = kind;
+  work.rank = lane.rank;
+  work.lane = lane.number;
+  work.operation = lane.instance->operation;
+  work.type = lane.instance->collective->type;
+  return work;
+}
+
+/// Where the step at hand receives to.
+std::byte* Interpreter::target_of(const Lane& lane) const {
+  Range target = lane.step.target;
+  if (lane.step.kind == StepKind::kReceiveAny)
+    target.offset += lane.step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
+  return at(lane, target);
+}
+
+// --- lanes ---
+
+void Interpreter::make_ready(Lane& lane) {
+  lane.state = Lane::State::kReady;
+  if (lane.queued) return;
+  lane.queued = true;
+  ready_.push_back(&lane);
+}
+
+void Interpreter::run_ready() {
+  while (!ready_.empty()) {
+    Lane& lane = *ready_.front();
+    ready_.pop_front();
+    lane.queued = false;
+    if (lane.state == Lane::State::kReady) run(lane);
+  }
+}
+
+void Interpreter::run(Lane& lane) {
+  while (lane.state == Lane::State::kReady) {
+    if (lane.next == lane.steps) return finish(lane);
+    if (!begin(lane)) return;
+  }
+}
+
+/// Begins the step at hand, or goes on with it after a wait. False if the lane has to wait.
+bool Interpreter::begin(Lane& lane) {
+  Instance& instance = *lane.instance;
+  if (!lane.begun) {
+    lane.step = instance.schedule->step(lane.rank, lane.number, lane.next);
+    if (lane.step.wait.lane >= 0) {
+      Lane& other = lane_of(instance, lane.rank, lane.step.wait.lane);
+      if (other.next < lane.step.wait.count) {
+        lane.state = Lane::State::kOnLane;
+        other.waiting.push_back(&lane);
+        return false;
+      }
+    }
+    lane.begun = true;
+    lane.consumed = lane.finished = 0;
+    lane.passing_on = lane.holds = false;
+    lane.in = nullptr;
+    lane.peer = lane.peer_lane = -1;
+  }
+  const Step& step = lane.step;
+  const std::int64_t item = instance.item;
+  if (core::receives(step.kind)) return take_message(lane);
+  if (step.kind == StepKind::kSend) {
+    if (!acquire_slot(lane, outgoing(lane))) return false;
+    send_whole(lane, at(lane, step.source), step.source.count * item);
+    return lane.state == Lane::State::kReady;
+  }
+  if (step.kind == StepKind::kMulticast) {
+    send_multicast(lane);
+    return lane.state == Lane::State::kReady;
+  }
+  return work(lane);
+}
+
+/// Reductions, copies and scaling inside the rank. False if the device needs time for it.
+bool Interpreter::work(Lane& lane) {
+  const Step& step = lane.step;
+  if (step.kind == StepKind::kNop) {
+    complete(lane);
+    return true;
+  }
+  Work work = work_of(lane, Work::Kind::kCopy);
+  switch (step.kind) {
+    case StepKind::kCopy: break;
+    case StepKind::kScale: work.kind = Work::Kind::kScale; break;
+    case StepKind::kReduce: work.kind = Work::Kind::kReduce; break;
+    default:
+      TUTTI_CHECK(false, "rank {} lane {}: no work of kind {}", lane.rank, lane.number, static_cast<int>(step.kind));
+  }
+  work.target = at(lane, step.target);
+  work.a = at(lane, step.source);
+  work.count = step.target.count;
+  work.inputs = step.inputs;
+  work.stride = step.stride * lane.instance->item;
+  work.accumulate = step.accumulate;
+  work.factor = step.factor;
+  const Ticket ticket = ++next_ticket_;
+  if (devices_.perform(work, ticket)) {
+    complete(lane);
+    return true;
+  }
+  works_.try_emplace(ticket, PendingWork{PendingWork::What::kStep, &lane, nullptr, 0, 0, {}, {}});
+  lane.state = Lane::State::kOnDevice;
+  return false;
+}
+
+void Interpreter::worked(Ticket ticket) {
+  auto entry = works_.extract(ticket);
+  TUTTI_CHECK(!entry.empty(), "no work has ticket {}", ticket);
+  PendingWork& done = entry.mapped();
+  Lane& lane = *done.lane;
+  switch (done.what) {
+    case PendingWork::What::kStep:
+      complete(lane);
+      make_ready(lane);
+      return;
+    case PendingWork::What::kPieceIn:
+      piece_done(lane, done.result, done.offset, done.length);
+      if (lane.state == Lane::State::kReady) make_ready(lane);
+      return;
+    case PendingWork::What::kPieceOut: {
+      const std::byte* const bytes = done.room.get();
+      sends_.try_emplace(ticket, PendingSend{&lane, std::move(done.room)});
+      transport_.send(done.piece, bytes, ticket);
+    }
+  }
+}
+
+void Interpreter::complete(Lane& lane) {
+  if (watch_steps_) {
+    listener_.step_done({lane.instance->tag, lane.rank, lane.number, lane.next, lane.step, lane.began, lane.waited,
+                         transport_.now(), lane.peer, lane.peer_lane});
+  }
+  ++lane.next;
+  lane.begun = false;
+  lane.state = Lane::State::kReady;
+  if (watch_steps_) lane.began = lane.waited = transport_.now();
+  if (lane.waiting.empty()) return;
+  const std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
+  for (Lane* waiter : waiting) {
+    if (lane.next >= waiter->step.wait.count) {
+      waiter->waited = transport_.now();
+      make_ready(*waiter);
+    } else {
+      lane.waiting.push_back(waiter);
+    }
+  }
+}
+
+void Interpreter::finish(Lane& lane) {
+  lane.state = Lane::State::kDone;
+  Instance::Local& local = lane.instance->ranks.at(lane.rank);
+  if (--local.lanes_left == 0) listener_.rank_done(lane.instance->tag, lane.rank);
+}
+
+std::string Interpreter::where_it_stands() const {
+  std::string text;
+  int listed = 0;
+  for (const auto& [tag, instance] : instances_) {
+    for (const auto& [rank, local] : instance->ranks) {
+      if (!local.started) continue;
+      for (const Lane& lane : local.lanes) {
+        const char* state = nullptr;
+        switch (lane.state) {
+          case Lane::State::kOnLane: state = "waits for another lane"; break;
+          case Lane::State::kOnMessage: state = "waits for a message"; break;
+          case Lane::State::kInMessage: state = "is in the middle of a message"; break;
+          case Lane::State::kOnDevice: state = "waits for its device"; break;
+          case Lane::State::kOnSlot: state = "waits for a free slot"; break;
+          case Lane::State::kSending: state = "is sending"; break;
+          default: continue;
+        }
+        if (++listed > 4) return text + ", …";
+        text += fmt::format(
+            "{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", rank, lane.number, state,
+            tag.pack, lane.next, lane.steps,
+            lane.step.kind == StepKind::kReceiveAny || !core::receives(lane.step.kind)
+                ? ""
+                : fmt::format(", from rank {}", lane.step.from.rank(lane.rank, instance->schedule->ranks())));
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace tutti::real

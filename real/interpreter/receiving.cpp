@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "real/interpreter/state.h"
+
+namespace tutti::real {
+
+using core::Rank;
+using core::Step;
+using core::StepKind;
+
+namespace {
+
+bool keeps_as_it_is(StepKind kind) {
+  return kind == StepKind::kReceive || kind == StepKind::kReceiveSend || kind == StepKind::kReceiveAny;
+}
+
+}  // namespace
+
+/// The lane is in the middle of a message of this connection. (Then it is the only one there: the next begins when this
+/// one has come to its end, and the lane is then no longer kInMessage.)
+bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
+  return lane.in == &connection && lane.state == Lane::State::kInMessage;
+}
+
+/// The connection whose front message is for the step at hand. False if it has not begun to come.
+bool Interpreter::find_message(Lane& lane) {
+  Instance& instance = *lane.instance;
+  if (lane.step.kind == StepKind::kReceiveAny) {
+    if (lane.any.empty()) return false;
+    lane.in = lane.any.front();
+    lane.any.pop_front();
+    return true;
+  }
+  const core::Peer& peer = lane.step.from;
+  const Channel channel{instance.tag, peer.rank(lane.rank, instance.schedule->ranks()), peer.lane, lane.rank,
+                        lane.number};
+  Connection& connection = instance.incoming[channel];
+  connection.channel = channel;
+  if (connection.messages.empty()) return false;
+  lane.in = &connection;
+  return true;
+}
+
+/// Takes the next message of the step's connection; goes on with what is there of it. False if there is more to come.
+bool Interpreter::take_message(Lane& lane) {
+  Instance& instance = *lane.instance;
+  const Step& step = lane.step;
+  if (!lane.in && !find_message(lane)) {
+    lane.state = Lane::State::kOnMessage;
+    return false;
+  }
+  Connection& connection = *lane.in;
+  Inbound& message = connection.messages.front();
+  lane.peer = connection.channel.from;
+  lane.peer_lane = connection.channel.from_lane;
+  if (message.total != step.target.count * instance.item) {
+    failure_ = fmt::format("rank {} lane {} expects {} bytes from rank {} at step {} of pack {}, and {} come",
+                           lane.rank, lane.number, step.target.count * instance.item, lane.peer, lane.next,
+                           instance.tag.pack, message.total);
+    lane.state = Lane::State::kFailed;
+    return false;
+  }
+  if (core::sends(step.kind)) {
+    // Without a slot the whole message is taken first: its own slot must not wait for another one.
+    lane.passing_on = acquire_slot(lane, outgoing(lane));
+    lane.holds = !lane.passing_on;
+    lane.has_slot = false;
+    if (step.kind == StepKind::kReceiveReduceSend && lane.kept_bytes < message.total) {
+      lane.kept = devices_.take(lane.rank, message.total, false);
+      lane.kept_bytes = message.total;
+    }
+  }
+  lane.state = Lane::State::kInMessage;
+  const std::int64_t here = message.received;
+  if (here > 0 || message.total == 0) consume(lane, message.buffer.get(), 0, here, message.total == 0);
+  return lane.state == Lane::State::kReady;
+}
+
+/// The piece is one that the schedule can send: whatever else a peer says is refused before anything is kept for it.
+bool Interpreter::is_of_schedule(Instance& instance, const Piece& piece) const {
+  const Channel& channel = piece.channel;
+  const auto local = instance.ranks.find(channel.to);
+  return local != instance.ranks.end() && channel.to_lane >= 0 &&
+         channel.to_lane < static_cast<core::Lane>(local->second.lanes.size()) && channel.from >= 0 &&
+         channel.from < instance.schedule->ranks() && channel.from_lane >= 0 &&
+         channel.from_lane < instance.schedule->lanes(channel.from) && piece.total >= 0 &&
+         piece.total <= instance.collective->bytes().count() && piece.offset >= 0 && piece.length >= 0 &&
+         piece.length <= piece.total - piece.offset && piece.length % instance.item == 0;
+}
+
+/// Notes a message that begins, or goes on. Null if it does not follow from what came before.
+Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, const Piece& piece) {
+  Connection& connection = instance.incoming[piece.channel];
+  connection.channel = piece.channel;
+  const Inbound* const last = connection.messages.empty() ? nullptr : &connection.messages.back();
+  if (piece.offset > 0)
+    return last && last->received == piece.offset && last->total == piece.total ? &connection : nullptr;
+  if (last && last->received < last->total) return nullptr;
+  // More than there are steps to take them, or slots to wait in, are not of this schedule.
+  const auto waiting = static_cast<std::int64_t>(connection.messages.size());
+  if (waiting >= instance.schedule->credits(lane.rank, lane.number) || connection.begun++ >= lane.steps) return nullptr;
+  connection.messages.emplace_back();
+  connection.messages.back().total = piece.total;
+  if (lane.receives_any) lane.any.push_back(&connection);
+  // The lane may be waiting for just this; then it takes the message now, and the bytes need not be kept.
+  if (lane.state != Lane::State::kOnMessage) return &connection;
+  const bool wanted = lane.step.kind == StepKind::kReceiveAny ||
+                      (lane.step.from.rank(lane.rank, instance.schedule->ranks()) == piece.channel.from &&
+                       lane.step.from.lane == piece.channel.from_lane);
+  if (!wanted) return &connection;
+  if (watch_steps_) lane.waited = transport_.now();
+  if (piece.total > 0) {
+    lane.state = Lane::State::kReady;
+    take_message(lane);
+  } else {
+    make_ready(lane);
+  }
+  return &connection;
+}
+
+/// If the step at hand has taken the message, the bytes go where the step wants them, or to a piece's room from which
+/// they are reduced at once; else they are kept until their step comes.
+std::byte* Interpreter::place(const Piece& piece) {
+  static std::byte nowhere;
+  Instance* const instance = find(piece.channel.collective);
+  if (!instance || !is_of_schedule(*instance, piece)) return nullptr;
+  Lane& lane = lane_of(*instance, piece.channel.to, piece.channel.to_lane);
+  Connection* const connection = enter(*instance, lane, piece);
+  if (!connection) return nullptr;
+  Inbound& message = connection->messages.back();
+  // Between here and arrived() the step may come to take the message; what was decided here stands.
+  message.in_place = false;
+  if (piece.length == 0) return &nowhere;
+  const bool local = transport_.is_local(piece.channel.from);
+  if (!takes_from(lane, *connection)) {
+    if (!message.buffer) message.buffer = devices_.take(lane.rank, piece.total, !local);
+    message.placed = message.buffer.get() + piece.offset;
+  } else if (keeps_as_it_is(lane.step.kind) && (lane.host_reaches || local)) {
+    message.placed = target_of(lane) + piece.offset;
+    message.in_place = true;
+  } else {
+    message.placed = room_for(lane, piece.length, !local);
+  }
+  return message.placed;
+}
+
+void Interpreter::arrived(const Piece& piece) {
+  Instance& instance = *find(piece.channel.collective);
+  Connection& connection = instance.incoming[piece.channel];
+  Lane& lane = lane_of(instance, piece.channel.to, piece.channel.to_lane);
+  Inbound& message = connection.messages.back();
+  message.received = piece.offset + piece.length;
+  if (!takes_from(lane, connection)) return;
+  consume(lane, message.placed, piece.offset, piece.length, message.in_place);
+  if (lane.state == Lane::State::kReady) make_ready(lane);
+}
+
+/// Memory for one piece of the message at hand.
+std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) {
+  if (!lane.room || lane.room_bytes < bytes || lane.room_for_host != for_host) {
+    lane.room = devices_.take(lane.rank, bytes, for_host);
+    lane.room_bytes = bytes;
+    lane.room_for_host = for_host;
+  }
+  return lane.room.get();
+}
+
+/// `length` bytes of the message at hand are at `bytes`: does with them what the step says. `in_place`: that is where
+/// the step wants them.
+void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
+  const Step& step = lane.step;
+  TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
+              lane.consumed);
+  lane.consumed += length;
+  if (lane.consumed == lane.in->messages.front().total) lane.state = Lane::State::kOnDevice;
+  std::byte* result = length > 0 ? target_of(lane) + offset : nullptr;
+  if (length == 0 || in_place) return piece_done(lane, result, offset, length);
+
+  Work work = work_of(lane, Work::Kind::kCombine);
+  work.count = length / lane.instance->item;
+  work.b = bytes;
+  if (step.kind == StepKind::kReceiveReduceSend) {
+    result = lane.kept.get() + offset;
+    work.a = at(lane, step.source) + offset;
+  } else if (core::reduces_received(step.kind)) {
+    work.a = result;
+  } else {
+    work.kind = Work::Kind::kMove;
+    work.a = bytes;
+  }
+  work.target = result;
+  const Ticket ticket = ++next_ticket_;
+  if (devices_.perform(work, ticket)) return piece_done(lane, result, offset, length);
+  // The next piece must not come to where this one still is.
+  Devices::Memory room = bytes == lane.room.get() ? std::move(lane.room) : Devices::Memory();
+  works_.try_emplace(ticket,
+                     PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
+}
+
+/// A piece of the message at hand was reduced or kept.
+void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length) {
+  const std::int64_t total = lane.in->messages.front().total;
+  lane.finished += length;
+  if (lane.passing_on) send_pieces(lane, outgoing(lane), result, total, offset, length);
+  if (lane.finished == total) after_message(lane);
+}
+
+/// The message was reduced or kept to the end: its slot is free, and if it goes on, that is what is left to do.
+void Interpreter::after_message(Lane& lane) {
+  Connection& connection = *lane.in;
+  connection.messages.pop_front();
+  lane.in = nullptr;
+  if (lane.instance->schedule->credits(lane.rank, lane.number) != core::kUnlimitedCredits)
+    transport_.free_slot(connection.channel);
+  if (lane.holds && lane.has_slot) return send_held(lane);
+  if (lane.holds) {
+    lane.state = Lane::State::kOnSlot;
+    return;
+  }
+  if (lane.unsent > 0) {
+    lane.state = Lane::State::kSending;
+    return;
+  }
+  complete(lane);
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "real/interpreter/interpreter.h"
+
+// What the interpreter remembers. For its own files only.
+
+namespace tutti::real {
+
+/// A message on its way in.
+struct Interpreter::Inbound {
+  std::int64_t total = 0;
+  std::int64_t received = 0;
+  Devices::Memory buffer;       ///< of the whole message, if it came before its step
+  std::byte* placed = nullptr;  ///< where the piece at hand goes,
+  bool in_place = false;        ///< and whether that is where the step wants it
+};
+
+struct Interpreter::Connection {
+  Channel channel;
+  std::deque<Inbound> messages;  ///< not yet worked on to the end, oldest first
+  std::int64_t begun = 0;        ///< messages whose first piece has come, in all
+};
+
+/// A stretch of a message on its way out that the transport has not got yet.
+struct Interpreter::Outbound {
+  Channel channel;
+  const std::byte* bytes = nullptr;  ///< of its beginning
+  std::int64_t total = 0;
+  std::int64_t offset = 0;
+  std::int64_t end = 0;
+};
+
+struct Interpreter::PendingSend {
+  Lane* lane = nullptr;
+  Devices::Memory bounce;  ///< what is being sent from, if the host does not reach the source
+};
+
+struct Interpreter::PendingWork {
+  enum class What : std::uint8_t { kStep, kPieceIn, kPieceOut };
+  What what = What::kStep;
+  Lane* lane = nullptr;
+  const std::byte* result = nullptr;
+  std::int64_t offset = 0;
+  std::int64_t length = 0;
+  Piece piece;           ///< of kPieceOut
+  Devices::Memory room;  ///< in use until the work is done
+};
+
+struct Interpreter::Lane {
+  enum class State : std::uint8_t {
+    kNotStarted,
+    kReady,
+    kOnLane,
+    kOnMessage,
+    kInMessage,
+    kOnDevice,  ///< work is under way, and nothing else to do before it is done
+    kOnSlot,
+    kSending,
+    kDone,
+    kFailed
+  };
+  Instance* instance = nullptr;
+  core::Rank rank = 0;
+  core::Lane number = 0;
+  State state = State::kNotStarted;
+  bool queued = false;
+  std::int64_t next = 0;
+  std::int64_t steps = 0;
+  core::Step step;  ///< the one at hand, once begun
+  bool begun = false;
+  Connection* in = nullptr;       ///< whose front message the step has taken
+  std::int64_t consumed = 0;      ///< bytes of it handed to the device,
+  std::int64_t finished = 0;      ///< and done with
+  bool passing_on = false;        ///< pieces are sent on as they come
+  bool holds = false;             ///< … or kept until there is a slot,
+  bool has_slot = false;          ///< which may come before the message is whole
+  std::int64_t unsent = 0;        ///< pieces that are not yet sent
+  std::deque<Outbound> outbound;  ///< of memory that the host does not reach
+  int bounces = 0;                ///< buffers in use for it
+  Devices::Memory kept;           ///< what a step that keeps nothing has to send on
+  std::int64_t kept_bytes = 0;    ///< there is room for
+  Devices::Memory room;           ///< for the piece at hand, to be reduced from
+  std::int64_t room_bytes = 0;
+  bool room_for_host = true;
+  std::vector<Lane*> waiting;   ///< for this lane to get further
+  std::deque<Connection*> any;  ///< connections with a message that no step has taken, by arrival
+  bool receives_any = false;
+  bool host_reaches = true;
+  Transport::Clock::time_point began;
+  Transport::Clock::time_point waited;
+  core::Rank peer = -1;
+  core::Lane peer_lane = -1;
+};
+
+struct Interpreter::Instance {
+  CollectiveTag tag;
+  const core::Collective* collective = nullptr;
+  const core::Schedule* schedule = nullptr;
+  Operation operation = Operation::kSum;
+  std::int64_t item = 4;  ///< bytes of an element
+  struct Local {
+    std::byte* data = nullptr;
+    Devices::Memory scratch;
+    std::vector<Lane> lanes;
+    std::int32_t lanes_left = 0;
+    bool started = false;
+  };
+  std::map<core::Rank, Local> ranks;  ///< of this process
+  std::map<Channel, Connection> incoming;
+  std::map<Channel, std::int32_t> slots_used;  ///< of outgoing connections with limited slots
+  std::map<Channel, Lane*> waiting_for_slot;
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,172 @@
+// Ranks whose memory the host does not reach, and whose work takes its time: what a GPU is to the interpreter, without
+// one. The memory is unreadable except while work is done on it, so that any touch from the host ends the test.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+
+#include "core/algorithm/ring.h"
+#include "core/base/random.h"
+#include "tests/real/one_process.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::real {
+namespace {
+
+using core::Algorithm;
+using core::DataType;
+using core::Rank;
+
+/// Memory of devices, locked unless `Unlocked` is alive.
+class Vault {
+ public:
+  static constexpr std::size_t kBytes = std::size_t{256} << 20;
+  Vault() : memory_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    if (memory_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ~Vault() { ::munmap(memory_, kBytes); }
+  Vault(const Vault&) = delete;
+  Vault& operator=(const Vault&) = delete;
+
+  std::byte* take(std::int64_t bytes) {
+    std::byte* const memory = static_cast<std::byte*>(memory_) + used_;
+    used_ += (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+    if (used_ > kBytes) throw std::bad_alloc();
+    return memory;
+  }
+  void allow(int access) { ::mprotect(memory_, kBytes, access); }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+class Unlocked {
+ public:
+  explicit Unlocked(Vault& vault) : vault_(vault) { vault_.allow(PROT_READ | PROT_WRITE); }
+  ~Unlocked() { vault_.allow(PROT_NONE); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  Vault& vault_;
+};
+
+/// Every `far_each`-th rank is far. Work is done at some later poll, a lane's in its order, lanes' in any.
+class FarDevices : public Devices {
+ public:
+  explicit FarDevices(int far_each, std::uint64_t seed) : far_each_(far_each), random_(seed) {}
+
+  [[nodiscard]] bool host_reaches(Rank rank) const override { return rank % far_each_ != 0; }
+  Memory take(Rank rank, std::int64_t bytes, bool for_host) override {
+    if (for_host || host_reaches(rank)) return host_.take(rank, bytes, true);
+    return {vault_.take(bytes), {[](void*, std::byte*) {}, nullptr}};
+  }
+  void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) override {
+    const Unlocked unlocked(vault_);
+    host_.copy_now(to, from, bytes);
+  }
+  bool perform(const Work& work, Ticket ticket) override {
+    if (host_reaches(work.rank)) {
+      perform_here(work);
+      return true;
+    }
+    queues_[{work.rank, work.lane}].push_back({work, ticket});
+    return false;
+  }
+  core::Expected<void> poll(WorkListener& listener) override {
+    std::vector<Asked> done;
+    for (auto queue = queues_.begin(); queue != queues_.end();) {
+      for (std::uint64_t n = random_.below(3); n > 0 && !queue->second.empty(); --n) {
+        done.push_back(queue->second.front());
+        queue->second.pop_front();
+      }
+      queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
+    }
+    if (!done.empty()) {
+      const Unlocked unlocked(vault_);
+      for (const Asked& asked : done) perform_here(asked.work);
+    }
+    for (const Asked& asked : done) listener.worked(asked.ticket);
+    return {};
+  }
+  [[nodiscard]] Clock::time_point next_due() const override {
+    return queues_.empty() ? Clock::time_point::max() : Clock::time_point();
+  }
+
+ private:
+  struct Asked {
+    Work work;
+    Ticket ticket = 0;
+  };
+  int far_each_;
+  core::Random random_;
+  HostDevices host_;
+  Vault vault_;
+  std::map<std::pair<Rank, core::Lane>, std::deque<Asked>> queues_;
+};
+
+/// As if every message left the process: its copies are the host's own, which the memory of devices does not survive.
+class LeavesTheProcess : public LocalTransport {
+ public:
+  void connect(Receiver& receiver, Devices&) override { LocalTransport::connect(receiver, host_); }
+  [[nodiscard]] bool is_local(Rank) const override { return false; }
+
+ private:
+  HostDevices host_;
+};
+
+void expect_right(const core::Collective& collective, int far_each, bool local, std::uint64_t seed,
+                  const std::string& what) {
+  FarDevices devices(far_each, seed);
+  LocalTransport inside;
+  LeavesTheProcess outside;
+  const Outcome outcome =
+      run(collective, Operation::kSum, in_order(collective.schedule->ranks()), devices, local ? inside : outside);
+  expect_all_reduced(collective, Operation::kSum, outcome, 1, what);
+}
+
+TEST(FarDevices, EveryAlgorithmReducesWithoutTheHostTouchingTheirMemory) {
+  for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{2, 4}}) {
+    const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
+                                core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
+    for (const Algorithm algorithm :
+         {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kPscpu, Algorithm::kPsgpu, Algorithm::kNccl,
+          Algorithm::kNcclRing, Algorithm::kNcclPscpu, Algorithm::kNcclHalvingDoubling, Algorithm::kPscpuPscpu}) {
+      const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
+      if (!core::problems_of(strategy, cluster).empty()) continue;
+      for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{40'001}}) {
+        const core::Collective collective = core::make_all_reduce(cluster, strategy, DataType::kFloat32, elements, 0);
+        for (const int far_each : {1, 2}) {
+          for (const bool local : {true, false}) {
+            expect_right(collective, far_each, local, 7,
+                         fmt::format("{} {}x{}, {} elements, each {}, {}", core::to_string(algorithm), workers, gpus,
+                                     elements, far_each, local ? "local" : "remote"));
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Messages of many pieces and few slots: more pieces than a lane has buffers for on the way out.
+TEST(FarDevices, LongMessagesAndFewSlots) {
+  const auto cluster = test::plain_cluster(2);
+  for (const int credits : {1, 2, core::kUnlimitedCredits}) {
+    core::RingOptions options;
+    options.credits = credits;
+    const core::Collective collective =
+        test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 1'200'011, options), 1'200'011);
+    for (const bool local : {true, false})
+      expect_right(collective, 1, local, 11, fmt::format("{} slots, {}", credits, local ? "local" : "remote"));
+  }
+}
+
+}  // namespace
+}  // namespace tutti::real

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/strategy/collective.h"
+#include "real/interpreter/interpreter.h"
+#include "real/transport/local.h"
+
+namespace tutti::real {
+
+class Done : public InterpreterListener {
+ public:
+  void rank_done(CollectiveTag, core::Rank rank) override { ranks.push_back(rank); }
+  void step_done(const StepDone& step) override { steps.push_back(step); }
+  std::vector<core::Rank> ranks;
+  std::vector<StepDone> steps;
+};
+
+/// A whole number that differs between neighbouring ranks and elements, so small that 70 of them are added exactly in
+/// every type, float16 and bfloat16 (whole up to 256) included.
+double input(core::Rank rank, std::int64_t element);
+
+struct Outcome {
+  std::vector<std::vector<std::byte>> data;  ///< by rank
+  std::vector<StepDone> steps;
+};
+
+/// Runs the collective with all ranks in this process, which start in the order of `start`.
+Outcome run(const core::Collective& collective, Operation operation, const std::vector<core::Rank>& start,
+            Devices& devices, LocalTransport& transport);
+/// … on the host.
+Outcome run(const core::Collective& collective, Operation operation, const std::vector<core::Rank>& start);
+
+std::vector<core::Rank> in_order(core::Rank ranks);
+
+void expect_all_reduced(const core::Collective& collective, Operation operation, const Outcome& outcome, double factor,
+                        const std::string& what);
+
+}  // namespace tutti::real
