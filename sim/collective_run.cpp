@@ -25,8 +25,8 @@ class Ends : public InterpreterListener {
 
 }  // namespace
 
-CollectiveRun run_alone(const core::Collective& collective, NetworkModel model, const std::vector<core::Time>& start,
-                        bool keep_trail) {
+CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
+                        const std::vector<core::Time>& start, bool keep_trail) {
   const core::Cluster& cluster = collective.group.cluster();
   const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
   TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(), ranks);

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "core/network/path.h"
 #include "core/strategy/collective.h"
 #include "sim/network/link_loads.h"
-#include "sim/network/path.h"
 #include "sim/trail.h"
 
 namespace tutti::sim {
@@ -22,7 +22,7 @@ struct CollectiveRun {
 /// Runs `collective` with rank r starting at `start[r]` (all at 0 if `start` is empty). With `keep_trail` false the
 /// critical path is not followed, which is faster.
 /// REQUIRES: the schedule is sound (core::check); a deadlock is a failed check.
-CollectiveRun run_alone(const core::Collective& collective, NetworkModel model,
+CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
                         const std::vector<core::Time>& start = {}, bool keep_trail = true);
 
 }  // namespace tutti::sim

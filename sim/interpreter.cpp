@@ -274,9 +274,9 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const Step& step, 
 /// The lane's trail up to the moment when its buffer is free again.
 void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes, Time now,
                        Time buffer_free) {
-  const Path& way = network_.paths().path(path);
+  const core::Path& way = network_.paths().path(path);
   if (way.hops.empty()) return;
-  const PathHop& first = way.hops[way.roots.front()];
+  const core::PathHop& first = way.hops[way.roots.front()];
   const Time moving = std::min(buffer_free - now, transfer_time(bytes, first.rate));
   Trail& trail = trail_at(instance, lane);
   trail.moved(way.stretches.front().kind, way.stretches.front().link, moving);

@@ -34,7 +34,7 @@ class Run : private InterpreterListener {
         cluster_(*scenario.cluster),
         tables_(scenario.workload, scenario.plan),
         recorder_(cluster_, record, sink),
-        network_(cluster_, model(scenario), binned_links(record), true),
+        network_(cluster_, scenario.run.network_model, binned_links(record), true),
         devices_(cluster_),
         interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {}
 
@@ -112,10 +112,6 @@ class Run : private InterpreterListener {
     std::vector<Cause> causes;  ///< per rank: of its launch
     std::vector<Time> started;  ///< per rank
   };
-
-  static NetworkModel model(const Scenario& scenario) {
-    return scenario.run.network_model == core::NetworkModelName::kIdeal ? NetworkModel::kIdeal : NetworkModel::kFifo;
-  }
 
   LinkRange binned_links(const core::RecordOptions& record) const {
     if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker) return {};

@@ -50,8 +50,7 @@ class ScenarioReader {
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
-    scenario_.run.network_model =
-        run.network_model() == proto::Run::IDEAL ? NetworkModelName::kIdeal : NetworkModelName::kFifo;
+    scenario_.run.network_model = run.network_model() == proto::Run::IDEAL ? NetworkModel::kIdeal : NetworkModel::kFifo;
   }
 
   // --- strategy ---

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/cluster/cluster.h"
+#include "core/network/model.h"
 #include "core/scenario/library.h"
 #include "core/strategy/plan.h"
 #include "core/strategy/strategy.h"
@@ -13,14 +14,12 @@
 
 namespace tutti::core {
 
-enum class NetworkModelName { kFifo, kIdeal };
-
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
   /// Replicas' computation varies by ± this, in millionths.
   std::int64_t compute_jitter_ppm = 0;
-  NetworkModelName network_model = NetworkModelName::kFifo;
+  NetworkModel network_model = NetworkModel::kFifo;
 };
 
 /// A scenario that has been read and checked: it can be planned and run.

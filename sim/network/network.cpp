@@ -10,7 +10,7 @@ using core::Bytes;
 using core::Time;
 using core::transfer_time;
 
-Network::Network(const core::Cluster& cluster, NetworkModel model, LinkRange binned_links, bool keep_trails)
+Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
       loads_(cluster.links(), binned_links),
@@ -63,16 +63,16 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.undelivered = static_cast<std::uint16_t>(receivers.size());
   if (keep_trails_) message.trail = trail;
   Branches& state = branches_[static_cast<std::size_t>(branches)];
-  const Path& hops = paths_.path(path);
+  const core::Path& hops = paths_.path(path);
   state.tails.assign(hops.hops.size(), Time());
   state.missing.clear();
-  for (const PathHop& hop : hops.hops) state.missing.push_back(hop.parents);
+  for (const core::PathHop& hop : hops.hops) state.missing.push_back(hop.parents);
   state.receivers = std::move(receivers);
   return start(id, now, events);
 }
 
 Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
-  const Path& path = paths_.path(messages_[id].path);
+  const core::Path& path = paths_.path(messages_[id].path);
   messages_[id].began_moving = now;
   if (path.hops.empty()) {
     events.push({now, messages_[id].order, EventKind::kDeliver, id, 0});
@@ -93,8 +93,8 @@ void Network::reach(const Event& event, EventQueue& events) {
 /// The head of the message is at the hop, at `now`. Answers when its tail leaves it.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
-  const Path& path = paths_.path(message.path);
-  const PathHop& hop = path.hops[index];
+  const core::Path& path = paths_.path(message.path);
+  const core::PathHop& hop = path.hops[index];
   Branches* const branches = message.branches < 0 ? nullptr : &branches_[static_cast<std::size_t>(message.branches)];
   if (branches && branches->missing[index] > 1) {
     --branches->missing[index];
@@ -129,14 +129,14 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 }
 
 void Network::load_silent_links(const Message& message, Time end) {
-  const Path& path = paths_.path(message.path);
+  const core::Path& path = paths_.path(message.path);
   for (const core::LinkId link : path.silent_links)
     loads_.add(link, message.bytes, std::min(message.began_moving, end), end);
 }
 
 Network::Arrival Network::deliver(const Event& event) {
   Message& message = messages_[event.a];
-  const Path& path = paths_.path(message.path);
+  const core::Path& path = paths_.path(message.path);
   Arrival arrival{message.branches < 0 ? message.receiver
                                        : branches_[static_cast<std::size_t>(message.branches)].receivers[event.b],
                   {},
@@ -145,7 +145,7 @@ Network::Arrival Network::deliver(const Event& event) {
     arrival.trail = message.trail;
     Time explained = path.latency;
     arrival.trail.parts.latency += path.latency;
-    for (const Path::Stretch& stretch : path.stretches) {
+    for (const core::Path::Stretch& stretch : path.stretches) {
       const Time moving = transfer_time(message.bytes, stretch.narrowest);
       arrival.trail.moved(stretch.kind, stretch.link, moving);
       explained += moving;

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/network/path.h"
 #include "sim/event_queue.h"
 #include "sim/network/link_loads.h"
-#include "sim/network/path.h"
 #include "sim/server.h"
 #include "sim/trail.h"
 
@@ -27,9 +27,9 @@ struct Address {
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
 class Network {
  public:
-  Network(const core::Cluster& cluster, NetworkModel model, LinkRange binned_links, bool keep_trails);
+  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails);
 
-  [[nodiscard]] PathBook& paths() { return paths_; }
+  [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] const LinkLoads& loads() const { return loads_; }
 
   /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again. Events of kind kHop and
@@ -78,7 +78,7 @@ class Network {
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
   void load_silent_links(const Message& message, core::Time now);
 
-  PathBook paths_;
+  core::PathBook paths_;
   std::vector<Server> resources_;
   LinkLoads loads_;
   bool keep_trails_;

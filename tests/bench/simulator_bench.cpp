@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-void run(benchmark::State& state, const core::Collective& collective, sim::NetworkModel model, bool trail) {
+void run(benchmark::State& state, const core::Collective& collective, core::NetworkModel model, bool trail) {
   std::int64_t events = 0;
   for (auto _ : state) {
     const sim::CollectiveRun result = sim::run_alone(collective, model, {}, trail);
@@ -21,22 +21,22 @@ void run(benchmark::State& state, const core::Collective& collective, sim::Netwo
 }
 
 /// 256 MiB in a ring, as in the peers' common scenario (docs/validation.md).
-void Ring(benchmark::State& state, sim::NetworkModel model, bool trail) {
+void Ring(benchmark::State& state, core::NetworkModel model, bool trail) {
   const int ranks = static_cast<int>(state.range(0));
   const auto cluster = test::plain_cluster(ranks);
   const std::int64_t elements = std::int64_t{64} << 20;
   run(state, test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, elements), elements), model, trail);
 }
-BENCHMARK_CAPTURE(Ring, fifo, sim::NetworkModel::kFifo, false)
+BENCHMARK_CAPTURE(Ring, fifo, core::NetworkModel::kFifo, false)
     ->Arg(8)
     ->Arg(64)
     ->Arg(256)
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Ring, fifo_with_critical_path, sim::NetworkModel::kFifo, true)
+BENCHMARK_CAPTURE(Ring, fifo_with_critical_path, core::NetworkModel::kFifo, true)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(Ring, ideal, sim::NetworkModel::kIdeal, false)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Ring, ideal, core::NetworkModel::kIdeal, false)->Arg(256)->Unit(benchmark::kMillisecond);
 
 /// Many to many: every rank sends to every server at once, so ports queue.
 void ParameterServers(benchmark::State& state) {
@@ -49,7 +49,7 @@ void ParameterServers(benchmark::State& state) {
       test::on_plain_cluster(
           *cluster, core::shuffle_all_reduce(ranks, ranks, servers, elements, core::Engine::kCpu, core::Engine::kCpu),
           elements),
-      sim::NetworkModel::kFifo, false);
+      core::NetworkModel::kFifo, false);
 }
 BENCHMARK(ParameterServers)->Arg(16)->Arg(128)->Unit(benchmark::kMillisecond);
 

@@ -24,7 +24,6 @@ namespace {
 using core::Bytes;
 using core::Rank;
 using core::Time;
-using sim::NetworkModel;
 
 constexpr std::int64_t kItem = 4;  // bytes of a float32
 
@@ -52,7 +51,7 @@ class ClosedForm : public testing::TestWithParam<int> {
   Time simulate(std::shared_ptr<const core::Schedule> schedule, std::int64_t elements) {
     const auto cluster = test::plain_cluster(schedule->ranks(), costs_.rates);
     const core::Collective collective = test::on_plain_cluster(*cluster, std::move(schedule), elements);
-    const sim::CollectiveRun run = sim::run_alone(collective, NetworkModel::kIdeal);
+    const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
     EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
     return run.end;
   }

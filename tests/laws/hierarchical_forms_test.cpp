@@ -112,7 +112,7 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return core::make_all_reduce(cluster_, strategy, core::DataType::kFloat32, e, 0);
   }
   static Time simulate(const core::Collective& collective) {
-    const sim::CollectiveRun run = sim::run_alone(collective, sim::NetworkModel::kIdeal);
+    const sim::CollectiveRun run = sim::run_alone(collective, core::NetworkModel::kIdeal);
     EXPECT_EQ(run.trail.parts.total(), run.end) << "the critical path does not explain the whole time";
     return run.end;
   }

@@ -24,7 +24,6 @@ using core::DataType;
 using core::Rank;
 using core::Strategy;
 using core::Time;
-using sim::NetworkModel;
 
 std::vector<std::shared_ptr<const Cluster>> clusters() {
   std::vector<std::shared_ptr<const Cluster>> all;
@@ -69,7 +68,7 @@ TEST(Law, NothingIsEverBelowTheLowerBound) {
     for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{5'000'011}}) {
       const core::Bound bound = core::all_reduce_bound(*cluster, Bytes(4 * elements));
       for_each_collective(*cluster, elements, [&](const Collective& collective, const std::string& what) {
-        for (const NetworkModel model : {NetworkModel::kIdeal, NetworkModel::kFifo}) {
+        for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
           EXPECT_GE(sim::run_alone(collective, model).end, bound.time) << what << ": " << bound.reason;
         }
       });
@@ -94,7 +93,7 @@ TEST(Law, BytesAreConservedAtEveryPart) {
           }
         }
       }
-      for (const NetworkModel model : {NetworkModel::kIdeal, NetworkModel::kFifo}) {
+      for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
         const sim::CollectiveRun run = sim::run_alone(collective, model);
         std::map<core::PartId, std::int64_t> carried;
         for (core::LinkId id = 0; id < cluster->links(); ++id) {
@@ -112,7 +111,7 @@ TEST(Law, BytesAreConservedAtEveryPart) {
 TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 1'000'003, [&](const Collective& collective, const std::string& what) {
-      for (const NetworkModel model : {NetworkModel::kIdeal, NetworkModel::kFifo}) {
+      for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
         const sim::CollectiveRun run = sim::run_alone(collective, model);
         EXPECT_EQ(run.trail.parts.total(), run.end) << what;
       }
@@ -125,8 +124,8 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
   for (const int n : {2, 3, 8}) {
     const auto cluster = test::plain_cluster(n);
     for_each_collective(*cluster, 10'007, [&](const Collective& collective, const std::string& what) {
-      EXPECT_GE(sim::run_alone(collective, NetworkModel::kFifo).end,
-                sim::run_alone(collective, NetworkModel::kIdeal).end)
+      EXPECT_GE(sim::run_alone(collective, core::NetworkModel::kFifo).end,
+                sim::run_alone(collective, core::NetworkModel::kIdeal).end)
           << what;
     });
   }
@@ -146,7 +145,7 @@ TEST(Law, RenamingRanksChangesNothing) {
       for (const auto& schedule : schedules) {
         std::vector<int> places(static_cast<std::size_t>(schedule->ranks()));
         std::iota(places.begin(), places.end(), 0);
-        for (const NetworkModel model : {NetworkModel::kIdeal, NetworkModel::kFifo}) {
+        for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
           const Time named = sim::run_alone(test::on_plain_cluster(*cluster, schedule, elements, places), model).end;
           for (int round = 0; round < 5; ++round) {
             std::vector<int> renamed = places;
@@ -166,7 +165,7 @@ TEST(Law, MoreBytesAndSlowerLinksTakeLonger) {
     for (const std::int64_t elements : {0, 1, 100, 10'000, 1'000'000}) {
       const auto cluster = test::plain_cluster(n);
       const Time now = sim::run_alone(test::on_plain_cluster(*cluster, core::ring_all_reduce(n, elements), elements),
-                                      NetworkModel::kFifo)
+                                      core::NetworkModel::kFifo)
                            .end;
       EXPECT_GE(now, before);
       before = now;
@@ -178,7 +177,7 @@ TEST(Law, MoreBytesAndSlowerLinksTakeLonger) {
       rates.link = core::Bandwidth(rate);
       const auto cluster = test::plain_cluster(n, rates);
       const Time now = sim::run_alone(test::on_plain_cluster(*cluster, core::ring_all_reduce(n, 1'000'000), 1'000'000),
-                                      NetworkModel::kFifo)
+                                      core::NetworkModel::kFifo)
                            .end;
       EXPECT_GT(now, before);
       before = now;
@@ -189,8 +188,8 @@ TEST(Law, MoreBytesAndSlowerLinksTakeLonger) {
 TEST(Law, TheTrailDoesNotDisturbTheRun) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 4099, [&](const Collective& collective, const std::string& what) {
-      EXPECT_EQ(sim::run_alone(collective, NetworkModel::kFifo, {}, true).end,
-                sim::run_alone(collective, NetworkModel::kFifo, {}, false).end)
+      EXPECT_EQ(sim::run_alone(collective, core::NetworkModel::kFifo, {}, true).end,
+                sim::run_alone(collective, core::NetworkModel::kFifo, {}, false).end)
           << what;
     });
   }
@@ -224,7 +223,7 @@ TEST_P(PeerRing, TakesWhatTheyAndTheExactAnswerSay) {
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());
   const std::int64_t elements = c.mebibytes * (1 << 20) / 4;
   const Time end = sim::run_alone(test::on_plain_cluster(*cluster, core::ring_all_reduce(c.ranks, elements), elements),
-                                  NetworkModel::kFifo, {}, false)
+                                  core::NetworkModel::kFifo, {}, false)
                        .end;
   EXPECT_NEAR(static_cast<double>(end.count()) * 1e-12, c.seconds, 1e-4 * c.seconds);
 }
@@ -241,7 +240,7 @@ TEST_P(PeerRing, TakesTheLatestStartLongerWhenRanksStartStaggered) {
   }
   const std::int64_t elements = c.mebibytes * (1 << 20) / 4;
   const Time end = sim::run_alone(test::on_plain_cluster(*cluster, core::ring_all_reduce(c.ranks, elements), elements),
-                                  NetworkModel::kFifo, start, false)
+                                  core::NetworkModel::kFifo, start, false)
                        .end;
   const double expected = static_cast<double>(latest.count()) * 1e-12 + c.seconds;
   EXPECT_NEAR(static_cast<double>(end.count()) * 1e-12, expected, 1e-4 * expected);

@@ -53,7 +53,7 @@ CollectiveRun run(const std::vector<Lanes>& ranks, int credits = core::kUnlimite
   const auto schedule = std::make_shared<const WrittenSchedule>(std::move(written));
   return run_alone({core::Group::of_cluster(*cluster, false), schedule, core::DataType::kFloat32, 1000,
                     core::Staging::kDirect, schedule->ranks()},
-                   NetworkModel::kIdeal, start);
+                   core::NetworkModel::kIdeal, start);
 }
 
 Time ns(std::int64_t n) { return core::nanoseconds(n); }
@@ -169,7 +169,7 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
     ranks[static_cast<std::size_t>(r)] = {{{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}},
                                           100};
   const core::Collective c = inside(cluster, std::make_shared<const WrittenSchedule>(ranks), 100);
-  for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
     const CollectiveRun r = run_alone(c, model);
     EXPECT_EQ(r.end, ns(400 + 100)) << "as long as for one";
     std::int64_t out = 0, in = 0;
@@ -186,7 +186,7 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
 TEST(InSwitch, SumsOnTheWay) {
   const core::Cluster cluster({{test::switch_machine(4, kRates, true), 1}}, 4, std::nullopt);
   const core::Collective c = inside(cluster, core::in_switch_all_reduce(4, 400), 400);
-  const CollectiveRun r = run_alone(c, NetworkModel::kFifo);
+  const CollectiveRun r = run_alone(c, core::NetworkModel::kFifo);
   std::int64_t up = 0, down = 0;
   for (core::LinkId id = 0; id < cluster.links(); ++id) {
     const std::string name = cluster.link_name(id);
@@ -195,7 +195,7 @@ TEST(InSwitch, SumsOnTheWay) {
   }
   EXPECT_EQ(up, 4 * 1600 + 1600) << "every rank's buffer once, and each sum once";
   EXPECT_EQ(down, 1600 + 3 * 1600) << "each sum to its owner, then to the three others";
-  EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), NetworkModel::kFifo).end)
+  EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), core::NetworkModel::kFifo).end)
       << "faster than a ring";
 }
 
@@ -203,7 +203,7 @@ TEST(StarReduce, IsTheSameThroughTheWholeProgram) {
   const auto cluster = test::plain_cluster(3, kRates);
   const CollectiveRun r = run_alone(
       test::on_plain_cluster(*cluster, core::star_reduce(3, 3, 0, 100, core::Engine::kCpu, core::Engine::kCpu), 100),
-      NetworkModel::kIdeal);
+      core::NetworkModel::kIdeal);
   EXPECT_EQ(r.end, ns(100 + 2 * 400 + 2 * 800));
 }
 

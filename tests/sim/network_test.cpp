@@ -22,7 +22,8 @@ using core::Time;
 /// Sends messages and tells when each is delivered.
 class Wire {
  public:
-  Wire(const Cluster& cluster, NetworkModel model) : network(cluster, model, LinkRange{0, cluster.links()}, true) {}
+  Wire(const Cluster& cluster, core::NetworkModel model)
+      : network(cluster, model, LinkRange{0, cluster.links()}, true) {}
 
   std::uint32_t send(PartId from, PartId to, std::int64_t bytes, Time at, Staging staging = Staging::kDirect,
                      Engine engine = Engine::kKernel) {
@@ -90,7 +91,7 @@ TEST(Fifo, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
   for (const auto& [in, out] :
        std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}, {kGb, kGb}}) {
     const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
-    Wire wire(cluster, NetworkModel::kFifo);
+    Wire wire(cluster, core::NetworkModel::kFifo);
     wire.send(kA, kC, 1000, Time());
     wire.finish();
     EXPECT_EQ(wire.delivered[0], core::nanoseconds(300 + 1000));
@@ -101,7 +102,7 @@ TEST(Fifo, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
 
 TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
   const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
-  Wire wire(cluster, NetworkModel::kFifo);
+  Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kA, kC, 1000, Time());
   wire.send(kB, kC, 1000, core::nanoseconds(10));
   wire.finish();
@@ -111,7 +112,7 @@ TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
 
 TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
   const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
-  Wire wire(cluster, NetworkModel::kFifo);
+  Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kCpu, kC, 1000, Time());               // its head is at the switch after 300 ns
   wire.send(kA, kC, 1000, core::nanoseconds(50));  // this one's after 150
   wire.finish();
@@ -121,7 +122,7 @@ TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
 
 TEST(Fifo, TransfersBothWaysDoNotDisturbEachOther) {
   const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
-  Wire wire(cluster, NetworkModel::kFifo);
+  Wire wire(cluster, core::NetworkModel::kFifo);
   wire.send(kA, kC, 1000, Time());
   wire.send(kC, kA, 1000, Time());
   wire.finish();
@@ -135,7 +136,7 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
   const Cluster cluster({{machine, 1}}, 2, std::nullopt);
   const PartId gpu0{0, 0}, gpu1{0, 1}, cpu{0, machine->cpus().front()};
   for (const Engine engine : {Engine::kKernel, Engine::kCopyEngine}) {
-    Wire wire(cluster, NetworkModel::kFifo);
+    Wire wire(cluster, core::NetworkModel::kFifo);
     wire.send(gpu0, gpu1, 1'000'000, Time(), Staging::kDirect, engine);
     wire.send(gpu0, cpu, 1'000'000, Time(), Staging::kDirect, engine);
     wire.finish();
@@ -154,7 +155,7 @@ TEST(Staging, CopiesTheWholeMessageAtEachHost) {
                         core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(3), ""});
   const test::PlainRates rates;
   const Time pcie = core::transfer_time(Bytes(1'000'000), Bandwidth(rates.link.count() / 3));
-  for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
     Wire wire(cluster, model);
     wire.send(cluster.replica(0), cluster.replica(2), 1'000'000, Time(), Staging::kViaHost, Engine::kCopyEngine);
     wire.finish();
@@ -174,7 +175,7 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
   const PartId cpu{0, machine->cpus().front()};
   const Time wire_time = core::transfer_time(Bytes(1000), test::PlainRates{}.link);
   const Time latency(2 * (test::PlainRates{}.latency.count() / 2));
-  Wire wire(cluster, NetworkModel::kIdeal);
+  Wire wire(cluster, core::NetworkModel::kIdeal);
   wire.send(gpu(0), gpu(1), 1000, Time());
   wire.send(gpu(0), gpu(2), 1000, Time());  // behind it at the sender
   wire.send(gpu(3), gpu(2), 1000, Time());  // disturbs nobody who sends, but meets the second at the receiver
@@ -192,7 +193,7 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
 
 TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
   core::Random random(11);
-  for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
     const auto machine = test::switch_machine(4);
     const Cluster cluster({{machine, 3}}, 4,
                           core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(2), ""});

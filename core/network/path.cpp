@@ -1,25 +1,14 @@
-#include "sim/network/path.h"
+#include "core/network/path.h"
 
 #include <algorithm>
 
 #include "core/base/check.h"
 
-namespace tutti::sim {
-
-using core::Bandwidth;
-using core::Cluster;
-using core::Engine;
-using core::Hop;
-using core::LinkId;
-using core::LinkKind;
-using core::PartId;
-using core::PartKind;
-using core::Staging;
-
+namespace tutti::core {
 namespace {
 
 /// Resources of a part besides its links: a send and a receive port per kind of link, and two copy engines.
-constexpr ResourceId kPerPart = 2 * core::kLinkKinds + 2;
+constexpr ResourceId kPerPart = 2 * kLinkKinds + 2;
 
 bool crosses_network(const std::vector<Hop>& stretch) {
   return std::any_of(stretch.begin(), stretch.end(), [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
@@ -82,7 +71,7 @@ ResourceId PathBook::port(PartId part, LinkKind kind, bool sends) const {
 }
 
 ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
-  return first_part(gpu.worker) + gpu.part * kPerPart + 2 * core::kLinkKinds + (out ? 0 : 1);
+  return first_part(gpu.worker) + gpu.part * kPerPart + 2 * kLinkKinds + (out ? 0 : 1);
 }
 
 /// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine, unless a kernel moves it.
@@ -226,7 +215,7 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
 std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
-  const core::Machine& machine = cluster_.machine(to.worker);
+  const Machine& machine = cluster_.machine(to.worker);
   std::int32_t adder = -1;
   for (std::int32_t p = 0; p < static_cast<std::int32_t>(machine.parts().size()) && adder < 0; ++p) {
     if (machine.parts()[static_cast<std::size_t>(p)].in_switch_reduction) adder = p;
@@ -289,4 +278,4 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   return known->second = keep(std::move(path));
 }
 
-}  // namespace tutti::sim
+}  // namespace tutti::core

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/network/model.h"
 #include "core/schedule/schedule.h"
 
-namespace tutti::sim {
-
-/// What decides who waits for whom (docs/models.md).
-enum class NetworkModel { kIdeal, kFifo };
+namespace tutti::core {
 
 /// Something that serves one message after the other: a link, a device's port, a copy engine.
 using ResourceId = std::int64_t;
@@ -19,9 +17,9 @@ using ResourceId = std::int64_t;
 /// One resource on a message's way. A message enters it when its head has come through all hops that lead here.
 struct PathHop {
   ResourceId resource = 0;
-  core::Bandwidth rate;
-  core::Time latency;            ///< from here to the next hop, or to the receiver
-  core::LinkId link = -1;        ///< whose load this is; -1: none (a port or an engine)
+  Bandwidth rate;
+  Time latency;                  ///< from here to the next hop, or to the receiver
+  LinkId link = -1;              ///< whose load this is; -1: none (a port or an engine)
   bool staged = false;           ///< the message must be here as a whole first
   std::uint16_t parents = 0;     ///< hops that lead here; 0: the sender
   std::uint16_t first_next = 0;  ///< index into Path::next
@@ -39,30 +37,30 @@ struct Path {
 
   /// Along the way to receiver 0: all latencies, and per stretch without staging the narrowest link. An uncontended
   /// message takes their sum; whatever it takes beyond that it was queued.
-  core::Time latency;
+  Time latency;
   struct Stretch {
-    core::Bandwidth narrowest;
-    core::LinkKind kind = core::LinkKind::kPcie;
-    core::LinkId link = -1;
+    Bandwidth narrowest;
+    LinkKind kind = LinkKind::kPcie;
+    LinkId link = -1;
   };
   std::vector<Stretch> stretches;
 
   /// Links that carry the message although their hops are not modelled (ideal), each once.
-  std::vector<core::LinkId> silent_links;
+  std::vector<LinkId> silent_links;
 };
 
 /// Makes paths, each once. `fifo`: every link of the route is a hop, and the copy engine that moves the bytes in front.
 /// `ideal`: only the two ends' ports are, at the narrowest link's rate.
 class PathBook {
  public:
-  PathBook(const core::Cluster& cluster, NetworkModel model);
+  PathBook(const Cluster& cluster, NetworkModel model);
 
   /// From one device to another, for a lane driven by `engine`. REQUIRES: there is a route (the scenario was checked).
-  std::int32_t unicast(core::PartId from, core::PartId to, core::Staging staging, core::Engine engine);
+  std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine);
   /// From one device to many. REQUIRES: all in one worker.
-  std::int32_t multicast(core::PartId from, const std::vector<core::PartId>& to);
+  std::int32_t multicast(PartId from, const std::vector<PartId>& to);
   /// From many devices, added up in a switch, to one of them. REQUIRES: all in one worker, joined by a switch that can.
-  std::int32_t switch_reduce(const std::vector<core::PartId>& from, core::PartId to);
+  std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[static_cast<std::size_t>(id)]; }
   /// Resource numbers are below this.
@@ -70,25 +68,25 @@ class PathBook {
 
  private:
   [[nodiscard]] ResourceId first_part(std::int64_t worker) const;
-  [[nodiscard]] ResourceId port(core::PartId part, core::LinkKind kind, bool sends) const;
-  [[nodiscard]] ResourceId copy_engine(core::PartId gpu, bool out) const;
-  void append_fifo(const std::vector<core::Hop>& route, core::Engine engine, std::vector<PathHop>& hops) const;
-  void append_ideal(const std::vector<core::Hop>& route, std::vector<PathHop>& hops) const;
-  std::vector<PathHop> hops_of(const std::vector<core::Hop>& route, core::Engine engine) const;
-  std::vector<core::Hop> local_route(core::PartId from, std::int32_t to_part) const;
-  void describe(Path& path, const std::vector<core::Hop>& route) const;
-  void load_silently(Path& path, const std::vector<core::Hop>& route) const;
+  [[nodiscard]] ResourceId port(PartId part, LinkKind kind, bool sends) const;
+  [[nodiscard]] ResourceId copy_engine(PartId gpu, bool out) const;
+  void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
+  void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
+  std::vector<PathHop> hops_of(const std::vector<Hop>& route, Engine engine) const;
+  std::vector<Hop> local_route(PartId from, std::int32_t to_part) const;
+  void describe(Path& path, const std::vector<Hop>& route) const;
+  void load_silently(Path& path, const std::vector<Hop>& route) const;
   std::int32_t keep(Path path);
 
-  const core::Cluster& cluster_;
+  const Cluster& cluster_;
   NetworkModel model_;
   std::vector<ResourceId> first_part_of_group_;
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
-  using Key = std::tuple<core::PartId, core::PartId, core::Staging, core::Engine>;
+  using Key = std::tuple<PartId, PartId, Staging, Engine>;
   std::map<Key, std::int32_t> unicasts_;
-  std::map<std::pair<core::PartId, std::vector<core::PartId>>, std::int32_t> multicasts_;
-  std::map<std::pair<core::PartId, std::vector<core::PartId>>, std::int32_t> reductions_;
+  std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> multicasts_;
+  std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> reductions_;
 };
 
-}  // namespace tutti::sim
+}  // namespace tutti::core
