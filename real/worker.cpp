@@ -92,8 +92,9 @@ class Worker {
     options.record_steps = assignment.record_steps();
     options.most_spans = assignment.most_spans();
     options.timeout = std::chrono::duration<double>(assignment.timeout_seconds());
+    Timers timers;
     HostDevices devices;
-    WorkerRun run(*scenario, join_.worker, transport, devices, options);
+    WorkerRun run(*scenario, join_.worker, transport, devices, timers, options);
     transport.connect(run.receiver(), devices);
 
     for (std::int32_t step = 0; step < assignment.steps(); ++step) {

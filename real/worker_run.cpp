@@ -20,8 +20,6 @@ using Clock = Transport::Clock;
 
 namespace {
 
-std::chrono::nanoseconds to_duration(Time t) { return std::chrono::nanoseconds(t.count() / 1000); }
-
 /// A point of the monotonic clock as a span has it: nanoseconds.
 Time stamp(Clock::time_point t) { return Time(std::chrono::nanoseconds(t.time_since_epoch()).count()); }
 
@@ -31,27 +29,27 @@ std::uint64_t key_of(std::int32_t step, std::size_t pack) {
 
 }  // namespace
 
+/// Something that a compute stream is busy with.
+struct WorkerRun::Task {
+  ComputeTask task;
+  Clock::time_point start, end;
+};
+
 struct WorkerRun::Replica : core::DriverActions {
   Replica(WorkerRun& r, core::Driver d, Rank k, core::PartId p) : run(r), driver(std::move(d)), rank(k), device(p) {}
 
   void compute(const ComputeTask& task) override { run.compute(*this, task); }
-  void pack_ready(int pack) override { run.packs_[static_cast<std::size_t>(pack)].ready = Clock::now(); }
+  void pack_ready(int pack) override { run.packs_[static_cast<std::size_t>(pack)].ready = run.timers_.now(); }
   void launch(int pack) override { run.launch(*this, pack); }
   void step_done() override {
-    done.end = Clock::now();
+    done.end = run.timers_.now();
     --run.replicas_left_;
   }
-
-  struct Queued {
-    ComputeTask task;
-    Clock::time_point start, end;
-  };
 
   WorkerRun& run;
   core::Driver driver;
   Rank rank;
   core::PartId device;
-  std::deque<Queued> stream;
   Clock::time_point stream_free;
   std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
   int in_flight = 0;
@@ -60,11 +58,12 @@ struct WorkerRun::Replica : core::DriverActions {
 };
 
 WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-                     const WorkerOptions& options)
+                     Timers& timers, const WorkerOptions& options)
     : scenario_(scenario),
       worker_(worker),
       transport_(transport),
       devices_(devices),
+      timers_(timers),
       options_(options),
       tables_(scenario.workload, scenario.plan),
       interpreter_(transport, devices, *this, options.record_steps) {
@@ -136,22 +135,15 @@ core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function
   Clock::time_point moved = begin;
   std::int64_t seen = progress_;
   while (replicas_left_ > 0 || ranks_left_ > 0) {
-    run_due_tasks();
-    interpreter_.run_ready();
-    if (replicas_left_ == 0 && ranks_left_ == 0) break;
     const Clock::time_point now = Clock::now();
-    const Clock::time_point patience = std::min({next_due(), devices_.next_due(), now + std::chrono::milliseconds(20)});
-    if (auto polled = transport_.poll(interpreter_.has_ready() ? now : patience); !polled)
-      return tl::make_unexpected(polled.error());
-    if (auto polled = devices_.poll(interpreter_); !polled) return tl::make_unexpected(polled.error());
-    if (progress_ != seen || next_due() != Clock::time_point::max()) {
+    if (auto done = move(now + std::chrono::milliseconds(20)); !done) return tl::make_unexpected(done.error());
+    if (progress_ != seen || timers_.next() != Clock::time_point::max()) {
       seen = progress_;
       moved = now;
     } else if (now - moved > options_.timeout) {
       return tl::make_unexpected(core::Error::run(
           fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), interpreter_.where_it_stands())));
     }
-    if (!interpreter_.failure().empty()) return tl::make_unexpected(core::Error::run(interpreter_.failure()));
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }
   WorkerStep result;
@@ -164,12 +156,29 @@ core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function
   return result;
 }
 
+/// Everything that can go on goes on; then looks for something new, until `until` if need be.
+core::Expected<void> WorkerRun::move(Clock::time_point until) {
+  const auto go_on = [this] {
+    if (auto polled = devices_.poll(interpreter_); !polled && devices_work_) devices_work_ = polled;
+    interpreter_.run_ready();
+  };
+  timers_.run_due(go_on);
+  go_on();
+  if (replicas_left_ == 0 && ranks_left_ == 0) until = Clock::now();
+  until = std::min({until, timers_.next(), devices_.next_due()});
+  if (auto polled = transport_.poll(interpreter_.has_ready() ? Clock::now() : until); !polled) return polled;
+  go_on();
+  if (!devices_work_) return devices_work_;
+  if (!interpreter_.failure().empty()) return tl::make_unexpected(core::Error::run(interpreter_.failure()));
+  return {};
+}
+
 core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transport_.poll(until); }
 
 core::Expected<void> WorkerRun::flush() {
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (!transport_.flushed()) {
-    if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled) return polled;
+    if (auto moved = move(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
     if (Clock::now() > until) return tl::make_unexpected(core::Error::run("a peer takes nothing any more"));
   }
   return {};
@@ -204,56 +213,40 @@ core::Expected<void> WorkerRun::verify(std::int32_t step) {
 // --- computation ---
 
 void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
-  const Clock::time_point start = std::max(replica.cause.value_or(Clock::now()), replica.stream_free);
-  replica.stream_free = start + to_duration(task.duration);
-  replica.stream.push_back({task, start, replica.stream_free});
+  const Clock::time_point start = std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
+  replica.stream_free = start + options_.scale.here(task.duration);
+  timers_.at(replica.stream_free,
+             [this, &replica, done = Task{task, start, replica.stream_free}] { compute_done(replica, done); });
 }
 
-Clock::time_point WorkerRun::next_due() const {
-  Clock::time_point due = Clock::time_point::max();
-  for (const std::unique_ptr<Replica>& replica : replicas_) {
-    if (!replica->stream.empty()) due = std::min(due, replica->stream.front().end);
+void WorkerRun::compute_done(Replica& replica, const Task& done) {
+  ++progress_;
+  ReplicaStep& sums = replica.done;
+  (done.task.kind == ComputeKind::kForward    ? sums.forward
+   : done.task.kind == ComputeKind::kBackward ? sums.backward
+                                              : sums.other) += done.end - done.start;
+  if (auto* spans = options_.record_packs && done.end > done.start ? spans_of(TrackKind::kCompute, replica.rank, 0, -1)
+                                                                   : nullptr) {
+    Span span;
+    span.start = stamp(done.start);
+    span.duration = stamp(done.end) - span.start;
+    span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(done.task.kind);
+    span.step = step_;
+    const bool segment = done.task.kind == ComputeKind::kBackward;
+    span.pack = segment ? -1 : done.task.index;
+    span.index = segment ? done.task.index : 0;
+    spans->push_back(span);
   }
-  return due;
-}
-
-void WorkerRun::run_due_tasks() {
-  const Clock::time_point now = Clock::now();
-  for (const std::unique_ptr<Replica>& each : replicas_) {
-    Replica& replica = *each;
-    while (!replica.stream.empty() && replica.stream.front().end <= now) {
-      const Replica::Queued done = replica.stream.front();
-      replica.stream.pop_front();
-      ++progress_;
-      ReplicaStep& sums = replica.done;
-      (done.task.kind == ComputeKind::kForward    ? sums.forward
-       : done.task.kind == ComputeKind::kBackward ? sums.backward
-                                                  : sums.other) += done.end - done.start;
-      if (auto* spans = options_.record_packs && done.end > done.start
-                            ? spans_of(TrackKind::kCompute, replica.rank, 0, -1)
-                            : nullptr) {
-        Span span;
-        span.start = stamp(done.start);
-        span.duration = stamp(done.end) - span.start;
-        span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(done.task.kind);
-        span.step = step_;
-        const bool segment = done.task.kind == ComputeKind::kBackward;
-        span.pack = segment ? -1 : done.task.index;
-        span.index = segment ? done.task.index : 0;
-        spans->push_back(span);
-      }
-      // What follows on the stream begins where this ended, not where it was noticed: delays must not add up.
-      replica.cause = done.end;
-      replica.driver.compute_done(done.task, replica);
-      replica.cause.reset();
-    }
-  }
+  // What follows on the stream begins where this ended, not where it was noticed: a device's stream is queued ahead.
+  replica.cause = done.end;
+  replica.driver.compute_done(done.task, replica);
+  replica.cause.reset();
 }
 
 // --- packs ---
 
 void WorkerRun::launch(Replica& replica, int pack) {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = timers_.now();
   PackStep& record = packs_[static_cast<std::size_t>(pack)];
   if (record.first_start == Clock::time_point()) record.first_start = now;
   record.last_start = now;
@@ -269,13 +262,16 @@ void WorkerRun::launch(Replica& replica, int pack) {
     *free = true;
   }
   slots_[{number, replica.rank}] = slot;
-  interpreter_.start({static_cast<std::uint32_t>(step_), number}, replica.rank);
+  const CollectiveTag tag{static_cast<std::uint32_t>(step_), number};
+  const Time overhead = scenario_.plan.launch_overhead;
+  if (!options_.replay_launch || overhead == Time()) return interpreter_.start(tag, replica.rank);
+  timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { interpreter_.start(tag, rank); });
 }
 
 void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   ++progress_;
   --ranks_left_;
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = timers_.now();
   PackStep& record = packs_[collective.pack];
   record.end = std::max(record.end, now);
   const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());

@@ -11,7 +11,9 @@
 #include "core/scenario/scenario.h"
 #include "core/strategy/driver.h"
 #include "core/timeline/timeline.h"
+#include "real/emulate/scale.h"
 #include "real/interpreter/interpreter.h"
+#include "real/timers.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {
@@ -23,6 +25,10 @@ struct WorkerOptions {
   std::int64_t most_spans = 2'000'000;
   /// A step in which nothing moves for so long has failed.
   std::chrono::duration<double> timeout{60};
+  /// How much slower computation is replayed than the scenario says.
+  TimeScale scale;
+  /// Launches take the time that the scenario gives them.
+  bool replay_launch = false;
 };
 
 /// What one replica did in a step.
@@ -55,8 +61,8 @@ struct WorkerStep {
 /// time that passes (the compute stream is busy, the core is not), so communication overlaps it as in training.
 class WorkerRun : private InterpreterListener {
  public:
-  /// REQUIRES: scenario, transport and devices outlive the run.
-  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+  /// REQUIRES: all it is given outlives the run.
+  WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices, Timers& timers,
             const WorkerOptions& options);
   ~WorkerRun() override;
 
@@ -82,8 +88,9 @@ class WorkerRun : private InterpreterListener {
 
   void fill(const core::Collective& collective, std::uint64_t key, core::Rank rank, std::byte* buffer);
   void compute(Replica& replica, const core::ComputeTask& task);
-  void run_due_tasks();
-  [[nodiscard]] Transport::Clock::time_point next_due() const;
+  struct Task;
+  void compute_done(Replica& replica, const Task& done);
+  core::Expected<void> move(Transport::Clock::time_point until);
   void launch(Replica& replica, int pack);
   std::vector<core::Span>* spans_of(core::TrackKind kind, core::Rank rank, std::int32_t slot, core::Lane lane);
 
@@ -91,6 +98,7 @@ class WorkerRun : private InterpreterListener {
   std::int32_t worker_;
   Transport& transport_;
   Devices& devices_;
+  Timers& timers_;
   WorkerOptions options_;
   core::DriverTables tables_;
   Interpreter interpreter_;
@@ -107,7 +115,8 @@ class WorkerRun : private InterpreterListener {
   std::map<std::pair<std::uint32_t, core::Rank>, Transport::Clock::time_point> launched_;
   std::int64_t spans_ = 0;
   bool spans_left_out_ = false;
-  std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
+  core::Expected<void> devices_work_;  ///< or why they do not
+  std::int64_t progress_ = 0;          ///< counts what happened, to see that something does
 };
 
 }  // namespace tutti::real

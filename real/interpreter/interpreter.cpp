@@ -1,5 +1,7 @@
 #include "real/interpreter/interpreter.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/base/check.h"
@@ -233,7 +235,8 @@ void Interpreter::complete(Lane& lane) {
   lane.state = Lane::State::kReady;
   if (watch_steps_) lane.began = lane.waited = transport_.now();
   if (lane.waiting.empty()) return;
-  const std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
+  std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
+  std::sort(waiting.begin(), waiting.end(), [](const Lane* a, const Lane* b) { return a->number < b->number; });
   for (Lane* waiter : waiting) {
     if (lane.next >= waiter->step.wait.count) {
       waiter->waited = transport_.now();

@@ -1,0 +1,274 @@
+#include "real/emulate/network.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace tutti::real {
+
+using core::Path;
+using core::PathHop;
+
+/// One message, at its sender or at its receiver.
+struct EmulatedNetwork::Message {
+  Channel channel;
+  std::int32_t path = 0;
+  std::int64_t total = 0;
+  std::size_t own_hops = 0;  ///< of the sender's worker; the others are the receiver's
+  Clock::time_point tail;    ///< of the hop served last, when it reaches the next
+  bool local = false;
+
+  // At the sender.
+  std::int64_t added = 0;    ///< bytes that the interpreter has handed over
+  bool buffer_free = false;  ///< the first link has let the tail go
+  bool handed_over = false;  ///< to the transport below
+  Stamp stamp;
+  struct Waiting {
+    Piece piece;
+    const std::byte* payload = nullptr;
+    Ticket ticket = 0;
+  };
+  std::vector<Waiting> waiting;  ///< to be handed over
+  std::vector<Ticket> done;      ///< really sent, but the buffer is not free yet
+
+  // At the receiver; of a local message, both.
+  std::vector<std::byte> bytes;  ///< with the stamp in front if it came from another process
+  std::int64_t here = 0;
+  bool due = false;  ///< the last link has let it go
+  bool stamped = false;
+};
+
+EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers)
+    : plan_(plan),
+      below_(below),
+      scale_(scale),
+      timers_(timers),
+      paths_(plan.packs.front().collective.group.cluster(), core::NetworkModel::kFifo),
+      free_(static_cast<std::size_t>(paths_.resources())) {}
+
+EmulatedNetwork::~EmulatedNetwork() = default;
+
+void EmulatedNetwork::connect(Receiver& receiver, Devices& devices) {
+  receiver_ = &receiver;
+  below_.connect(*this, devices);
+}
+
+core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
+  auto polled = below_.poll(until);
+  if (polled && !failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
+  return polled;
+}
+
+EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Channel& channel, std::int64_t total) {
+  const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
+  const core::PartId from = collective.group.device(channel.from);
+  const core::PartId to = collective.group.device(channel.to);
+  auto message = std::make_shared<Message>();
+  message->channel = channel;
+  message->total = total;
+  message->path =
+      paths_.unicast(from, to, collective.staging, collective.schedule->engine(channel.from, channel.from_lane));
+  if (from.worker == to.worker) return message;
+  // The links of the sender's worker come first. A copy engine belongs to the link that follows it.
+  const core::Cluster& cluster = collective.group.cluster();
+  const std::vector<PathHop>& hops = paths_.path(message->path).hops;
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    if (hops[i].link < 0) continue;
+    const core::Hop link = cluster.link(hops[i].link);
+    if ((link.from.part >= 0 ? link.from.worker : link.to.worker) == from.worker) message->own_hops = i + 1;
+  }
+  return message;
+}
+
+// --- links ---
+
+/// The head of the message is at the hop: what sim::Network::serve does in virtual time.
+void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Clock::time_point head_here) {
+  const std::vector<PathHop>& hops = paths_.path(message->path).hops;
+  const PathHop& hop = hops[index];
+  Clock::time_point& free = free_[static_cast<std::size_t>(hop.resource)];
+  const Clock::time_point head = std::max(head_here, free);
+  const Clock::duration moving = scale_.here(core::transfer_time(core::Bytes(message->total), hop.rate));
+  const Clock::time_point tail = std::max(head + moving, message->tail);
+  free = tail;
+  if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
+  const Clock::duration latency = scale_.here(hop.latency);
+  message->tail = tail + latency;
+  if (hop.nexts == 0) {
+    timers_.at(message->tail, [this, message] { arrive(message); });
+    return;
+  }
+  const std::size_t next = index + 1;
+  const Clock::time_point arrives = (hops[next].staged ? tail : head) + latency;
+  if (next == message->own_hops && !message->local) return hand_over(message, arrives);
+  // At once if it is there at once: before others that come to the link at the same moment.
+  if (arrives == head_here) return serve(message, next, arrives);
+  timers_.at(arrives, [this, message, next] { serve(message, next, timers_.now()); });
+}
+
+// --- sending ---
+
+EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
+  const MessagePointer message = new_message(piece.channel, piece.total);
+  message->local = below_.is_local(piece.channel.to);
+  TUTTI_CHECK(message->local == (message->own_hops == 0), "rank {} to rank {}: {} hops at the sender",
+              piece.channel.from, piece.channel.to, message->own_hops);
+  if (message->local) message->bytes.resize(static_cast<std::size_t>(piece.total));
+  if (!message->local) ++on_own_links_;
+  sending_[piece.channel].push_back(message);
+  const Clock::time_point now = timers_.now();
+  message->tail = now;
+  if (paths_.path(message->path).hops.empty()) {  // a device to itself
+    timers_.at(now, [this, message] {
+      let_go(message);
+      arrive(message);
+    });
+  } else {
+    serve(message, 0, now);
+  }
+  return message;
+}
+
+void EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
+  const MessagePointer message = piece.offset == 0 ? begin(piece) : sending_.at(piece.channel).back();
+  TUTTI_CHECK(message->added == piece.offset && message->total == piece.total && !message->buffer_free,
+              "byte {} after {} of {}", piece.offset, message->added, message->total);
+  message->added += piece.length;
+  if (message->local) {
+    if (piece.length > 0)
+      std::memcpy(message->bytes.data() + piece.offset, payload, static_cast<std::size_t>(piece.length));
+    message->here += piece.length;
+    message->done.push_back(ticket);
+  } else if (message->handed_over) {
+    pass_below(message, piece, payload, ticket);
+  } else {
+    message->waiting.push_back({piece, payload, ticket});
+  }
+}
+
+/// The sender's last link lets the head go; it comes to the receiver's first at `head`.
+void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
+  message->stamp = {head.time_since_epoch().count(), message->tail.time_since_epoch().count()};
+  message->handed_over = true;
+  --on_own_links_;
+  Piece stamp;
+  stamp.channel = message->channel;
+  stamp.total = message->total + static_cast<std::int64_t>(sizeof(Stamp));
+  stamp.length = static_cast<std::int64_t>(sizeof(Stamp));
+  below_tickets_[++next_ticket_] = {message, 0};
+  below_.send(stamp, reinterpret_cast<const std::byte*>(&message->stamp), next_ticket_);
+  for (const Message::Waiting& waiting : std::exchange(message->waiting, {}))
+    pass_below(message, waiting.piece, waiting.payload, waiting.ticket);
+}
+
+void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload,
+                                 Ticket ticket) {
+  if (piece.length == 0) return give_back(message, ticket);  // the stamp is all there is to send
+  Piece moved = piece;
+  moved.total += static_cast<std::int64_t>(sizeof(Stamp));
+  moved.offset += static_cast<std::int64_t>(sizeof(Stamp));
+  below_tickets_[++next_ticket_] = {message, ticket};
+  below_.send(moved, payload, next_ticket_);
+}
+
+void EmulatedNetwork::sent(Ticket below) {
+  const auto entry = below_tickets_.extract(below);
+  if (entry.empty()) return;
+  const auto& [message, ticket] = entry.mapped();
+  give_back(message, ticket);
+}
+
+/// The piece has really left; it counts as gone when the first link is through with its message.
+/// Ticket 0: a stamp, or what was kept here.
+void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
+  if (ticket == 0) return;
+  if (message->buffer_free) {
+    receiver_->sent(ticket);
+  } else {
+    message->done.push_back(ticket);
+  }
+}
+
+/// The first link has taken the whole message: the interpreter may have its memory back. If the message has not yet come
+/// to the last link of this worker, it is kept here.
+void EmulatedNetwork::let_go(const MessagePointer& message) {
+  message->buffer_free = true;
+  if (!message->local && !message->handed_over) {
+    message->bytes.resize(static_cast<std::size_t>(message->total));
+    for (Message::Waiting& waiting : message->waiting) {
+      std::byte* const kept = message->bytes.data() + waiting.piece.offset;
+      if (waiting.piece.length > 0) std::memcpy(kept, waiting.payload, static_cast<std::size_t>(waiting.piece.length));
+      waiting.payload = kept;
+      message->done.push_back(std::exchange(waiting.ticket, 0));
+    }
+  }
+  std::deque<MessagePointer>& queue = sending_.at(message->channel);
+  queue.erase(std::find(queue.begin(), queue.end(), message));
+  for (const Ticket ticket : std::exchange(message->done, {})) receiver_->sent(ticket);
+}
+
+// --- receiving ---
+
+std::byte* EmulatedNetwork::place(const Piece& piece) {
+  static constexpr auto kStamp = static_cast<std::int64_t>(sizeof(Stamp));
+  const Channel& channel = piece.channel;
+  if (channel.collective.pack >= plan_.packs.size()) return nullptr;
+  const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
+  const core::Schedule& schedule = *collective.schedule;
+  const auto is_lane = [&](core::Rank rank, core::Lane lane) {
+    return rank >= 0 && rank < schedule.ranks() && lane >= 0 && lane < schedule.lanes(rank);
+  };
+  if (!is_lane(channel.from, channel.from_lane) || !is_lane(channel.to, channel.to_lane) || piece.total < kStamp ||
+      piece.total > kStamp + collective.bytes().count())
+    return nullptr;
+  MessagePointer& message = receiving_[channel];
+  if (piece.offset == 0) {
+    if (message || piece.length != kStamp) return nullptr;
+    message = new_message(channel, piece.total - kStamp);
+    message->bytes.resize(static_cast<std::size_t>(piece.total));
+  } else if (!message || message->here != piece.offset || message->total != piece.total - kStamp) {
+    return nullptr;
+  }
+  return message->bytes.data() + piece.offset;
+}
+
+void EmulatedNetwork::arrived(const Piece& piece) {
+  const MessagePointer message = receiving_.at(piece.channel);
+  message->here = piece.offset + piece.length;
+  if (!message->stamped) {
+    message->stamped = true;
+    Stamp stamp;
+    std::memcpy(&stamp, message->bytes.data(), sizeof stamp);
+    const Clock::time_point head{std::chrono::nanoseconds(stamp.head_ns)};
+    message->tail = Clock::time_point(std::chrono::nanoseconds(stamp.tail_ns));
+    timers_.at(head, [this, message] { serve(message, message->own_hops, timers_.now()); });
+  }
+  if (message->here < static_cast<std::int64_t>(message->bytes.size())) return;
+  receiving_.erase(piece.channel);
+  if (message->due) deliver(message);
+}
+
+/// The last link has let the message go.
+void EmulatedNetwork::arrive(const MessagePointer& message) {
+  message->due = true;
+  if (message->here == static_cast<std::int64_t>(message->bytes.size())) deliver(message);
+}
+
+void EmulatedNetwork::deliver(const MessagePointer& message) {
+  const Piece whole{message->channel, message->total, 0, message->total};
+  std::byte* const to = receiver_->place(whole);
+  if (!to) {
+    failure_ = fmt::format("a message that its schedule does not have (pack {}, from rank {} to rank {}, {} bytes)",
+                           whole.channel.collective.pack, whole.channel.from, whole.channel.to, whole.total);
+    return;
+  }
+  const std::byte* const from =
+      message->bytes.data() + (message->bytes.size() - static_cast<std::size_t>(message->total));
+  if (message->total > 0) std::memcpy(to, from, static_cast<std::size_t>(message->total));
+  receiver_->arrived(whole);
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/network/path.h"
+#include "core/strategy/plan.h"
+#include "real/emulate/scale.h"
+#include "real/timers.h"
+#include "real/transport/transport.h"
+
+namespace tutti::real {
+
+/// Real messages at the pace of the scenario's links. A wrapper: the interpreter takes it for its transport, the
+/// transport below takes it for its receiver.
+///
+/// Every link belongs to one worker, whose process keeps its clock: it serves one message after the other, cut through
+/// (the simulator's `fifo`, docs/models.md). A message goes through its sender's links there; then it travels for real,
+/// in front of it a stamp that says when its head and its tail come to the receiver's first link; there it goes through
+/// the receiver's links, and is handed to the interpreter as a whole when the last link would have let its tail go, or
+/// when it has really come, if that is later. Stamps are points of the monotonic clock: all processes share a machine.
+class EmulatedNetwork : public Transport, private Receiver {
+ public:
+  /// REQUIRES: all outlive the network; `below` is connected to nobody else.
+  EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers);
+  ~EmulatedNetwork() override;
+
+  void connect(Receiver& receiver, Devices& devices) override;
+  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  void free_slot(const Channel& channel) override { below_.free_slot(channel); }
+  core::Expected<void> poll(Clock::time_point until) override;
+  [[nodiscard]] bool flushed() const override { return on_own_links_ == 0 && below_.flushed(); }
+  [[nodiscard]] bool is_local(core::Rank rank) const override { return below_.is_local(rank); }
+  [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
+
+ private:
+  struct Message;
+  using MessagePointer = std::shared_ptr<Message>;
+  /// In front of a message that goes to another process.
+  struct Stamp {
+    std::int64_t head_ns = 0;
+    std::int64_t tail_ns = 0;
+  };
+
+  // As the transport below sees it.
+  std::byte* place(const Piece& piece) override;
+  void arrived(const Piece& piece) override;
+  bool slot_freed(const Channel& channel) override { return receiver_->slot_freed(channel); }
+  void sent(Ticket ticket) override;
+
+  MessagePointer new_message(const Channel& channel, std::int64_t total);
+  MessagePointer begin(const Piece& piece);
+  void serve(const MessagePointer& message, std::size_t hop, Clock::time_point head_here);
+  void hand_over(const MessagePointer& message, Clock::time_point head);
+  void pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload, Ticket ticket);
+  void give_back(const MessagePointer& message, Ticket ticket);
+  void let_go(const MessagePointer& message);
+  void arrive(const MessagePointer& message);
+  void deliver(const MessagePointer& message);
+
+  const core::Plan& plan_;
+  Transport& below_;
+  TimeScale scale_;
+  Timers& timers_;
+  Receiver* receiver_ = nullptr;
+  core::PathBook paths_;
+  std::vector<Clock::time_point> free_;                    ///< when each resource has served those before
+  std::map<Channel, std::deque<MessagePointer>> sending_;  ///< the last is the one that pieces are added to
+  std::map<Channel, MessagePointer> receiving_;            ///< not yet here to the end
+  std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
+  Ticket next_ticket_ = 0;
+  std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
+  std::string failure_;
+};
+
+}  // namespace tutti::real
