@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -78,20 +79,12 @@ class Coordinator {
         sink_(sink),
         listener_(std::move(listener)),
         secret_(random_secret()),
+        time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
         workers_(static_cast<std::size_t>(scenario.cluster->workers())) {}
 
   Expected<void> run() {
-    core::RunInfo info = core::run_info(scenario_, "run over tcp, processes of this machine");
-    // The scenario's network and its least possible times are those of other hardware.
-    info.network_model.clear();
-    info.bound_reason.clear();
-    info.communication_bound = info.step_bound = Time();
-    sink_.begin(info);
+    begin();
     for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
-    if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
-    if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
-        scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
-      sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
     Expected<void> done = all_steps();
     if (!done && stopped_) {
       sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
@@ -114,6 +107,41 @@ class Coordinator {
     int port = 0;
   };
 
+  [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
+
+  void begin() {
+    if (emulates()) {
+      core::RunInfo info = core::run_info(
+          scenario_, fmt::format("emulated over tcp, {:g} times slower, processes of this machine", time_scale_));
+      info.network_model.clear();
+      return sink_.begin(info);
+    }
+    core::RunInfo info = core::run_info(scenario_, "run over tcp, processes of this machine");
+    // The scenario's network and its least possible times are those of other hardware.
+    info.network_model.clear();
+    info.bound_reason.clear();
+    info.communication_bound = info.step_bound = Time();
+    sink_.begin(info);
+    if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+    if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
+        scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
+      sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
+  }
+
+  /// A duration of this machine, on the scenario's clock.
+  [[nodiscard]] Time scenario_time(std::int64_t ns) const {
+    return emulates() ? Time(std::llround(static_cast<double>(ns) * 1000 / time_scale_)) : Time(ns * 1000);
+  }
+
+  void note_punctuality() {
+    if (!emulates()) return;
+    if (late_ == 0) return;
+    sink_.note(
+        fmt::format("{} of {} messages came later than their links would have let them, by up to {:.1f} µs of the "
+                    "scenario's time: this machine was too busy; a greater --time-scale helps",
+                    late_, messages_, core::to_us(scenario_time(latest_ns_))));
+  }
+
   Expected<void> all_steps() {
     if (auto started = start_workers(); !started) return started;
     if (auto met = meet_workers(); !met) return met;
@@ -130,6 +158,7 @@ class Coordinator {
     if (!ready) return tl::make_unexpected(ready.error());
     if (left_out_)
       sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for", record_.most_spans));
+    note_punctuality();
     sink_.note(options_.verify ? "every element of every result was compared and is right"
                                : "results were not compared (--no-verify)");
     return {};
@@ -214,6 +243,7 @@ class Coordinator {
     assignment.set_library(options_.library);
     assignment.set_steps(scenario_.run.steps);
     assignment.set_seed(scenario_.run.seed);
+    assignment.set_time_scale(time_scale_);
     for (const Worker& worker : workers_) {
       proto::Address& address = *assignment.add_peer();
       address.set_host("127.0.0.1");
@@ -226,7 +256,7 @@ class Coordinator {
     assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
     assignment.set_record_steps(record_.level >= core::RecordLevel::kSteps);
     assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(workers_.size()));
-    assignment.set_timeout_seconds(options_.timeout_seconds);
+    assignment.set_timeout_seconds(timeout_seconds());
     for (std::size_t w = 0; w < workers_.size(); ++w) {
       if (!workers_[w].channel->send(message)) return failed(w, "is gone");
     }
@@ -274,8 +304,11 @@ class Coordinator {
     return messages;
   }
 
+  /// Of the scenario's clock.
+  [[nodiscard]] double timeout_seconds() const { return options_.timeout_seconds * std::max(1.0, time_scale_); }
+
   [[nodiscard]] Clock::duration patience() const {
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.timeout_seconds + 10)) +
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_seconds() + 10)) +
            std::chrono::seconds(30);
   }
 
@@ -298,6 +331,9 @@ class Coordinator {
   Expected<void> run_step(std::int32_t step) {
     proto::Control go;
     go.mutable_go()->set_step(step);
+    // Long enough for everybody to hear of it: steps begin together.
+    const auto start = Clock::now() + (emulates() ? std::chrono::milliseconds(20) : std::chrono::milliseconds(1));
+    go.mutable_go()->set_start_ns(std::chrono::nanoseconds(start.time_since_epoch()).count());
     for (std::size_t w = 0; w < workers_.size(); ++w) {
       if (!workers_[w].channel->send(go)) return failed(w, "is gone");
     }
@@ -313,8 +349,14 @@ class Coordinator {
     for (const auto& result : results) {
       for (const proto::ReplicaStep& replica : result->step().replica()) first = std::min(first, replica.start_ns());
     }
-    const auto in_run = [&](std::int64_t ns) { return length_ + Time((ns - first) * 1000); };
-    const auto as_time = [](std::int64_t ns) { return Time(ns * 1000); };
+    const auto in_run = [&](std::int64_t ns) { return length_ + scenario_time(ns - first); };
+    const auto as_time = [&](std::int64_t ns) { return scenario_time(ns); };
+    messages_ = late_ = 0;
+    for (const auto& result : results) {
+      messages_ += result->step().messages();
+      late_ += result->step().late_messages();
+      latest_ns_ = std::max(latest_ns_, result->step().latest_ns());
+    }
 
     core::StepRecord record;
     record.step = step;
@@ -373,8 +415,8 @@ class Coordinator {
     for (int i = 0; i < columns.start_ps_size(); ++i) {
       core::Span span;
       span.start = in_run(columns.start_ps(i));
-      span.duration = Time(columns.duration_ps(i) * 1000);
-      span.wait = Time(columns.wait_ps(i) * 1000);
+      span.duration = scenario_time(columns.duration_ps(i));
+      span.wait = scenario_time(columns.wait_ps(i));
       span.kind = columns.kind(i);
       span.step = columns.step(i);
       span.pack = columns.pack(i);
@@ -392,6 +434,8 @@ class Coordinator {
   core::TimelineSink& sink_;
   Listener listener_;
   std::string secret_;
+  double time_scale_ = 0;  ///< 0: nothing is emulated
+  std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::vector<Worker> workers_;
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId> tracks_;
   Time length_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/executor.h"
@@ -11,6 +12,8 @@ struct TcpExecutorOptions {
   std::string library;  ///< folder of the shipped machines, models and profiles
   bool verify = true;
   double timeout_seconds = 60;
+  /// Emulates the scenario's links and devices, this much slower than they are. Without: this machine as it is.
+  std::function<double(const core::Scenario&)> time_scale;
 };
 
 /// Runs a scenario for real on this machine: one process per worker, messages over TCP on loopback, every element of

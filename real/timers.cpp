@@ -1,6 +1,5 @@
 #include "real/timers.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace tutti::real {
@@ -14,12 +13,8 @@ void Timers::run_due(const std::function<void()>& after) {
     const Clock::time_point when = queue_.top().when;
     const Action action = std::move(queue_.top().action);
     queue_.pop();
-    ++punctuality_.handled;
-    punctuality_.latest = std::max(punctuality_.latest, now - when);
-    const bool late = now - when > kForgiven;
-    if (late) ++punctuality_.late;
     handling_ = true;
-    moment_ = late ? now : when;
+    moment_ = now - when > forgiven_ ? now : when;
     action();
     after();
     handling_ = false;

@@ -12,16 +12,16 @@ namespace tutti::real {
 ///
 /// A process is told late that a moment has come: it sleeps, or another one has its core. If what follows were counted
 /// from when it was noticed, delays would add up along every chain. So while something is handled, now() is the moment
-/// that it was due, as long as that is no more than `kForgiven` ago; a machine that cannot follow is not covered up.
+/// that it was due, as long as that is no more than `forgiven` ago.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
   using Action = std::function<void()>;
-  static constexpr std::chrono::microseconds kForgiven{1000};
 
-  Timers() = default;
+  explicit Timers(std::chrono::microseconds forgiven) : forgiven_(forgiven) {}
   /// By another clock than the machine's.
-  explicit Timers(std::function<Clock::time_point()> clock) : clock_(std::move(clock)) {}
+  Timers(std::chrono::microseconds forgiven, std::function<Clock::time_point()> clock)
+      : forgiven_(forgiven), clock_(std::move(clock)) {}
 
   void at(Clock::time_point when, Action action);
 
@@ -32,14 +32,6 @@ class Timers {
   /// The moment of what is being handled; outside of run_due(), the time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
 
-  /// How many were handled, and how many of them so late that it was not forgiven.
-  struct Punctuality {
-    std::int64_t handled = 0;
-    std::int64_t late = 0;
-    Clock::duration latest{};
-  };
-  [[nodiscard]] const Punctuality& punctuality() const { return punctuality_; }
-
  private:
   struct Entry {
     Clock::time_point when;
@@ -47,12 +39,12 @@ class Timers {
     mutable Action action;  // taken out of the queue's top
     bool operator<(const Entry& other) const { return when != other.when ? when > other.when : number > other.number; }
   };
+  Clock::duration forgiven_;
   std::function<Clock::time_point()> clock_ = Clock::now;
   std::priority_queue<Entry> queue_;
   std::uint64_t number_ = 0;
   bool handling_ = false;
   Clock::time_point moment_;
-  Punctuality punctuality_;
 };
 
 }  // namespace tutti::real

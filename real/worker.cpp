@@ -11,6 +11,7 @@
 #include "core/base/version.h"
 #include "core/scenario/scenario.h"
 #include "real/control.h"
+#include "real/ground.h"
 #include "real/proto/run.pb.h"
 #include "real/transport/tcp.h"
 #include "real/worker_run.h"
@@ -92,10 +93,11 @@ class Worker {
     options.record_steps = assignment.record_steps();
     options.most_spans = assignment.most_spans();
     options.timeout = std::chrono::duration<double>(assignment.timeout_seconds());
-    Timers timers;
-    HostDevices devices;
-    WorkerRun run(*scenario, join_.worker, transport, devices, timers, options);
-    transport.connect(run.receiver(), devices);
+    Ground ground(*scenario, assignment.time_scale(), transport);
+    options.scale = ground.scale();
+    options.replay_launch = assignment.time_scale() > 0;
+    WorkerRun run(*scenario, join_.worker, ground.transport(), ground.devices(), ground.timers(), options);
+    ground.transport().connect(run.receiver(), ground.devices());
 
     for (std::int32_t step = 0; step < assignment.steps(); ++step) {
       run.prepare(step);
@@ -106,10 +108,10 @@ class Worker {
       if (!go) return tl::make_unexpected(go.error());
       if (!*go) return {};  // told to finish
       const auto still_wanted = [this] { return coordinator_is_there(); };
-      auto result = run.run(step, still_wanted);
+      auto result = run.run(step, begin_, still_wanted);
       if (!result) return tl::make_unexpected(result.error());
       if (auto flushed = run.flush(); !flushed) return flushed;
-      if (auto sent = send_result(step, *result); !sent) return coordinator_gone();
+      if (auto sent = send_result(step, *result, ground.punctuality()); !sent) return coordinator_gone();
       if (auto right = run.verify(step); !right) {
         wrong_result_ = true;
         return right;
@@ -147,7 +149,10 @@ class Worker {
     while (true) {
       auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(2));
       if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
-      if (*message && (*message)->has_go()) return true;
+      if (*message && (*message)->has_go()) {
+        begin_ = Clock::time_point(std::chrono::nanoseconds((*message)->go().start_ns()));
+        return true;
+      }
       if (*message) return false;
       // A peer that has begun already is served; one that is gone is noticed by the coordinator.
       if (auto served = run.serve(Clock::now()); !served) return tl::make_unexpected(served.error());
@@ -187,7 +192,8 @@ class Worker {
     return sockets;
   }
 
-  Expected<void> send_result(std::int32_t step, const WorkerStep& result) {
+  Expected<void> send_result(std::int32_t step, const WorkerStep& result,
+                             const EmulatedNetwork::Punctuality& punctuality) {
     proto::Control control;
     proto::StepResult& message = *control.mutable_step();
     message.set_step(step);
@@ -229,12 +235,16 @@ class Worker {
       }
     }
     message.set_spans_left_out(result.spans_left_out);
+    message.set_messages(punctuality.messages);
+    message.set_late_messages(punctuality.late);
+    message.set_latest_ns(nanoseconds(punctuality.latest));
     return channel_.send(control);
   }
 
   const WorkerJoin& join_;
   ControlChannel channel_;
   Listener listener_;
+  Clock::time_point begin_;  ///< of the step at hand
   std::int64_t looks_ = 0;
   bool wrong_result_ = false;
 };

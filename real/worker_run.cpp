@@ -112,27 +112,30 @@ void WorkerRun::fill(const core::Collective& collective, std::uint64_t key, Rank
   devices_.copy_now(buffer, inputs.data(), collective.bytes().count());
 }
 
-core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, const std::function<bool()>& idle) {
+void WorkerRun::begin_step(Replica& replica) {
+  replica.done = {};
+  replica.done.device = scenario_.cluster->part_name(replica.device);
+  replica.done.start = replica.stream_free = timers_.now();
+  const core::RunOptions& options = scenario_.run;
+  replica.driver.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, step_), replica);
+}
+
+core::Expected<WorkerStep> WorkerRun::run(std::int32_t step, Clock::time_point begin,
+                                          const std::function<bool()>& idle) {
   step_ = step;
   replicas_left_ = static_cast<int>(replicas_.size());
   ranks_left_ = static_cast<int>(ranks_.size() * buffers_.size());
   packs_.assign(buffers_.size(), {});
   recorded_.clear();
   for (std::size_t p = 0; p < packs_.size(); ++p) packs_[p].pack = static_cast<int>(p);
-  const Clock::time_point begin = Clock::now();
-  for (const std::unique_ptr<Replica>& replica : replicas_) {
-    replica->done = {};
-    replica->done.device = scenario_.cluster->part_name(replica->device);
-    replica->done.start = replica->stream_free = begin;
-    const core::RunOptions& options = scenario_.run;
-    replica->driver.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica->rank, step), *replica);
-  }
+  for (const std::unique_ptr<Replica>& replica : replicas_)
+    timers_.at(begin, [this, r = replica.get()] { begin_step(*r); });
   // The host is there from the beginning.
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::size_t p = 0; p < packs_.size(); ++p)
       interpreter_.start({static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(p)}, ranks_[r]);
   }
-  Clock::time_point moved = begin;
+  Clock::time_point moved = Clock::now();
   std::int64_t seen = progress_;
   while (replicas_left_ > 0 || ranks_left_ > 0) {
     const Clock::time_point now = Clock::now();

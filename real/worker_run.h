@@ -70,9 +70,10 @@ class WorkerRun : private InterpreterListener {
 
   /// Fills the buffers with the inputs of a step and gets ready for its messages.
   void prepare(std::int32_t step);
-  /// Runs a prepared step to its end on all replicas here. `idle` is called now and then; it answers false to give up.
+  /// Runs a prepared step, which begins at `begin`, to its end on all replicas here. `idle` is called now and then; it answers false to give up.
   /// ERRORS: a peer is gone or does not keep to the protocol; nothing moved for the timeout; given up.
-  core::Expected<WorkerStep> run(std::int32_t step, const std::function<bool()>& idle);
+  core::Expected<WorkerStep> run(std::int32_t step, Transport::Clock::time_point begin,
+                                 const std::function<bool()>& idle);
   /// After run(): hands over what others may still need, such as slots that are free again.
   core::Expected<void> flush();
   /// Listens to peers meanwhile, so that one that is gone is noticed.
@@ -86,6 +87,7 @@ class WorkerRun : private InterpreterListener {
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone& step) override;
 
+  void begin_step(Replica& replica);
   void fill(const core::Collective& collective, std::uint64_t key, core::Rank rank, std::byte* buffer);
   void compute(Replica& replica, const core::ComputeTask& task);
   struct Task;

@@ -41,6 +41,13 @@ struct EmulatedNetwork::Message {
   bool stamped = false;
 };
 
+namespace {
+
+/// A piece whose sender's lane is from here on tells of a slot: content is the moment at which it became free.
+constexpr core::Lane kSlotLane = 1 << 24;
+
+}  // namespace
+
 EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers)
     : plan_(plan),
       below_(below),
@@ -174,7 +181,19 @@ void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& pie
   below_.send(moved, payload, next_ticket_);
 }
 
+void EmulatedNetwork::free_slot(const Channel& channel) {
+  if (below_.is_local(channel.from)) return below_.free_slot(channel);
+  Piece piece;
+  piece.channel = {channel.collective, channel.to, channel.to_lane + kSlotLane, channel.from, channel.from_lane};
+  piece.total = piece.length = static_cast<std::int64_t>(sizeof(std::int64_t));
+  auto stamp = std::make_unique<std::int64_t>(timers_.now().time_since_epoch().count());
+  const auto* const bytes = reinterpret_cast<const std::byte*>(stamp.get());
+  slots_under_way_.try_emplace(++next_ticket_, std::move(stamp));
+  below_.send(piece, bytes, next_ticket_);
+}
+
 void EmulatedNetwork::sent(Ticket below) {
+  if (slots_under_way_.erase(below) > 0) return;
   const auto entry = below_tickets_.extract(below);
   if (entry.empty()) return;
   const auto& [message, ticket] = entry.mapped();
@@ -216,6 +235,10 @@ std::byte* EmulatedNetwork::place(const Piece& piece) {
   static constexpr auto kStamp = static_cast<std::int64_t>(sizeof(Stamp));
   const Channel& channel = piece.channel;
   if (channel.collective.pack >= plan_.packs.size()) return nullptr;
+  if (channel.from_lane >= kSlotLane) {
+    const bool whole = piece.offset == 0 && piece.length == piece.total && piece.length == sizeof slot_stamp_;
+    return whole ? reinterpret_cast<std::byte*>(&slot_stamp_) : nullptr;
+  }
   const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
   const core::Schedule& schedule = *collective.schedule;
   const auto is_lane = [&](core::Rank rank, core::Lane lane) {
@@ -236,6 +259,14 @@ std::byte* EmulatedNetwork::place(const Piece& piece) {
 }
 
 void EmulatedNetwork::arrived(const Piece& piece) {
+  const Channel& back = piece.channel;
+  if (back.from_lane >= kSlotLane) {
+    const Channel freed{back.collective, back.to, back.to_lane, back.from, back.from_lane - kSlotLane};
+    timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
+      if (!receiver_->slot_freed(freed)) failure_ = fmt::format("rank {} frees a slot that was not taken", freed.to);
+    });
+    return;
+  }
   const MessagePointer message = receiving_.at(piece.channel);
   message->here = piece.offset + piece.length;
   if (!message->stamped) {
@@ -248,7 +279,11 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   }
   if (message->here < static_cast<std::int64_t>(message->bytes.size())) return;
   receiving_.erase(piece.channel);
-  if (message->due) deliver(message);
+  ++punctuality_.messages;
+  if (!message->due) return;
+  ++punctuality_.late;
+  punctuality_.latest = std::max(punctuality_.latest, Clock::now() - message->tail);
+  deliver(message);
 }
 
 /// The last link has let the message go.

@@ -21,7 +21,7 @@ namespace tutti::real {
 /// (the simulator's `fifo`, docs/models.md). A message goes through its sender's links there; then it travels for real,
 /// in front of it a stamp that says when its head and its tail come to the receiver's first link; there it goes through
 /// the receiver's links, and is handed to the interpreter as a whole when the last link would have let its tail go, or
-/// when it has really come, if that is later. Stamps are points of the monotonic clock: all processes share a machine.
+/// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of the monotonic clock: all processes share a machine.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// REQUIRES: all outlive the network; `below` is connected to nobody else.
@@ -30,11 +30,19 @@ class EmulatedNetwork : public Transport, private Receiver {
 
   void connect(Receiver& receiver, Devices& devices) override;
   void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
-  void free_slot(const Channel& channel) override { below_.free_slot(channel); }
+  void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
   [[nodiscard]] bool flushed() const override { return on_own_links_ == 0 && below_.flushed(); }
   [[nodiscard]] bool is_local(core::Rank rank) const override { return below_.is_local(rank); }
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
+
+  /// Messages from other processes, and how many of them really came later than their links would have let them.
+  struct Punctuality {
+    std::int64_t messages = 0;
+    std::int64_t late = 0;
+    Clock::duration latest{};
+  };
+  [[nodiscard]] const Punctuality& punctuality() const { return punctuality_; }
 
  private:
   struct Message;
@@ -72,6 +80,9 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::map<Channel, MessagePointer> receiving_;            ///< not yet here to the end
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
+  std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< what they are sent from
+  std::int64_t slot_stamp_ = 0;                                                ///< of the one that is coming in
+  Punctuality punctuality_;
   std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
   std::string failure_;
 };

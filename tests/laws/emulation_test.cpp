@@ -160,7 +160,7 @@ struct Emulation {
   static constexpr real::TimeScale kScale{1000};
   const core::Collective& collective;
   Clock::time_point clock{};
-  real::Timers timers{[this] { return clock; }};
+  real::Timers timers{std::chrono::microseconds(0), [this] { return clock; }};
   std::vector<std::unique_ptr<Wire>> wires;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::vector<float>> data;

@@ -79,8 +79,11 @@ void add_run(CLI::App& app, RealRunOptions& o) {
       "Computation is replayed as time that passes; every element of every result is compared.\n"
       "Examples:\n"
       "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
-      "  tutti run mine.textproto --timeline real.tutti");
+      "  tutti run mine.textproto --timeline real.tutti\n"
+      "  tutti run mine.textproto --emulate");
   add_execution(c, o, "run");
+  c->add_flag("--emulate", o.emulate, "At the pace of the scenario's links and devices, slowed down as far as need be");
+  c->add_option("--time-scale", o.time_scale, "How many times slower to emulate (default: chosen for this machine)");
   c->add_option("--timeout-seconds", o.timeout_seconds, "A step in which nothing moves for so long has failed")
       ->capture_default_str();
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");

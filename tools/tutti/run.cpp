@@ -6,6 +6,7 @@
 #include "core/base/file.h"
 #include "real/tcp_executor.h"
 #include "real/worker.h"
+#include "tools/tutti/time_scale.h"
 
 namespace tutti::tools {
 
@@ -14,9 +15,19 @@ using core::Error;
 int run_for_real(const RealRunOptions& options, const Environment& environment) {
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86'400))
     return report(Error::request("--timeout-seconds must be above 0 and at most 86400"));
-  real::TcpExecutor executor(
-      {"/proc/self/exe", environment.library.folder(), !options.no_verify, options.timeout_seconds});
-  return execute(executor, "running", options, environment);
+  if (options.time_scale && !options.emulate)
+    return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
+  if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
+    return report(Error::request("--time-scale must be from 0.001 to 1000000"));
+  real::TcpExecutorOptions executor_options{
+      "/proc/self/exe", environment.library.folder(), !options.no_verify, options.timeout_seconds, {}};
+  if (options.emulate) {
+    executor_options.time_scale = [&options](const core::Scenario& scenario) {
+      return options.time_scale ? *options.time_scale : time_scale_for(scenario);
+    };
+  }
+  real::TcpExecutor executor(std::move(executor_options));
+  return execute(executor, options.emulate ? "emulating" : "running", options, environment);
 }
 
 int worker(const WorkerOptions& options) {

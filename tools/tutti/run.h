@@ -7,6 +7,8 @@ namespace tutti::tools {
 struct RealRunOptions : ExecuteOptions {
   double timeout_seconds = 60;
   bool no_verify = false;
+  bool emulate = false;
+  std::optional<double> time_scale;
 };
 
 /// `tutti run`: replays a scenario with processes and sockets.

@@ -1,0 +1,95 @@
+#include "tools/tutti/time_scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "core/timeline/timeline.h"
+#include "sim/simulator.h"
+
+namespace tutti::tools {
+namespace {
+
+/// What one core moves of an emulated message in a second (written, sent, received and read: copies), and what a message
+/// costs besides. Low figures of a small machine: a run that is too slow is still right.
+constexpr double kBytesPerSecond = 1e9;
+constexpr double kSecondsPerMessage = 30e-6;
+/// A process that has slept notices a message after so long, where it has to wait for its core.
+constexpr double kSecondsToNotice = 500e-6;
+constexpr double kShareOfTheCores = 0.25;
+
+/// How long a step takes, and its packs.
+class Durations : public core::TimelineSink {
+ public:
+  void begin(const core::RunInfo&) override {}
+  void track(const core::Track&) override {}
+  void span(core::TrackId, const core::Span&) override {}
+  void step(const core::StepRecord& step) override { seconds = core::to_us(step.end - step.start) / 1e6; }
+  void pack(const core::PackRecord& pack) override { pack_seconds += core::to_us(pack.end - pack.last_start) / 1e6; }
+  void link(const core::LinkRecord&) override {}
+  void path(const core::PathPiece&) override {}
+  void note(const std::string&) override {}
+  void end() override {}
+  double seconds = 0;
+  double pack_seconds = 0;
+};
+
+struct Messages {
+  double count = 0;
+  double bytes = 0;
+  double one_after_another = 0;  ///< on the lane that has most, in all packs
+};
+
+Messages messages_of(const core::Plan& plan) {
+  Messages messages;
+  for (const core::Pack& pack : plan.packs) {
+    const core::Schedule& schedule = *pack.collective.schedule;
+    std::int64_t longest = 0;
+    for (core::Rank r = 0; r < schedule.ranks(); ++r) {
+      for (core::Lane l = 0; l < schedule.lanes(r); ++l) {
+        const std::int64_t steps = schedule.steps(r, l);
+        longest = std::max(longest, steps);
+        messages.count += static_cast<double>(steps);
+        for (std::int64_t i = 0; i < steps; ++i) {
+          const core::Step step = schedule.step(r, l, i);
+          const bool sends_only = step.kind == core::StepKind::kSend;
+          const std::int64_t elements = sends_only ? step.source.count : step.target.count;
+          if (core::sends(step.kind))
+            messages.bytes += static_cast<double>(elements * core::size_of(pack.collective.type).count());
+        }
+      }
+    }
+    messages.one_after_another += static_cast<double>(longest);
+  }
+  return messages;
+}
+
+double round_up(double factor) {
+  if (factor <= 1) return 1;
+  const double power = std::pow(10, std::floor(std::log10(factor)));
+  for (const double step : {1.0, 2.0, 5.0}) {
+    if (factor <= step * power * (1 + 1e-9)) return step * power;
+  }
+  return 10 * power;
+}
+
+}  // namespace
+
+double time_scale_for(const core::Scenario& scenario) {
+  core::Scenario one_step = scenario;
+  one_step.run.steps = 1;
+  Durations predicted;
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  sim::Simulator simulator;
+  if (!simulator.run(one_step, record, {}, predicted) || predicted.pack_seconds <= 0) return 1;
+  const Messages messages = messages_of(scenario.plan);
+  const double cores = std::min<double>(std::max(1u, std::thread::hardware_concurrency()),
+                                        static_cast<double>(scenario.cluster->workers()));
+  const double work = messages.bytes / kBytesPerSecond + messages.count * kSecondsPerMessage;
+  const double carried = work / cores / kShareOfTheCores / predicted.seconds;
+  const double noticed = kSecondsToNotice * messages.one_after_another / predicted.pack_seconds;
+  return round_up(std::max(carried, noticed));
+}
+
+}  // namespace tutti::tools
