@@ -1,10 +1,14 @@
 #include "real/verify.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "core/base/check.h"
 
 namespace tutti::real {
 
 using core::DataType;
+using core::Rank;
 
 namespace {
 
@@ -15,42 +19,86 @@ std::uint64_t mixed(std::uint64_t z) {
 }
 
 /// The random bits behind an input (SplitMix64 of the numbers' combination, see core/base/random.h).
-std::uint64_t bits_of(std::uint64_t pack_key, core::Rank rank, std::int64_t element) {
-  return mixed(pack_key +
+std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
+  return mixed(key +
                0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 + static_cast<std::uint32_t>(rank)));
 }
 
-/// Half the distance of neighbouring numbers around 1.
-double rounding_unit(DataType type) {
+/// Bits of a type's significand, the hidden one included.
+int significand_bits(DataType type) {
   switch (type) {
-    case DataType::kFloat32: return 0x1p-24;
-    case DataType::kFloat64: return 0x1p-53;
-    case DataType::kFloat16: return 0x1p-11;
-    case DataType::kBfloat16: return 0x1p-8;
+    case DataType::kFloat32: return 24;
+    case DataType::kFloat64: return 53;
+    case DataType::kFloat16: return 11;
+    case DataType::kBfloat16: return 8;
     default: return 0;
   }
 }
 
-/// A float input, rounded to the type. 53 random bits, so that the conversions below round as the elements do.
-double float_input(DataType type, std::uint64_t bits) {
-  const double value = 0.5 + static_cast<double>(bits >> 11) * 0x1p-53;
-  if (type == DataType::kFloat64) return value;
-  if (type == DataType::kFloat32) return static_cast<double>(static_cast<float>(value));
-  std::uint16_t room = 0;
-  set_element(type, &room, 0, value);
-  return element_at(type, &room, 0);
+bool is_integer(DataType type) { return type == DataType::kInt32 || type == DataType::kInt64; }
+/// The result is one of the inputs.
+bool chooses(Operation operation) { return operation == Operation::kMin || operation == Operation::kMax; }
+bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
+
+/// ± 1, and for one rank in sixteen each a half and two: the product of any of 200 ranks stays exact.
+double half_factor(std::uint64_t bits, Rank rank, std::int64_t element) {
+  const std::int64_t turn = (rank + element) % 16;
+  const double size = turn == 0 ? 2 : turn == 1 ? 0.5 : 1;
+  return bits >> 63 ? -size : size;
+}
+
+double float_input(const Reduced& reduced, Rank rank, std::int64_t element) {
+  const std::uint64_t bits = bits_of(reduced.key, rank, element);
+  if (is_half(reduced.type) && !chooses(reduced.operation)) {
+    if (reduced.operation == Operation::kProduct) return half_factor(bits, rank, element);
+    const std::int64_t below = (std::int64_t{1} << significand_bits(reduced.type)) / reduced.contributors;
+    return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(std::max<std::int64_t>(2, below)));
+  }
+  const double share = static_cast<double>(bits >> 11) * 0x1p-53;
+  const double value = reduced.operation == Operation::kProduct ? 0.9375 + share / 8 : 0.5 + share;
+  std::uint64_t room = 0;
+  set_element(reduced.type, &room, 0, value);
+  return element_at(reduced.type, &room, 0);
 }
 
 template <class Integer>
-std::optional<WrongElement> find_wrong_integer(std::uint64_t pack_key, std::int64_t elements, std::int32_t contributors,
-                                               double factor, const std::vector<core::Rank>& ranks,
+Integer integer_input(const Reduced& reduced, Rank rank, std::int64_t element) {
+  const std::uint64_t bits = bits_of(reduced.key, rank, element);
+  return static_cast<Integer>(reduced.operation == Operation::kProduct ? bits | 1 : bits);
+}
+
+template <class Integer>
+Integer combined(Operation operation, Integer a, Integer b) {
+  using Bits = std::make_unsigned_t<Integer>;  // integers wrap around
+  switch (operation) {
+    case Operation::kSum: return static_cast<Integer>(static_cast<Bits>(a) + static_cast<Bits>(b));
+    case Operation::kProduct: return static_cast<Integer>(static_cast<Bits>(a) * static_cast<Bits>(b));
+    case Operation::kMin: return std::min(a, b);
+    case Operation::kMax: return std::max(a, b);
+  }
+  return a;
+}
+
+double combined(Operation operation, double a, double b) {
+  switch (operation) {
+    case Operation::kSum: return a + b;
+    case Operation::kProduct: return a * b;
+    case Operation::kMin: return std::min(a, b);
+    case Operation::kMax: return std::max(a, b);
+  }
+  return a;
+}
+
+template <class Integer>
+std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, std::int64_t elements,
+                                               const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& results) {
   for (std::int64_t e = 0; e < elements; ++e) {
-    std::uint64_t sum = 0;
-    for (core::Rank r = 0; r < contributors; ++r) sum += bits_of(pack_key, r, e);
-    auto expected = static_cast<Integer>(sum);
-    if (factor != 1)
-      expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(factor));
+    Integer expected = integer_input<Integer>(reduced, 0, e);
+    for (Rank r = 1; r < reduced.contributors; ++r)
+      expected = combined(reduced.operation, expected, integer_input<Integer>(reduced, r, e));
+    if (reduced.factor != 1)
+      expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(reduced.factor));
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Integer got = reinterpret_cast<const Integer*>(results[i])[e];
       if (got != expected) return WrongElement{ranks[i], e, static_cast<double>(got), static_cast<double>(expected), 0};
@@ -59,44 +107,41 @@ std::optional<WrongElement> find_wrong_integer(std::uint64_t pack_key, std::int6
   return std::nullopt;
 }
 
-}  // namespace
-
-double input_element(DataType type, std::uint64_t pack_key, core::Rank rank, std::int64_t element) {
-  const std::uint64_t bits = bits_of(pack_key, rank, element);
-  if (type == DataType::kInt32) return static_cast<double>(static_cast<std::int32_t>(bits));
-  if (type == DataType::kInt64) return static_cast<double>(static_cast<std::int64_t>(bits));
-  return float_input(type, bits);
+/// Rounding errors of half a last place that a result may have gathered.
+int roundings(const Reduced& reduced) {
+  if (is_half(reduced.type) || chooses(reduced.operation)) return reduced.factor == 1 ? 0 : 1;
+  return reduced.contributors + 1;
 }
 
-void fill_inputs(DataType type, std::uint64_t pack_key, core::Rank rank, void* data, std::int64_t elements) {
+}  // namespace
+
+void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements) {
+  TUTTI_CHECK(reduced.contributors >= 1, "{} contributors", reduced.contributors);
   for (std::int64_t e = 0; e < elements; ++e) {
-    const std::uint64_t bits = bits_of(pack_key, rank, e);
-    if (type == DataType::kInt32) {
-      static_cast<std::int32_t*>(data)[e] = static_cast<std::int32_t>(bits);
-    } else if (type == DataType::kInt64) {
-      static_cast<std::int64_t*>(data)[e] = static_cast<std::int64_t>(bits);
+    if (reduced.type == DataType::kInt32) {
+      static_cast<std::int32_t*>(data)[e] = integer_input<std::int32_t>(reduced, rank, e);
+    } else if (reduced.type == DataType::kInt64) {
+      static_cast<std::int64_t*>(data)[e] = integer_input<std::int64_t>(reduced, rank, e);
     } else {
-      set_element(type, data, e, float_input(type, bits));
+      set_element(reduced.type, data, e, float_input(reduced, rank, e));
     }
   }
 }
 
-std::optional<WrongElement> find_wrong_sum(DataType type, std::uint64_t pack_key, std::int64_t elements,
-                                           std::int32_t contributors, double factor,
-                                           const std::vector<core::Rank>& ranks,
-                                           const std::vector<const std::byte*>& results) {
-  if (type == DataType::kInt32)
-    return find_wrong_integer<std::int32_t>(pack_key, elements, contributors, factor, ranks, results);
-  if (type == DataType::kInt64)
-    return find_wrong_integer<std::int64_t>(pack_key, elements, contributors, factor, ranks, results);
-  const double unit = rounding_unit(type);
+std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
+                                               const std::vector<Rank>& ranks,
+                                               const std::vector<const std::byte*>& results) {
+  if (reduced.type == DataType::kInt32) return find_wrong_integer<std::int32_t>(reduced, elements, ranks, results);
+  if (is_integer(reduced.type)) return find_wrong_integer<std::int64_t>(reduced, elements, ranks, results);
+  const double unit = std::ldexp(1, -significand_bits(reduced.type));
   for (std::int64_t e = 0; e < elements; ++e) {
-    double sum = 0;
-    for (core::Rank r = 0; r < contributors; ++r) sum += float_input(type, bits_of(pack_key, r, e));
-    const double expected = sum * factor;
-    const double tolerance = (contributors + 1) * unit * expected;
+    double result = float_input(reduced, 0, e);
+    for (Rank r = 1; r < reduced.contributors; ++r)
+      result = combined(reduced.operation, result, float_input(reduced, r, e));
+    const double expected = result * reduced.factor;
+    const double tolerance = roundings(reduced) * unit * std::abs(expected);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const double got = element_at(type, results[i], e);
+      const double got = element_at(reduced.type, results[i], e);
       if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], e, got, expected, tolerance};
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -10,13 +11,23 @@
 
 namespace tutti::real {
 
-/// What rank `rank` puts into element `element` of a pack: told by the numbers alone, different for (nearly) every rank,
-/// element and pack, and rounded to `type`. Floats lie in [0.5, 1.5), so that sums neither cancel nor overflow;
-/// integers have all their bits.
-double input_element(core::DataType type, std::uint64_t pack_key, core::Rank rank, std::int64_t element);
+/// What an all-reduce is given and must come to, told by numbers alone: no process needs to see another's buffer.
+///
+/// Inputs differ for (nearly) every rank, element and key. Integers have all their bits (of a product they are odd, so
+/// that it does not become 0). float32 and float64 lie in [0.5, 1.5), of a product in [0.9375, 1.0625): nothing
+/// cancels, overflows or gets lost. float16 and bfloat16 have so few bits that a bound on their rounding would hide a
+/// missing rank: what is added are small whole numbers (what is multiplied, plus and minus a half, one or two), so chosen
+/// that every partial result is exact.
+struct Reduced {
+  core::DataType type = core::DataType::kFloat32;
+  Operation operation = Operation::kSum;
+  std::uint64_t key = 0;          ///< of the step and pack
+  std::int32_t contributors = 1;  ///< ranks 0 … contributors - 1
+  double factor = 1;              ///< what every element of the result is then multiplied with: that of a MEAN
+};
 
-/// Fills a buffer with it.
-void fill_inputs(core::DataType type, std::uint64_t pack_key, core::Rank rank, void* data, std::int64_t elements);
+/// Fills a buffer with the rank's inputs.
+void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements);
 
 struct WrongElement {
   core::Rank rank = 0;
@@ -26,13 +37,12 @@ struct WrongElement {
   double tolerance = 0;
 };
 
-/// Compares every element of `results[i]` (of rank `ranks[i]`) with the sum over `contributors` ranks, multiplied by
-/// `factor` (1, or that of a MEAN). Integers must be equal (sums wrap around); a float may differ by (contributors + 1)
-/// rounding errors of its type relative to the sum of magnitudes: no order of additions errs by more.
-/// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2.
-std::optional<WrongElement> find_wrong_sum(core::DataType type, std::uint64_t pack_key, std::int64_t elements,
-                                           std::int32_t contributors, double factor,
-                                           const std::vector<core::Rank>& ranks,
-                                           const std::vector<const std::byte*>& results);
+/// Compares every element of `results[i]` (of rank `ranks[i]`). Integers, minima, maxima, and float16 and bfloat16 that
+/// are not multiplied with a factor must be equal (integers wrap around); else a float may differ by (contributors + 1)
+/// rounding errors of its type relative to the result: no order of operations errs by more where nothing cancels.
+/// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
+std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
+                                               const std::vector<core::Rank>& ranks,
+                                               const std::vector<const std::byte*>& results);
 
 }  // namespace tutti::real

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
-#include "real/verify.h"
 
 namespace tutti::real {
 
@@ -25,6 +24,15 @@ Time stamp(Clock::time_point t) { return Time(std::chrono::nanoseconds(t.time_si
 
 std::uint64_t key_of(std::int32_t step, std::size_t pack) {
   return static_cast<std::uint64_t>(step) << 32 ^ static_cast<std::uint64_t>(pack) * 0x9e3779b97f4a7c15u;
+}
+
+Operation operation_of(core::Reduction reduction) {
+  switch (reduction) {
+    case core::Reduction::kMin: return Operation::kMin;
+    case core::Reduction::kMax: return Operation::kMax;
+    case core::Reduction::kProduct: return Operation::kProduct;
+    default: return Operation::kSum;  // a mean is a sum that is then divided
+  }
 }
 
 }  // namespace
@@ -98,18 +106,28 @@ void WorkerRun::prepare(std::int32_t step) {
     std::vector<std::byte*> data(ranks_.size());
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
       data[r] = buffers_[p][r].get();
-      fill(collective, key_of(step, p), ranks_[r], data[r]);
+      fill(reduced(step, p), ranks_[r], data[r], collective.elements);
     }
-    interpreter_.open({static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(p)}, collective, Operation::kSum,
-                      ranks_, data);
+    interpreter_.open({static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(p)}, collective,
+                      operation_of(scenario_.strategy.reduction), ranks_, data);
   }
 }
 
-void WorkerRun::fill(const core::Collective& collective, std::uint64_t key, Rank rank, std::byte* buffer) {
-  if (devices_.host_reaches(rank)) return fill_inputs(collective.type, key, rank, buffer, collective.elements);
-  std::vector<std::byte> inputs(static_cast<std::size_t>(collective.bytes().count()));
-  fill_inputs(collective.type, key, rank, inputs.data(), collective.elements);
-  devices_.copy_now(buffer, inputs.data(), collective.bytes().count());
+/// What the pack's all-reduce of a step is given and must come to.
+Reduced WorkerRun::reduced(std::int32_t step, std::size_t pack) const {
+  const core::Collective& collective = scenario_.plan.packs[pack].collective;
+  const core::Reduction reduction = scenario_.strategy.reduction;
+  const auto n = static_cast<std::int32_t>(collective.contributors);
+  return {collective.type, operation_of(reduction), key_of(step, pack), n,
+          reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1};
+}
+
+void WorkerRun::fill(const Reduced& reduced, Rank rank, std::byte* buffer, std::int64_t elements) {
+  if (devices_.host_reaches(rank)) return fill_inputs(reduced, rank, buffer, elements);
+  const std::int64_t bytes = elements * core::size_of(reduced.type).count();
+  std::vector<std::byte> inputs(static_cast<std::size_t>(bytes));
+  fill_inputs(reduced, rank, inputs.data(), elements);
+  devices_.copy_now(buffer, inputs.data(), bytes);
 }
 
 void WorkerRun::begin_step(Replica& replica) {
@@ -201,9 +219,7 @@ core::Expected<void> WorkerRun::verify(std::int32_t step) {
       devices_.copy_now(fetched.back().data(), results.back(), collective.bytes().count());
       results.back() = fetched.back().data();
     }
-    const auto n = static_cast<std::int32_t>(collective.contributors);
-    const double factor = scenario_.strategy.reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1;
-    const auto wrong = find_wrong_sum(collective.type, key_of(step, p), collective.elements, n, factor, ranks, results);
+    const auto wrong = find_wrong_element(reduced(step, p), collective.elements, ranks, results);
     if (!wrong) continue;
     return tl::make_unexpected(core::Error::run(
         fmt::format("step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} ± {:.2g}", step,

@@ -15,6 +15,7 @@
 #include "real/interpreter/interpreter.h"
 #include "real/timers.h"
 #include "real/transport/transport.h"
+#include "real/verify.h"
 
 namespace tutti::real {
 
@@ -88,7 +89,8 @@ class WorkerRun : private InterpreterListener {
   void step_done(const StepDone& step) override;
 
   void begin_step(Replica& replica);
-  void fill(const core::Collective& collective, std::uint64_t key, core::Rank rank, std::byte* buffer);
+  [[nodiscard]] Reduced reduced(std::int32_t step, std::size_t pack) const;
+  void fill(const Reduced& reduced, core::Rank rank, std::byte* buffer, std::int64_t elements);
   void compute(Replica& replica, const core::ComputeTask& task);
   struct Task;
   void compute_done(Replica& replica, const Task& done);

@@ -17,6 +17,16 @@
 namespace tutti::core {
 namespace {
 
+Reduction reduction_of(proto::Strategy::Reduction reduction) {
+  switch (reduction) {
+    case proto::Strategy::MEAN: return Reduction::kMean;
+    case proto::Strategy::MIN: return Reduction::kMin;
+    case proto::Strategy::MAX: return Reduction::kMax;
+    case proto::Strategy::PROD: return Reduction::kProduct;
+    default: return Reduction::kSum;
+  }
+}
+
 using MachinePtr = std::shared_ptr<const Machine>;
 
 class ScenarioReader {
@@ -92,7 +102,7 @@ class ScenarioReader {
     }
     if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
     if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
-    strategy.reduction = s.reduction() == proto::Strategy::MEAN ? Reduction::kMean : Reduction::kSum;
+    strategy.reduction = reduction_of(s.reduction());
     strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
     strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;

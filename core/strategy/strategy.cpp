@@ -43,6 +43,17 @@ std::string_view to_string(Algorithm algorithm) {
   return "";
 }
 
+std::string_view to_string(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum: return "sum";
+    case Reduction::kMean: return "mean";
+    case Reduction::kMin: return "min";
+    case Reduction::kMax: return "max";
+    case Reduction::kProduct: return "prod";
+  }
+  return "";
+}
+
 std::optional<Algorithm> parse_algorithm(std::string_view name) {
   for (const Name& known : kNames) {
     if (known.name == name) return known.algorithm;

@@ -34,7 +34,9 @@ bool sums_on_hosts(Algorithm algorithm);
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-enum class Reduction { kSum, kMean };
+enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
+/// "sum", "mean", "min", "max", "prod".
+std::string_view to_string(Reduction reduction);
 enum class Update { kPerPack, kAfterAll };
 
 /// The strategy of a scenario, with every default filled in.
