@@ -246,7 +246,7 @@ void for_all(Check check) {
     if (!core::problems_of(strategy, cluster).empty()) continue;
     for (const std::int64_t elements : {std::int64_t{1009}, std::int64_t{150'001}}) {
       const core::Collective collective = core::make_all_reduce(cluster, strategy, core::DataType::kInt32, elements, 0);
-      for (std::uint64_t seed = 1; seed <= 30; ++seed)
+      for (std::uint64_t seed = 1; seed <= (elements > 10'000 ? 6u : 24u); ++seed)
         check(collective, seed, fmt::format("{}, {} elements, seed {}", core::to_string(algorithm), elements, seed));
     }
   }
@@ -287,7 +287,7 @@ TEST(FaultyTransport, NothingGoesWrongUnnoticed) {
     });
   }
   for (int f = 1; f < kFaults; ++f) {
-    EXPECT_GT(struck[f], 50) << "fault " << f << " hardly ever happens";
+    EXPECT_GT(struck[f], 30) << "fault " << f << " hardly ever happens";
     if (static_cast<Fault>(f) == Fault::kLostSlot) continue;  // few messages, so other slots do
     EXPECT_LT(harmless[f], struck[f] / 2) << "fault " << f << " hardly ever does anything";
   }
