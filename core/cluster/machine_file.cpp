@@ -265,10 +265,14 @@ std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const
 Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path) {
   const Expected<std::string> text = read_text_file(path);
   if (!text) return tl::make_unexpected(text.error());
+  return read_machine(*text, path);
+}
+
+Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text, const std::string& path) {
   Problems problems;
   SourceMap sources(path);
   proto::Machine message;
-  const Document document = parse_document(*text, path, problems);
+  const Document document = parse_document(text, path, problems);
   bind(document.root, message, sources, problems);
   if (document.cut_off) return problems.take();
   std::shared_ptr<const Machine> machine = machine_from(message, sources, problems);

@@ -21,6 +21,8 @@ std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const
 
 /// The machine in a file (text format or JSON).
 Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path);
+/// The same for a text that is at hand; `path` is what errors call it.
+Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text, const std::string& path);
 
 /// "gpu[0-7]" → gpu0 … gpu7; any other name → itself. Nothing if the range makes no sense ("gpu[3-1]", "gpu[0-", more
 /// than 4096 names).

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/base/file.h"
+
 namespace tutti::core {
 
 namespace fs = std::filesystem;
@@ -32,6 +34,7 @@ bool is_file(const fs::path& path) {
 }  // namespace
 
 std::optional<std::string> Library::find(Kind kind, const std::string& name, const std::string& from) const {
+  if (sent_) return std::nullopt;
   const fs::path path(name);
   if (name.find('/') != std::string::npos || path.has_extension()) {
     const fs::path file = path.is_absolute() ? path : fs::path(from).parent_path() / path;
@@ -43,8 +46,23 @@ std::optional<std::string> Library::find(Kind kind, const std::string& name, con
   return std::nullopt;
 }
 
+Expected<std::optional<Library::File>> Library::read(Kind kind, const std::string& name,
+                                                     const std::string& from) const {
+  if (sent_) {
+    const auto same = [&](const File& file) { return file.kind == kind && file.name == name; };
+    const auto found = std::find_if(sent_->begin(), sent_->end(), same);
+    return found == sent_->end() ? std::nullopt : std::optional(*found);
+  }
+  const auto path = find(kind, name, from);
+  if (!path) return std::nullopt;
+  Expected<std::string> text = read_text_file(*path);
+  if (!text) return tl::make_unexpected(text.error());
+  return File{kind, name, *path, std::move(*text)};
+}
+
 std::vector<std::string> Library::names(Kind kind) const {
   std::vector<std::string> names;
+  if (sent_) return names;
   const Place place = place_of(kind);
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder_) / place.folder, ignored)) {

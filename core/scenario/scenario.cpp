@@ -212,6 +212,12 @@ class ScenarioReader {
     return true;
   }
 
+  /// Keeps a file that the scenario names, once.
+  void remember(const Library::File& file) {
+    const auto same = [&](const Library::File& f) { return f.kind == file.kind && f.name == file.name; };
+    if (std::none_of(scenario_.files.begin(), scenario_.files.end(), same)) scenario_.files.push_back(file);
+  }
+
   MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
     const std::string& name = workers.machine();
     if (name.empty()) {
@@ -219,16 +225,21 @@ class ScenarioReader {
       return nullptr;
     }
     if (const auto found = own.find(name); found != own.end()) return found->second;
-    const auto file = library_.find(Library::Kind::kMachine, name, path_);
+    const auto file = library_.read(Library::Kind::kMachine, name, path_);
     if (!file) {
+      problems_.add(file.error());
+      return nullptr;
+    }
+    if (!*file) {
       std::vector<std::string> names = library_.names(Library::Kind::kMachine);
       for (const auto& [own_name, machine] : own) names.push_back(own_name);
       complain_unknown(workers, "machine", "machine", name, names);
       return nullptr;
     }
-    const auto [known, fresh] = files_.try_emplace(*file);
+    remember(**file);
+    const auto [known, fresh] = files_.try_emplace((*file)->path);
     if (fresh) {
-      Expected<MachinePtr> machine = load_machine(*file);
+      Expected<MachinePtr> machine = read_machine((*file)->text, (*file)->path);
       if (machine) {
         known->second = *machine;
       } else {
@@ -304,12 +315,15 @@ class ScenarioReader {
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
     if (!w.layer_times().empty()) {
-      const auto file = library_.find(Library::Kind::kLayerTimes, w.layer_times(), path_);
+      const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {
+        problems_.add(file.error());
+      } else if (!*file) {
         complain_unknown(w, "layer_times", "profile of layer times", w.layer_times(),
                          library_.names(Library::Kind::kLayerTimes));
-      } else if (Expected<LayerTimes> times = load_layer_times(*file)) {
+      } else if (Expected<LayerTimes> times = read_layer_times((*file)->text, (*file)->path)) {
         options.layer_times = std::move(*times);
+        remember(**file);
       } else {
         problems_.add(times.error());
       }
@@ -358,17 +372,22 @@ class ScenarioReader {
       fields_.complain(w, "workload: say model: \"…\", or list variables with variable {{ … }}");
       return false;
     }
-    const auto file = library_.find(Library::Kind::kModel, w.model(), path_);
+    const auto file = library_.read(Library::Kind::kModel, w.model(), path_);
     if (!file) {
+      problems_.add(file.error());
+      return false;
+    }
+    if (!*file) {
       complain_unknown(w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
       return false;
     }
-    Expected<Model> loaded = load_model(*file);
+    Expected<Model> loaded = core::read_model((*file)->text, (*file)->path);
     if (!loaded) {
       problems_.add(loaded.error());
       return false;
     }
     model = std::move(*loaded);
+    remember(**file);
     return true;
   }
 

@@ -28,6 +28,7 @@ struct Scenario {
   std::string description;
   std::string file;
   std::string text;
+  std::vector<Library::File> files;  ///< those it names: with them it can be read anywhere
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;

@@ -12,8 +12,12 @@ namespace tutti::core {
 Expected<LayerTimes> load_layer_times(const std::string& path) {
   const Expected<std::string> text = read_text_file(path);
   if (!text) return tl::make_unexpected(text.error());
+  return read_layer_times(*text, path);
+}
+
+Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path) {
   Problems problems;
-  const CsvTable table = parse_csv(*text, path, problems);
+  const CsvTable table = parse_csv(text, path, problems);
 
   const std::vector<std::string> known{"layer", "forward_us", "backward_us", "variables"};
   for (const CsvTable::Cell& column : table.columns) {

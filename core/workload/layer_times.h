@@ -27,5 +27,7 @@ struct LayerTimes {
 /// Reads a profile: CSV with the columns layer, forward_us, backward_us, variables (names separated by spaces; may be
 /// empty) and the remark `# batch: n`. ERRORS: like those of load_model.
 Expected<LayerTimes> load_layer_times(const std::string& path);
+/// The same for a text that is at hand; `path` is what errors call it.
+Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

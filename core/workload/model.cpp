@@ -269,13 +269,17 @@ void read_json(std::string_view text, const std::string& file, ModelReader& read
 Expected<Model> load_model(const std::string& path) {
   const Expected<std::string> text = read_text_file(path);
   if (!text) return tl::make_unexpected(text.error());
+  return read_model(*text, path);
+}
+
+Expected<Model> read_model(const std::string& text, const std::string& path) {
   Problems problems;
   ModelReader reader(path, problems);
   const std::filesystem::path file(path);
   if (file.extension() == ".json") {
-    read_json(*text, path, reader, problems);
+    read_json(text, path, reader, problems);
   } else {
-    read_csv(*text, path, reader, problems);
+    read_csv(text, path, reader, problems);
   }
   reader.model().name = file.stem().string();
   if (problems.empty() && reader.model().variables.empty()) problems.add({path, 0, 0}, "there are no variables in it");

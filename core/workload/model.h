@@ -44,6 +44,8 @@ struct Model {
 /// times. ERRORS: unreadable, unknown columns, missing names, bad shapes and types, negative or overflowing numbers,
 /// two variables of one name: all of them, with their places.
 Expected<Model> load_model(const std::string& path);
+/// The same for a text that is at hand; `path` is what errors call it, and its ending says which form it has.
+Expected<Model> read_model(const std::string& text, const std::string& path);
 
 /// The elements of a shape; nothing if it has a negative side or more than 2^46 elements.
 std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape);

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
+
+#include "core/strategy/plan_digest.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::core {
@@ -36,6 +40,52 @@ TEST(Scenario, NeedsThreeLines) {
   EXPECT_EQ(s.cluster->replicas(), 16);
   EXPECT_EQ(s.plan.packs.size(), 1u);
   EXPECT_EQ(s.run.steps, 3);
+}
+
+TEST(Scenario, WithTheFilesThatItNamesItIsReadAnywhereAndMakesTheSamePlan) {
+  const std::string folder = test::source_folder() + "/scenarios/";
+  int read = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".textproto") continue;
+    const auto here = load_scenario(entry.path(), Library(folder));
+    ASSERT_TRUE(here) << here.error().message();
+    if (here->cluster->workers() > 64) continue;
+    ++read;
+    const auto there = read_scenario(here->text, "sent", Library(here->files));
+    ASSERT_TRUE(there) << there.error().message();
+    EXPECT_EQ(plan_digest(*there), plan_digest(*here)) << entry.path();
+    ASSERT_EQ(there->workload.times.size(), here->workload.times.size());
+    for (std::size_t i = 0; i < here->workload.times.size(); ++i)
+      EXPECT_EQ(there->workload.times[i].forward, here->workload.times[i].forward) << entry.path();
+    // A library of texts reads no file, also where there are some.
+    if (!here->files.empty()) {
+      EXPECT_FALSE(read_scenario(here->text, folder + "sent", Library(std::vector<Library::File>())));
+    }
+  }
+  EXPECT_GE(read, 4);
+}
+
+TEST(PlanDigest, DiffersWhereverThePlanDoes) {
+  const auto digest = [](const std::string& workload, const std::string& strategy, int workers = 2) {
+    return plan_digest(good(fmt::format(
+        "cluster {{ workers {{ machine: \"dgx1-v100\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} }}"
+        "workload {{ {} }} strategy {{ {} }}",
+        workers, workload, strategy)));
+  };
+  const std::string two = "variable { name: \"a\" shape: 1000 } variable { name: \"b\" shape: 10 }";
+  std::set<std::uint64_t> seen{digest(two, "algorithm: \"ring\"")};
+  EXPECT_EQ(*seen.begin(), digest(two, "algorithm: \"ring\"")) << "the same again";
+  EXPECT_EQ(*seen.begin(), digest(two + "forward_ms: 5", "algorithm: \"ring\"")) << "times are no part of it";
+  EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"pscpu\"")).second);
+  EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" reduction: MEAN")).second);
+  EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" bytes_per_pack: 0")).second);
+  EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\"", 3)).second);
+  EXPECT_TRUE(seen.insert(digest("variable { name: \"a\" shape: 1001 } variable { name: \"b\" shape: 10 }",
+                                 "algorithm: \"ring\""))
+                  .second);
+  EXPECT_TRUE(seen.insert(digest("variable { name: \"c\" shape: 1000 } variable { name: \"b\" shape: 10 }",
+                                 "algorithm: \"ring\""))
+                  .second);
 }
 
 TEST(Scenario, IsTheSameAsJson) {
