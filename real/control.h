@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 
 #include "core/base/error.h"
+#include "real/frame.h"
+#include "real/join/socket.h"
 
 namespace tutti::proto {
 class Control;
@@ -13,53 +15,32 @@ class Control;
 
 namespace tutti::real {
 
-/// Messages between the coordinator and a worker (real/proto/run.proto) over a connected stream socket.
+/// Messages between the coordinator and a worker (real/proto/run.proto) over a connection that has shaken hands.
+/// Any thread may send; one receives.
 class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Takes over the file descriptor.
-  explicit ControlChannel(int socket);
-  ControlChannel(ControlChannel&& other) noexcept;
-  ControlChannel& operator=(ControlChannel&& other) noexcept;
-  ~ControlChannel();
+  /// Of messages that come: a whole scenario with its files to a worker; spans of a step from one.
+  static constexpr std::size_t kLongestToWorker = std::size_t{512} << 20;
+  static constexpr std::size_t kLongestFromWorker = std::size_t{1} << 30;
+
+  ControlChannel(Socket socket, std::size_t longest);
 
   /// ERRORS: the other side is gone, or takes nothing for ten seconds.
   core::Expected<void> send(const proto::Control& message);
   /// What has come as a whole; nothing if there is none by `until` (a time gone by: looks once, without waiting).
   /// ERRORS: the other side is gone, or sends what is no message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
+  /// Nothing more will be sent. What is still on its way arrives.
+  void end_sending();
 
-  [[nodiscard]] int socket() const { return socket_; }
-
- private:
-  int socket_ = -1;
-  std::string buffer_;
-};
-
-/// Listens on loopback, on a port that the system chooses.
-class Listener {
- public:
-  static core::Expected<Listener> open();
-  Listener(Listener&& other) noexcept;
-  ~Listener();
-
-  [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] int socket() const { return socket_; }
-  /// A new connection; nothing by `until`.
-  [[nodiscard]] std::optional<int> accept(ControlChannel::Clock::time_point until);
+  [[nodiscard]] int file() const { return socket_.get(); }
 
  private:
-  Listener(int socket, int port) : socket_(socket), port_(port) {}
-  int socket_ = -1;
-  int port_ = 0;
+  Socket socket_;
+  FrameReader reader_;
+  std::unique_ptr<std::mutex> sending_;
 };
-
-/// Connects to a port of this machine. ERRORS: nobody listens there.
-core::Expected<int> connect_to(const std::string& host, int port);
-
-/// Reads exactly `bytes` bytes by `until`. False if they did not come.
-bool read_exactly(int socket, void* data, std::size_t bytes, ControlChannel::Clock::time_point until);
-bool write_exactly(int socket, const void* data, std::size_t bytes, ControlChannel::Clock::time_point until);
 
 }  // namespace tutti::real

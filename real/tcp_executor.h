@@ -4,29 +4,40 @@
 #include <string>
 
 #include "core/executor.h"
+#include "real/gather.h"
 
 namespace tutti::real {
 
 struct TcpExecutorOptions {
   std::string program;  ///< the tutti program: workers are processes of it
-  std::string library;  ///< folder of the shipped machines, models and profiles
   bool verify = true;
+  /// How long nothing may move, or be heard of a worker, before the run has failed.
   double timeout_seconds = 60;
-  /// Emulates the scenario's links and devices, this much slower than they are. Without: this machine as it is.
-  std::function<double(const core::Scenario&)> time_scale;
+  /// Emulates the scenario's links and devices, this much slower than they are. Without: machines as they are.
+  std::function<double(const core::Scenario&)> time_scale{};
+  Gathering gathering{};
 };
 
-/// Runs a scenario for real on this machine: one process per worker, messages over TCP on loopback, every element of
-/// every result compared. Computation is replayed as time that passes. Steps begin together; what happens between them
-/// (new inputs, comparing results) is left out of the timeline.
+/// Runs a scenario for real: one process per worker, on this machine or wherever workers join from, messages over TCP,
+/// every element of every result compared. Computation is replayed as time that passes. Steps begin together; what
+/// happens between them (new inputs, comparing results) is left out of the timeline.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options) : options_(std::move(options)) {}
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
+  /// Where a launcher started others with this process, and run() was never called: tells them that there will be no
+  /// run, and why.
+  void turn_away(const core::Error& why);
+  /// run() has told them, whatever came of it.
+  [[nodiscard]] bool told_others() const { return told_others_; }
+
  private:
+  core::Expected<Listener> open();
+
   TcpExecutorOptions options_;
+  bool told_others_ = false;
 };
 
 }  // namespace tutti::real

@@ -1,18 +1,21 @@
 #include "real/worker.h"
 
-#include <unistd.h>
-
-#include <array>
-#include <cstring>
+#include <algorithm>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/version.h"
 #include "core/scenario/scenario.h"
-#include "real/control.h"
+#include "core/strategy/plan_digest.h"
+#include "real/crew.h"
 #include "real/ground.h"
+#include "real/heartbeat.h"
+#include "real/machine.h"
 #include "real/proto/run.pb.h"
+#include "real/step_message.h"
 #include "real/transport/tcp.h"
 #include "real/worker_run.h"
 
@@ -20,243 +23,347 @@ namespace tutti::real {
 
 using core::Error;
 using core::Expected;
+using proto::Control;
 using Clock = ControlChannel::Clock;
 
 namespace {
 
-/// The first that goes over a connection between two workers. The secret keeps strangers out.
-struct Greeting {
-  std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'R', 'U', 'N'};
-  std::int32_t worker = 0;
-  std::uint32_t reserved = 0;
-  std::array<char, 32> secret{};
-};
+std::int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
-Greeting greeting_of(const WorkerJoin& join) {
-  Greeting greeting;
-  greeting.worker = join.worker;
-  std::memcpy(greeting.secret.data(), join.secret.data(), std::min(join.secret.size(), greeting.secret.size()));
-  return greeting;
+std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
+  return std::chrono::milliseconds(
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
 }
 
-std::int64_t nanoseconds(Clock::time_point t) { return std::chrono::nanoseconds(t.time_since_epoch()).count(); }
-std::int64_t nanoseconds(Clock::duration d) { return std::chrono::nanoseconds(d).count(); }
+Expected<core::Scenario> read_plan(const proto::Assignment& assignment) {
+  std::vector<core::Library::File> files;
+  for (const proto::LibraryFile& f : assignment.file())
+    files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
+  auto scenario = core::read_scenario(assignment.scenario_text(), assignment.scenario_file(), core::Library(files));
+  if (!scenario) return scenario;
+  const std::uint64_t digest = core::plan_digest(*scenario);
+  if (digest != assignment.plan_digest()) {
+    return tl::make_unexpected(Error::run(fmt::format(
+        "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
+        "the same program for both",
+        digest, core::version(), assignment.plan_digest(), core::version())));
+  }
+  scenario->run.steps = assignment.steps();
+  scenario->run.seed = assignment.seed();
+  return scenario;
+}
 
 class Worker {
  public:
-  Worker(const WorkerJoin& join, ControlChannel channel, Listener listener)
-      : join_(join), channel_(std::move(channel)), listener_(std::move(listener)) {}
+  Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
+      : join_(join),
+        found_(std::move(found.appointment)),
+        run_id_(found.run),
+        channel_(std::move(found.socket), ControlChannel::kLongestToWorker),
+        listener_(std::move(listener)) {}
 
-  Expected<void> work() {
-    Expected<void> done = all_steps();
-    if (!done) {
-      proto::Control failure;
-      failure.mutable_failure()->set_text(done.error().message());
-      failure.mutable_failure()->set_wrong_result(wrong_result_);
-      static_cast<void>(channel_.send(failure));
+  WorkerEnd work() {
+    Expected<void> done = steps_in_memory();
+    bool told = coordinator_said_so_;
+    if (!done && !told) {
+      const std::string text =
+          fmt::format("{} ({})", done.error().message(), heartbeat_ ? heartbeat_->doing() : "joining");
+      told = tell(text);
+      const bool waits = told && interrupted().has_value();
+      done = tl::make_unexpected(waits ? verdict(text) : Error::run(text));
     }
-    return done;
+    return {std::move(done), told};
   }
 
  private:
+  Expected<void> steps_in_memory() {
+    try {
+      return all_steps();
+    } catch (const std::bad_alloc&) {
+      run_.reset();
+      return tl::make_unexpected(Error::run(
+          "out of memory; every replica of a worker holds all its gradients, and what the plan adds to them"));
+    }
+  }
+
+  bool tell(const std::string& text) {
+    Control message;
+    message.mutable_failure()->set_text(text);
+    message.mutable_failure()->set_wrong_result(wrong_result_);
+    return channel_.send(message).has_value();
+  }
+
+  /// What the coordinator, who hears of all, makes of an error. Until then the connections to the others stay open, so
+  /// that they hear of the cause from there too, and not of consequences from here.
+  Error verdict(const std::string& text) {
+    const auto until = Clock::now() + std::chrono::seconds(3);
+    while (Clock::now() < until) {
+      auto message = channel_.receive(until);
+      // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
+      if (!message && blamed_worker(text))
+        return Error::run(fmt::format("the coordinator is gone ({})", heartbeat_ ? heartbeat_->doing() : "joining"));
+      if (!message || !*message) break;
+      if ((*message)->has_finish()) return Error::run("the run was stopped");
+      if ((*message)->has_failure()) return understood(std::move(*message)).error();
+    }
+    return Error::run(text);
+  }
+
   Expected<void> all_steps() {
-    proto::Control hello;
-    hello.mutable_hello()->set_version(std::string(core::version()));
-    hello.mutable_hello()->set_secret(join_.secret);
-    hello.mutable_hello()->set_worker(join_.worker);
-    hello.mutable_hello()->set_port(listener_.port());
-    if (auto sent = channel_.send(hello); !sent) return coordinator_gone();
-
-    // The others may take their time to start.
-    auto message = next_message(Clock::now() + std::chrono::minutes(2));
-    if (!message) return tl::make_unexpected(message.error());
-    if (!(*message)->has_assignment()) return unexpected("an assignment");
-    const proto::Assignment assignment = (*message)->assignment();
-
-    const core::Library library(assignment.library());
-    auto scenario = core::read_scenario(assignment.scenario_text(), assignment.scenario_file(), library);
-    if (!scenario) return tl::make_unexpected(scenario.error());
-    scenario->run.steps = assignment.steps();
-    scenario->run.seed = assignment.seed();
-
-    auto sockets = meet_peers(assignment);
-    if (!sockets) return tl::make_unexpected(sockets.error());
-    std::vector<std::int32_t> worker_of;
-    const core::Collective& first = scenario->plan.packs.front().collective;
-    for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
-    TcpTransport transport(
-        std::move(*sockets), std::move(worker_of),
-        {std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(assignment.spin_ns()))});
-    WorkerOptions options;
-    options.verify = assignment.verify();
-    options.record_packs = assignment.record_packs();
-    options.record_steps = assignment.record_steps();
-    options.most_spans = assignment.most_spans();
-    options.timeout = std::chrono::duration<double>(assignment.timeout_seconds());
-    Ground ground(*scenario, assignment.time_scale(), transport);
-    options.scale = ground.scale();
-    options.replay_launch = assignment.time_scale() > 0;
-    WorkerRun run(*scenario, join_.worker, ground.transport(), ground.devices(), ground.timers(), options);
-    ground.transport().connect(run.receiver(), ground.devices());
-
-    for (std::int32_t step = 0; step < assignment.steps(); ++step) {
-      run.prepare(step);
-      proto::Control ready;
-      ready.mutable_ready();
-      if (auto sent = channel_.send(ready); !sent) return coordinator_gone();
-      auto go = wait_for_go(run);
+    auto assignment = join();
+    if (!assignment) return tl::make_unexpected(assignment.error());
+    const proto::Assignment& order = **assignment;
+    patience_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
+    heartbeat_.emplace(channel_, heartbeat_interval(order.timeout_seconds()));
+    now_doing("reading the plan");
+    scenario_ = read_plan(order);
+    if (!*scenario_) return tl::make_unexpected(scenario_->error());
+    now_doing("connecting to the other workers");
+    if (auto met = meet(order); !met) return met;
+    now_doing("making its buffers");
+    make_run(order);
+    for (std::int32_t step = 0; step < order.steps(); ++step) {
+      now_doing(fmt::format("getting ready for step {}", step));
+      run_->prepare(step);
+      auto go = wait_for_go();
       if (!go) return tl::make_unexpected(go.error());
       if (!*go) return {};  // told to finish
-      const auto still_wanted = [this] { return coordinator_is_there(); };
-      auto result = run.run(step, begin_, still_wanted);
-      if (!result) return tl::make_unexpected(result.error());
-      if (auto flushed = run.flush(); !flushed) return flushed;
-      if (auto sent = send_result(step, *result, ground.punctuality()); !sent) return coordinator_gone();
-      if (auto right = run.verify(step); !right) {
-        wrong_result_ = true;
-        return right;
-      }
+      if (auto ran = run_step(step); !ran) return ran;
     }
-    proto::Control ready;
-    ready.mutable_ready();
-    if (auto sent = channel_.send(ready); !sent) return coordinator_gone();
-    auto finish = next_message(Clock::now() + std::chrono::minutes(10));
-    if (!finish) return tl::make_unexpected(finish.error());
+    auto more = wait_for_go();
+    if (!more) return tl::make_unexpected(more.error());
     return {};
   }
 
-  static Expected<void> coordinator_gone() { return tl::make_unexpected(Error::run("the coordinator is gone")); }
-  static Expected<void> unexpected(const std::string& what) {
-    return tl::make_unexpected(Error::run("the coordinator sent something else where " + what + " was due"));
+  void now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
+
+  // --- joining ---
+
+  Expected<std::unique_ptr<proto::Assignment>> join() {
+    Control message;
+    proto::Hello& hello = *message.mutable_hello();
+    const Address& at = listener_.address();
+    if (!is_every_address(at.host)) hello.mutable_address()->set_host(at.host);
+    hello.mutable_address()->set_port(at.port);
+    hello.set_ranks(join_.ranks);
+    hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
+    hello.set_host_name(host_name());
+    hello.set_cores(static_cast<std::int32_t>(std::thread::hardware_concurrency()));
+    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    // The others may take their time; the coordinator tells now and then that it is still there.
+    auto assigned = next(std::chrono::seconds(60), {});
+    if (!assigned) return tl::make_unexpected(assigned.error());
+    if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
+    return std::unique_ptr<proto::Assignment>((*assigned)->release_assignment());
   }
 
-  Expected<std::unique_ptr<proto::Control>> next_message(Clock::time_point until) {
-    auto message = channel_.receive(until);
-    if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
-    if (!*message) return tl::make_unexpected(Error::run("the coordinator says nothing"));
-    return message;
+  Expected<void> meet(const proto::Assignment& order) {
+    worker_ = order.worker();
+    PeerMeeting meeting;
+    meeting.secret = found_.secret;
+    meeting.run = run_id_;
+    meeting.worker = worker_;
+    meeting.until = Clock::now() + patience_;
+    meeting.coordinator = channel_.file();
+    // Who has joined over loopback is on the coordinator's machine; others find it there.
+    const bool near = is_loopback(their_host(channel_.file())).value_or(false);
+    for (const proto::Address& peer : order.peer()) {
+      Address address{peer.host(), peer.port()};
+      if (!near && is_loopback(address.host).value_or(false)) address.host = found_.coordinator.host;
+      meeting.peers.push_back(std::move(address));
+    }
+    auto sockets = meet_peers(meeting, listener_, [this] { return look_at_coordinator(); });
+    if (!sockets) return tl::make_unexpected(sockets.error());
+    sockets_ = std::move(*sockets);
+    return {};
   }
 
-  /// During a step the coordinator says nothing, unless the run is to end.
-  bool coordinator_is_there() {
-    if (++looks_ % 64 != 0) return true;
-    const auto message = channel_.receive(Clock::now());
-    return message.has_value() && !*message;
+  void make_run(const proto::Assignment& order) {
+    const core::Scenario& scenario = **scenario_;
+    std::vector<std::int32_t> worker_of;
+    const core::Collective& first = scenario.plan.packs.front().collective;
+    for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
+    transport_.emplace(
+        std::move(sockets_), std::move(worker_of),
+        TcpOptions{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))});
+    WorkerOptions options;
+    options.verify = order.verify();
+    options.record_packs = order.record_packs();
+    options.record_steps = order.record_steps();
+    options.most_spans = order.most_spans();
+    options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+    ground_.emplace(scenario, order.time_scale(), *transport_);
+    options.scale = ground_->scale();
+    options.replay_launch = order.time_scale() > 0;
+    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options);
+    ground_->transport().connect(run_->receiver(), ground_->devices());
   }
 
-  /// True for a step to begin, false for the end.
-  Expected<bool> wait_for_go(WorkerRun& run) {
+  // --- steps ---
+
+  Expected<void> run_step(std::int32_t step) {
+    now_doing(fmt::format("in step {}", step));
+    auto result = run_->run(step, begin_, [this] { return still_wanted(); });
+    if (!result) return tl::make_unexpected(stop_reason_.value_or(result.error()));
+    if (auto flushed = run_->flush(); !flushed) return flushed;
+    Control message;
+    write_step(
+        step, *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+    const EmulatedNetwork::Punctuality punctuality = ground_->punctuality();
+    message.mutable_step()->set_messages(punctuality.messages);
+    message.mutable_step()->set_late_messages(punctuality.late);
+    message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
+    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    now_doing(fmt::format("comparing the results of step {}", step));
+    auto right = run_->verify(step);
+    wrong_result_ = !right;
+    return right;
+  }
+
+  /// Ready for the next step, or at the end. True for a step to begin, at begin_; false to finish.
+  Expected<bool> wait_for_go() {
+    Control ready;
+    ready.mutable_ready();
+    if (!channel_.send(ready)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    now_doing("waiting for the others");
+    // A peer that has begun already is served; one that is gone is noticed by the coordinator.
+    auto message = next(patience_ + std::chrono::seconds(2),
+                        [this] { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); });
+    if (!message) return tl::make_unexpected(message.error());
+    if ((*message)->has_finish()) return false;
+    if (!(*message)->has_go()) return tl::make_unexpected(not_due("the next step"));
+    const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
+    begin_ = std::min(start, Clock::now() + patience_);
+    return true;
+  }
+
+  // --- what the coordinator says ---
+
+  /// The next message that asks for something. Pings are answered; `meanwhile` is called when there is nothing to read.
+  /// ERRORS: the coordinator is gone, says nothing for `silence`, or says that the run has failed; interrupted.
+  Expected<std::unique_ptr<Control>> next(Clock::duration silence, const std::function<void()>& meanwhile) {
+    Clock::time_point until = Clock::now() + silence;
+    // A coordinator that compares clocks wants its answers at once.
+    Clock::time_point listens_until;
     while (true) {
-      auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(2));
+      if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
+      const bool listens = Clock::now() < listens_until;
+      auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
       if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
-      if (*message && (*message)->has_go()) {
-        begin_ = Clock::time_point(std::chrono::nanoseconds((*message)->go().start_ns()));
-        return true;
-      }
-      if (*message) return false;
-      // A peer that has begun already is served; one that is gone is noticed by the coordinator.
-      if (auto served = run.serve(Clock::now()); !served) return tl::make_unexpected(served.error());
-    }
-  }
-
-  /// Sockets by worker: connects to those before, is connected to by those behind.
-  Expected<std::vector<int>> meet_peers(const proto::Assignment& assignment) {
-    std::vector<int> sockets(static_cast<std::size_t>(assignment.peer_size()), -1);
-    const Clock::time_point until = Clock::now() + std::chrono::seconds(30);
-    const Greeting own = greeting_of(join_);
-    for (std::int32_t w = 0; w < join_.worker; ++w) {
-      const auto socket = connect_to(assignment.peer(w).host(), assignment.peer(w).port());
-      if (!socket) return tl::make_unexpected(Error::run(fmt::format("worker {}: {}", w, socket.error().message())));
-      Greeting theirs;
-      if (!write_exactly(*socket, &own, sizeof own, until) || !read_exactly(*socket, &theirs, sizeof theirs, until) ||
-          theirs.magic != own.magic || theirs.secret != own.secret || theirs.worker != w) {
-        return tl::make_unexpected(Error::run(fmt::format("whoever listens at the port of worker {} is not it", w)));
-      }
-      sockets[static_cast<std::size_t>(w)] = *socket;
-    }
-    for (auto missing = assignment.peer_size() - join_.worker - 1; missing > 0;) {
-      const auto socket = listener_.accept(until);
-      if (!socket) return tl::make_unexpected(Error::run(fmt::format("{} of the other workers never came", missing)));
-      Greeting theirs;
-      const bool greeted = read_exactly(*socket, &theirs, sizeof theirs, Clock::now() + std::chrono::seconds(5));
-      const bool known = greeted && theirs.magic == own.magic && theirs.secret == own.secret &&
-                         theirs.worker > join_.worker && theirs.worker < assignment.peer_size() &&
-                         sockets[static_cast<std::size_t>(theirs.worker)] < 0;
-      if (!known || !write_exactly(*socket, &own, sizeof own, until)) {
-        ::close(*socket);  // a stranger
+      if (*message) {
+        until = Clock::now() + silence;
+        if (!(*message)->has_ping()) return understood(std::move(*message));
+        answer((*message)->ping());
+        listens_until = Clock::now() + std::chrono::milliseconds(5);
         continue;
       }
-      sockets[static_cast<std::size_t>(theirs.worker)] = *socket;
-      --missing;
+      if (Clock::now() > until) {
+        return tl::make_unexpected(Error::run(fmt::format("the coordinator has said nothing for {:.3g} s",
+                                                          std::chrono::duration<double>(silence).count())));
+      }
+      if (meanwhile) meanwhile();
     }
-    return sockets;
   }
 
-  Expected<void> send_result(std::int32_t step, const WorkerStep& result,
-                             const EmulatedNetwork::Punctuality& punctuality) {
-    proto::Control control;
-    proto::StepResult& message = *control.mutable_step();
-    message.set_step(step);
-    for (const ReplicaStep& replica : result.replicas) {
-      proto::ReplicaStep& r = *message.add_replica();
-      r.set_device(replica.device);
-      r.set_start_ns(nanoseconds(replica.start));
-      r.set_end_ns(nanoseconds(replica.end));
-      r.set_forward_ns(nanoseconds(replica.forward));
-      r.set_backward_ns(nanoseconds(replica.backward));
-      r.set_other_ns(nanoseconds(replica.other));
-      r.set_communication_ns(nanoseconds(replica.communication));
+  void answer(const proto::Ping& ping) {
+    const std::int64_t received = join_.clock.shows(now_ns());
+    Control message;
+    proto::Pong& pong = *message.mutable_pong();
+    pong.set_sent_ns(ping.sent_ns());
+    pong.set_received_ns(received);
+    pong.set_answered_ns(join_.clock.shows(now_ns()));
+    static_cast<void>(channel_.send(message));
+  }
+
+  Expected<std::unique_ptr<Control>> understood(std::unique_ptr<Control> message) {
+    if (!message->has_failure()) return message;
+    coordinator_said_so_ = true;
+    const std::string& text = message->failure().text();
+    if (message->failure().request()) return tl::make_unexpected(Error::request(text));
+    return tl::make_unexpected(Error::run("the run has failed: " + text));
+  }
+
+  /// Without waiting: is the run still on?
+  Expected<void> look_at_coordinator() {
+    if (auto told = interrupted(); !told) return told;
+    auto message = channel_.receive({});
+    if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
+    if (!*message) return {};
+    if ((*message)->has_ping()) return answer((*message)->ping()), Expected<void>();
+    auto said = understood(std::move(*message));
+    if (!said) return tl::make_unexpected(said.error());
+    if ((*said)->has_finish()) {
+      coordinator_said_so_ = true;
+      return tl::make_unexpected(Error::run("the run was stopped"));
     }
-    for (const PackStep& pack : result.packs) {
-      proto::PackStep& p = *message.add_pack();
-      p.set_pack(pack.pack);
-      p.set_ready_ns(nanoseconds(pack.ready));
-      p.set_first_start_ns(nanoseconds(pack.first_start));
-      p.set_last_start_ns(nanoseconds(pack.last_start));
-      p.set_end_ns(nanoseconds(pack.end));
-    }
-    for (const RecordedSpans& row : result.recorded) {
-      proto::TrackInfo& track = *message.add_track();
-      track.set_kind(static_cast<int>(row.track.kind));
-      track.set_worker(row.track.worker);
-      track.set_device(row.track.device);
-      track.set_slot(row.track.slot);
-      track.set_lane(row.track.lane);
-      proto::SpanColumns& columns = *message.add_spans();
-      for (const core::Span& span : row.spans) {
-        columns.add_start_ps(span.start.count());
-        columns.add_duration_ps(span.duration.count());
-        columns.add_wait_ps(span.wait.count());
-        columns.add_kind(span.kind);
-        columns.add_step(span.step);
-        columns.add_pack(span.pack);
-        columns.add_index(span.index);
-        columns.add_bytes(span.bytes.count());
-      }
-    }
-    message.set_spans_left_out(result.spans_left_out);
-    message.set_messages(punctuality.messages);
-    message.set_late_messages(punctuality.late);
-    message.set_latest_ns(nanoseconds(punctuality.latest));
-    return channel_.send(control);
+    return tl::make_unexpected(not_due("nothing"));
+  }
+
+  bool still_wanted() {
+    if (Clock::now() - looked_ < std::chrono::milliseconds(10)) return true;
+    looked_ = Clock::now();
+    const auto said = look_at_coordinator();
+    if (!said) stop_reason_ = said.error();
+    return said.has_value();
+  }
+
+  [[nodiscard]] Expected<void> interrupted() const {
+    if (!join_.interrupted || !join_.interrupted->load(std::memory_order_relaxed)) return {};
+    return tl::make_unexpected(Error::run("interrupted"));
+  }
+
+  static Error not_due(const std::string& what) {
+    return Error::run("the coordinator sent something else where " + what + " was due");
   }
 
   const WorkerJoin& join_;
+  Appointment found_;
+  RunId run_id_;
   ControlChannel channel_;
   Listener listener_;
+  std::int32_t worker_ = 0;
+  Clock::duration patience_{};
+  std::optional<Heartbeat> heartbeat_;
+  std::optional<Expected<core::Scenario>> scenario_;
+  std::vector<int> sockets_;
+  std::optional<TcpTransport> transport_;
+  std::optional<Ground> ground_;
+  std::optional<WorkerRun> run_;
+  std::optional<Error> stop_reason_;
   Clock::time_point begin_;  ///< of the step at hand
-  std::int64_t looks_ = 0;
+  Clock::time_point looked_;
   bool wrong_result_ = false;
+  bool told_ = false;
+  bool coordinator_said_so_ = false;
 };
+
+/// Where a worker listens for its peers: as it was told, or at the address by which it reaches the coordinator.
+Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
+  return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
+}
 
 }  // namespace
 
-Expected<void> work(const WorkerJoin& join) {
-  auto listener = Listener::open();
-  if (!listener) return tl::make_unexpected(listener.error());
-  const auto socket = connect_to(join.host, join.port);
-  if (!socket) return tl::make_unexpected(socket.error());
-  return Worker(join, ControlChannel(*socket), std::move(*listener)).work();
+std::int64_t WorkerClock::shows(std::int64_t ns) const {
+  return ns + offset_ns + ns / 1'000'000 * drift_ppm + ns % 1'000'000 * drift_ppm / 1'000'000;
+}
+
+std::int64_t WorkerClock::when(std::int64_t shown) const {
+  // Each round leaves a drift's share of what was missing.
+  std::int64_t ns = shown - offset_ns;
+  for (int round = 0; round < 5; ++round) ns -= shows(ns) - shown;
+  return ns;
+}
+
+WorkerEnd work(const WorkerJoin& join) {
+  const auto stop = [&join] { return join.interrupted && join.interrupted->load(std::memory_order_relaxed); };
+  static_cast<void>(allow_many_files());
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);
+  auto found = find_coordinator(join.where, join.worker, until, stop);
+  if (!found) return {tl::make_unexpected(found.error())};
+  auto listener = open_listener(join, found->socket);
+  if (!listener) return {tl::make_unexpected(listener.error())};
+  return Worker(join, std::move(*found), std::move(*listener)).work();
 }
 
 }  // namespace tutti::real

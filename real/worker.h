@@ -1,21 +1,48 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
+#include "real/join/meeting.h"
 
 namespace tutti::real {
 
-/// How a worker process finds its run.
-struct WorkerJoin {
-  std::string host;
-  int port = 0;  ///< the coordinator's
-  std::string secret;
-  std::int32_t worker = 0;
+/// What a worker's clock shows, in nanoseconds, when its monotonic clock shows this. Tests put it wrong, as the clock of
+/// another machine is.
+struct WorkerClock {
+  std::string identity;  ///< as clock_identity(); empty: this machine's
+  std::int64_t offset_ns = 0;
+  std::int64_t drift_ppm = 0;
+
+  [[nodiscard]] std::int64_t shows(std::int64_t ns) const;
+  /// The other way round.
+  [[nodiscard]] std::int64_t when(std::int64_t shown) const;
 };
 
-/// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone.
+/// How a worker process finds its run.
+struct WorkerJoin {
+  std::function<std::optional<Appointment>()> where;
+  std::int32_t worker = kAnyWorker;
+  int ranks = 0;                  ///< so many were started together by a launcher, this one among them; 0: none was
+  std::optional<Address> listen;  ///< where its peers reach it, instead of the address from which it joins
+  std::chrono::duration<double> wait{60};  ///< for the coordinator to be there
+  const std::atomic<bool>* interrupted = nullptr;
+  WorkerClock clock;
+};
+
+/// How a worker's life ended.
+struct WorkerEnd {
+  core::Expected<void> done;
+  bool told = false;  ///< the coordinator has heard of the error, or said it itself
+};
+
+/// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone. Needs no files: the
+/// plan comes from the coordinator.
 /// ERRORS: anything that keeps it from that; the coordinator has been told if it could be.
-core::Expected<void> work(const WorkerJoin& join);
+WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

@@ -148,7 +148,15 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   } else {
     ran = executor.run(*scenario, *record, control, summary);
   }
-  if (!ran) return report(ran.error());
+  if (!ran) {
+    const int failed = report(ran.error());
+    // Steps that ended before it failed are kept; a note in the file says why there are no more.
+    if (file && ran.error().kind() == core::ErrorKind::kRun && !summary.steps().empty() && file->keep()) {
+      tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline, writer->spans(),
+                       summary.steps().size(), scenario->run.steps));
+    }
+    return failed;
+  }
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
   if (file) kept = file->keep();

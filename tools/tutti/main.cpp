@@ -15,6 +15,7 @@
 
 #include "core/base/version.h"
 #include "core/text/utf8.h"
+#include "real/join/launcher.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/compare.h"
 #include "tools/tutti/export.h"
@@ -73,18 +74,37 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   c->add_option("--network-model", o.network_model, "fifo or ideal (instead of the scenario's)");
 }
 
+/// How processes of one run find each other.
+void add_joining(CLI::App* c, JoinOptions& o) {
+  c->add_option("--secret-file", o.secret_file,
+                "File with the secret that all workers share (or set TUTTI_SECRET); needed beyond this machine");
+  c->add_option("--launcher", o.launcher, std::string("Who started this process with others: ") + real::kLaunchers)
+      ->capture_default_str();
+  c->add_option(
+      "--rendezvous", o.rendezvous,
+      "Where ranks find rank 0 if their launcher does not say: HOST:PORT, or a folder or file that they share");
+  c->add_option("--wait-seconds", o.wait_seconds, "Wait so long for the others to come (default 60)");
+}
+
 void add_run(CLI::App& app, RealRunOptions& o) {
-  CLI::App* c = app.add_subcommand("run", "Replay a scenario for real: processes of this machine, messages over TCP");
+  CLI::App* c = app.add_subcommand("run", "Replay a scenario for real: a process per worker, messages over TCP");
   c->footer(
-      "Computation is replayed as time that passes; every element of every result is compared.\n"
+      "Workers are processes of this machine, or join from others: with --listen, or started together by TF_CONFIG,\n"
+      "mpirun, srun or torchrun (docs/running.md). Computation is replayed as time that passes; every element of\n"
+      "every result is compared.\n"
       "Examples:\n"
       "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
       "  tutti run mine.textproto --timeline real.tutti\n"
-      "  tutti run mine.textproto --emulate");
+      "  tutti run mine.textproto --emulate\n"
+      "  tutti run mine.textproto --listen 10.0.0.1:4711     and on each machine: tutti worker --join 10.0.0.1:4711\n"
+      "  mpirun -n 8 tutti run scenarios/02_eight_hosts_ring.textproto");
+  c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
+  add_joining(c, o.join);
   add_execution(c, o, "run");
   c->add_flag("--emulate", o.emulate, "At the pace of the scenario's links and devices, slowed down as far as need be");
   c->add_option("--time-scale", o.time_scale, "How many times slower to emulate (default: chosen for this machine)");
-  c->add_option("--timeout-seconds", o.timeout_seconds, "A step in which nothing moves for so long has failed")
+  c->add_option("--timeout-seconds", o.timeout_seconds,
+                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed")
       ->capture_default_str();
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");
 }
@@ -121,9 +141,18 @@ void add_perf(CLI::App& app, PerfOptions& o) {
 }
 
 void add_worker(CLI::App& app, WorkerOptions& o) {
-  CLI::App* c = app.add_subcommand("worker", "One worker process of a run (started by tutti run)");
-  c->add_option("--join", o.join, "The coordinator's HOST:PORT")->required();
-  c->add_option("--worker", o.worker, "Which worker this is")->required();
+  CLI::App* c = app.add_subcommand("worker", "One worker of a run that tutti run coordinates, here or elsewhere");
+  c->footer(
+      "Needs no files: the plan comes from the coordinator.\n"
+      "Examples:\n"
+      "  tutti worker --join 10.0.0.1:4711\n"
+      "  tutti worker --join 10.0.0.1:4711 --worker 3");
+  c->add_option("--join", o.join, "The coordinator's HOST:PORT (needed unless a launcher says it)");
+  c->add_option("--worker", o.worker, "Which worker this is (default: the lowest that is missing)");
+  c->add_option("--listen", o.listen,
+                "HOST:PORT where its peers reach it (default: the address from which it joins, any port)");
+  add_joining(c, o);
+  c->add_flag("--child", o.child, "Started by the coordinator, who says what goes wrong")->group("");
 }
 
 void add_plan(CLI::App& app, PlanOptions& o) {

@@ -180,7 +180,9 @@ int perf(const PerfOptions& options, const Environment& environment) {
   if (!scenario) return report(scenario.error());
 
   sim::Simulator simulator;
-  real::TcpExecutor processes({"/proc/self/exe", environment.library.folder(), true, 60, {}});
+  real::TcpExecutorOptions process_options;
+  process_options.program = "/proc/self/exe";
+  real::TcpExecutor processes(process_options);
   core::Executor& executor = request->real ? static_cast<core::Executor&>(processes) : simulator;
   const std::int32_t steps = request->real ? request->warm_up + request->iterations : 1;
   const auto n = static_cast<double>(scenario->cluster->replicas());

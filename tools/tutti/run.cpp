@@ -1,16 +1,42 @@
 #include "tools/tutti/run.h"
 
-#include <charconv>
 #include <cstdlib>
 
-#include "core/base/file.h"
 #include "real/tcp_executor.h"
 #include "real/worker.h"
+#include "tools/tutti/interrupt.h"
+#include "tools/tutti/join.h"
 #include "tools/tutti/time_scale.h"
 
 namespace tutti::tools {
 
 using core::Error;
+
+namespace {
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// Lives as a worker of a run that somebody else coordinates. `quiet`: whoever started it says what goes wrong.
+int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet) {
+  real::WorkerJoin join;
+  join.where = part.where;
+  join.worker = part.launch ? part.launch->rank : number;
+  join.ranks = part.launch ? part.launch->size : 0;
+  if (!listen.empty()) join.listen = real::parse_address(listen, true);
+  join.wait = part.wait;
+  // A worker that was started here is ended by its coordinator, in order.
+  std::optional<Interrupt> interrupt;
+  if (!quiet) join.interrupted = &interrupt.emplace().flag();
+  const real::WorkerEnd end = real::work(join);
+  if (end.done) return kDone;
+  if (quiet && end.told) return kRunFailed;
+  return report(end.done.error());
+}
+
+}  // namespace
 
 int run_for_real(const RealRunOptions& options, const Environment& environment) {
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86'400))
@@ -19,34 +45,39 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
   if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
     return report(Error::request("--time-scale must be from 0.001 to 1000000"));
-  real::TcpExecutorOptions executor_options{
-      "/proc/self/exe", environment.library.folder(), !options.no_verify, options.timeout_seconds, {}};
+  auto part = part_in_run(options.join, "", environment_variable);
+  if (!part) return report(part.error());
+  // The same command runs everywhere; --listen is for the one that coordinates.
+  if (!part->coordinates) return join_run(*part, -1, "", false);
+  real::TcpExecutorOptions executor_options;
+  executor_options.program = "/proc/self/exe";
+  executor_options.verify = !options.no_verify;
+  executor_options.timeout_seconds = options.timeout_seconds;
+  executor_options.gathering = part->gathering;
   if (options.emulate) {
     executor_options.time_scale = [&options](const core::Scenario& scenario) {
       return options.time_scale ? *options.time_scale : time_scale_for(scenario);
     };
   }
   real::TcpExecutor executor(std::move(executor_options));
-  return execute(executor, options.emulate ? "emulating" : "running", options, environment);
+  const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment);
+  if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
+  return status;
 }
 
 int worker(const WorkerOptions& options) {
-  real::WorkerJoin join;
-  const std::size_t colon = options.join.rfind(':');
-  const char* const end = options.join.data() + options.join.size();
-  const bool split = colon != std::string::npos && colon > 0;
-  if (!split || std::from_chars(options.join.data() + colon + 1, end, join.port).ptr != end || join.port < 1 ||
-      join.port > 65'535) {
-    return report(Error::request(fmt::format("--join {}: expected the coordinator's HOST:PORT", options.join)));
+  if (options.worker < -1) return report(Error::request("--worker must be at least 0"));
+  if (!options.join.empty() && !options.rendezvous.empty())
+    return report(Error::request("--join and --rendezvous both say where the coordinator is; keep one"));
+  const auto part = part_in_run(options, options.join, environment_variable);
+  if (!part) return report(part.error());
+  if (part->coordinates) {
+    return report(Error::request(
+        part->launch
+            ? "this is rank 0, which coordinates: start tutti run SCENARIO there"
+            : "--join is missing; say where the coordinator is, as tutti run SCENARIO --listen HOST:PORT tells"));
   }
-  join.host = options.join.substr(0, colon);
-  join.worker = options.worker;
-  const char* const secret = std::getenv("TUTTI_RUN_SECRET");
-  if (!secret) return report(Error::request("the run's secret is missing; tutti run gives it by TUTTI_RUN_SECRET"));
-  join.secret = secret;
-  const auto done = real::work(join);
-  // The coordinator has been told, and says it to the user.
-  return done ? static_cast<int>(kDone) : static_cast<int>(kRunFailed);
+  return join_run(*part, options.worker, options.listen, options.child);
 }
 
 }  // namespace tutti::tools

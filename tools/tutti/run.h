@@ -4,7 +4,17 @@
 
 namespace tutti::tools {
 
+/// How processes of one run find each other: what run and worker have in common.
+struct JoinOptions {
+  std::string listen;       ///< "HOST:PORT"
+  std::string secret_file;  ///< holds the secret; else TUTTI_SECRET does
+  std::string rendezvous;   ///< "HOST:PORT", a folder or a file, where the launcher does not say where rank 0 is
+  std::string launcher = "auto";
+  std::optional<double> wait_seconds;
+};
+
 struct RealRunOptions : ExecuteOptions {
+  JoinOptions join;
   double timeout_seconds = 60;
   bool no_verify = false;
   bool emulate = false;
@@ -14,12 +24,13 @@ struct RealRunOptions : ExecuteOptions {
 /// `tutti run`: replays a scenario with processes and sockets.
 int run_for_real(const RealRunOptions& options, const Environment& environment);
 
-struct WorkerOptions {
-  std::string join;  ///< "127.0.0.1:4711"
-  std::int32_t worker = 0;
+struct WorkerOptions : JoinOptions {
+  std::string join;  ///< "10.0.0.1:4711"
+  std::int32_t worker = -1;
+  bool child = false;  ///< started by the coordinator, who says what goes wrong
 };
 
-/// `tutti worker`: one worker process of a run; started by `tutti run`.
+/// `tutti worker`: one worker process of a run.
 int worker(const WorkerOptions& options);
 
 }  // namespace tutti::tools

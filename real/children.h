@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "real/join/socket.h"
+
+namespace tutti::real {
+
+/// What a worker process that this one starts is told.
+struct ChildOrder {
+  std::string program;  ///< the tutti program
+  Address join;
+  std::string listen;  ///< where it listens, if it was told; "HOST:PORT"
+  std::string secret;
+  std::size_t worker = 0;
+};
+
+/// Worker processes of this machine. None outlives this object.
+class Children {
+ public:
+  Children() = default;
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  ~Children();
+
+  /// ERRORS: the process cannot be started.
+  core::Expected<void> start(const ChildOrder& order);
+  /// How the process of this worker ended, in words; nothing while it runs, or if it was never started here.
+  std::optional<std::string> ended(std::size_t worker);
+  /// It ended because it found something wrong, which it will have told.
+  [[nodiscard]] static bool told_why(const std::string& how) { return how == "ended with exit status 1"; }
+
+ private:
+  struct Child {
+    pid_t id = -1;
+    std::size_t worker = 0;
+    std::optional<std::string> how{};
+  };
+  static void look_at(Child& child);
+
+  std::vector<Child> children_;
+};
+
+}  // namespace tutti::real

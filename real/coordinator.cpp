@@ -1,0 +1,277 @@
+#include "real/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/scenario/run_info.h"
+#include "core/strategy/plan_digest.h"
+#include "real/crew.h"
+#include "real/merge.h"
+#include "real/proto/run.pb.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using core::Time;
+using proto::Control;
+
+namespace {
+
+class Coordinator {
+ public:
+  Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario, const core::RecordOptions& record,
+              const core::RunControl& control, core::TimelineSink& sink, const Listener& listener);
+
+  Expected<void> run();
+
+ private:
+  void begin_timeline();
+  Expected<void> all_steps();
+  Expected<void> start_workers();
+  Expected<void> assign();
+  Expected<void> run_step(std::int32_t step);
+  /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
+  [[nodiscard]] std::int64_t next_start_ns() const;
+  [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
+  /// Merges the step that ended last, now that the clocks have been compared after it too.
+  void settle();
+  void closing_notes(const Expected<void>& done);
+
+  const TcpExecutorOptions& options_;
+  const core::Scenario& scenario_;
+  const core::RecordOptions& record_;
+  core::TimelineSink& sink_;
+  const Listener& listener_;
+  double time_scale_;       ///< 0: nothing is emulated
+  double timeout_seconds_;  ///< of the scenario's clock
+  RunId run_{};
+  Children children_;  // ended after the crew was dismissed
+  Crew crew_;
+  StepMerger merger_;
+  std::int32_t pending_step_ = -1;
+  Crew::Messages pending_;
+  std::int64_t clock_bound_ns_ = 0;
+  std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
+  std::int32_t steps_ended_ = 0;
+};
+
+Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
+                         const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
+                         const Listener& listener)
+    : options_(options),
+      scenario_(scenario),
+      record_(record),
+      sink_(sink),
+      listener_(listener),
+      time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
+      timeout_seconds_(options.timeout_seconds * std::max(1.0, time_scale_)),
+      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control,
+            std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(timeout_seconds_))),
+      merger_(scenario, time_scale_, record, sink) {
+  fill_random(run_.data(), run_.size());
+}
+
+Expected<void> Coordinator::run() {
+  begin_timeline();
+  Expected<void> done = all_steps();
+  if (pending_step_ >= 0) settle();
+  if (!done && crew_.cancelled()) {
+    sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
+    done = {};
+  } else if (!done) {
+    sink_.note(
+        fmt::format("failed after {} of {} steps: {}", steps_ended_, scenario_.run.steps, done.error().message()));
+  }
+  closing_notes(done);
+  crew_.dismiss(done ? nullptr : &done.error());
+  sink_.end();
+  return done;
+}
+
+void Coordinator::begin_timeline() {
+  const bool all_here = options_.gathering.spawn == Gathering::Spawn::kAll;
+  const std::string where = all_here ? "processes of this machine" : "workers that joined";
+  core::RunInfo info =
+      core::run_info(scenario_, emulates() ? fmt::format("emulated over tcp, {:g} times slower, {}", time_scale_, where)
+                                           : "run over tcp, " + where);
+  info.network_model.clear();
+  if (!emulates()) {
+    // The scenario's least possible times are those of other hardware.
+    info.bound_reason.clear();
+    info.communication_bound = info.step_bound = Time();
+  }
+  sink_.begin(info);
+  for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
+  if (emulates()) return;
+  if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
+      scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
+    sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
+}
+
+Expected<void> Coordinator::all_steps() {
+  if (auto started = start_workers(); !started) return started;
+  if (auto met = gather(crew_, children_, options_.gathering, listener_, run_); !met) return met;
+  if (options_.gathering.met) options_.gathering.met();
+  if (emulates() && crew_.several_machines()) {
+    return tl::make_unexpected(
+        Error::request("emulated links are stamped with one machine's clock, and the workers are on several; leave "
+                       "--emulate out, or start them all on one"));
+  }
+  if (auto assigned = assign(); !assigned) return assigned;
+  for (std::int32_t step = 0; step < scenario_.run.steps; ++step) {
+    if (auto ready = crew_.from_everyone(Control::kReady, "is not ready"); !ready)
+      return tl::make_unexpected(ready.error());
+    if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
+    if (pending_step_ >= 0) settle();
+    if (auto ran = run_step(step); !ran) return ran;
+  }
+  auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
+  if (!ready) return tl::make_unexpected(ready.error());
+  return crew_.align_clocks();
+}
+
+Expected<void> Coordinator::start_workers() {
+  const Gathering& gathering = options_.gathering;
+  const std::size_t count = gathering.spawn == Gathering::Spawn::kAll     ? crew_.size()
+                            : gathering.spawn == Gathering::Spawn::kFirst ? 1
+                                                                          : 0;
+  ChildOrder order;
+  order.program = options_.program;
+  order.join = listener_.address();
+  order.secret = gathering.secret;
+  if (is_every_address(order.join.host)) {
+    // Others will reach it by the address at which they reached the coordinator.
+    order.join.host = "127.0.0.1";
+    order.listen = "0.0.0.0:0";
+  }
+  for (order.worker = 0; order.worker < count; ++order.worker) {
+    if (auto started = children_.start(order); !started) return started;
+  }
+  return {};
+}
+
+Expected<void> Coordinator::assign() {
+  Control message;
+  proto::Assignment& assignment = *message.mutable_assignment();
+  assignment.set_scenario_file(scenario_.file);
+  assignment.set_scenario_text(scenario_.text);
+  for (const core::Library::File& file : scenario_.files) {
+    proto::LibraryFile& f = *assignment.add_file();
+    f.set_kind(static_cast<int>(file.kind));
+    f.set_name(file.name);
+    f.set_path(file.path);
+    f.set_text(file.text);
+  }
+  assignment.set_plan_digest(core::plan_digest(scenario_));
+  assignment.set_steps(scenario_.run.steps);
+  assignment.set_seed(scenario_.run.seed);
+  std::map<std::string, int> on_host;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    proto::Address& address = *assignment.add_peer();
+    address.set_host(crew_[w].address.host);
+    address.set_port(crew_[w].address.port);
+    ++on_host[crew_[w].host];
+  }
+  assignment.set_verify(options_.verify);
+  assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
+  assignment.set_record_steps(record_.level >= core::RecordLevel::kSteps);
+  assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(crew_.size()));
+  assignment.set_timeout_seconds(timeout_seconds_);
+  assignment.set_time_scale(time_scale_);
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    assignment.set_worker(static_cast<std::int32_t>(w));
+    // A rank that spins keeps another from running where cores are too few.
+    assignment.set_spin_ns(on_host[crew_[w].host] <= crew_[w].cores ? 50'000 : 0);
+    if (auto told = crew_.tell(w, message); !told) return told;
+  }
+  return {};
+}
+
+std::int64_t Coordinator::next_start_ns() const {
+  std::int64_t far_ns = 0;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    const Member& member = crew_[w];
+    if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
+  }
+  const std::int64_t now = std::chrono::nanoseconds(Crew::Clock::now().time_since_epoch()).count();
+  return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
+}
+
+Expected<void> Coordinator::run_step(std::int32_t step) {
+  const std::int64_t start_ns = next_start_ns();
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    Control go;
+    go.mutable_go()->set_step(step);
+    go.mutable_go()->set_start_ns(crew_[w].clock.to_theirs(start_ns));
+    if (auto told = crew_.tell(w, go); !told) return told;
+  }
+  auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
+  if (!results) return tl::make_unexpected(results.error());
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), step); !wrong.empty())
+      return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
+  }
+  pending_ = std::move(*results);
+  pending_step_ = step;
+  ++steps_ended_;
+  crew_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
+  return {};
+}
+
+void Coordinator::settle() {
+  std::vector<WorkerPart> parts;
+  messages_ = late_ = 0;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    const proto::StepResult& result = pending_[w]->step();
+    const ClockOffset& clock = crew_[w].clock;
+    messages_ += result.messages();
+    late_ += result.late_messages();
+    latest_ns_ = std::max(latest_ns_, result.latest_ns());
+    parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
+    for (const proto::ReplicaStep& replica : result.replica()) {
+      for (const std::int64_t ns : {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
+        clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
+    }
+  }
+  merger_.merge(pending_step_, parts);
+  pending_step_ = -1;
+  pending_.clear();
+}
+
+void Coordinator::closing_notes(const Expected<void>& done) {
+  if (merger_.left_out())
+    sink_.note(fmt::format("not all spans were recorded: {} are as many as were asked for", record_.most_spans));
+  if (emulates() && late_ > 0) {
+    sink_.note(
+        fmt::format("{} of {} messages came later than their links would have let them, by up to {:.1f} µs of the "
+                    "scenario's time: this machine was too busy; a greater --time-scale helps",
+                    late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
+  }
+  if (crew_.several_machines() && steps_ended_ > 0) {
+    sink_.note(fmt::format("times of other machines are right to ± {:.3g} µs",
+                           core::to_us(merger_.scenario_time(clock_bound_ns_))));
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (crew_[w].clock.strayed())
+        sink_.note(fmt::format("the clock of {} was set or stood still while it ran; its times are not to be trusted",
+                               crew_.name(w)));
+    }
+  }
+  if (!done || steps_ended_ < scenario_.run.steps) return;
+  sink_.note(options_.verify ? "every element of every result was compared and is right"
+                             : "results were not compared (--no-verify)");
+}
+
+}  // namespace
+
+Expected<void> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
+                          const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
+                          const Listener& listener) {
+  return Coordinator(options, scenario, record, control, sink, listener).run();
+}
+
+}  // namespace tutti::real

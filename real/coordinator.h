@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/executor.h"
+#include "real/join/socket.h"
+#include "real/tcp_executor.h"
+
+namespace tutti::real {
+
+/// Runs a scenario on workers: gathers them, gives each the whole plan, has them begin every step together, joins what
+/// they tell into one timeline, and ends them.
+/// ERRORS: as TcpExecutor::run(). Whatever happens, the timeline holds every step that ended, and ends.
+core::Expected<void> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
+                                const core::RecordOptions& record, const core::RunControl& control,
+                                core::TimelineSink& sink, const Listener& listener);
+
+}  // namespace tutti::real

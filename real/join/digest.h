@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tutti::real {
+
+using Sha256 = std::array<std::byte, 32>;
+using Nonce = std::array<std::byte, 32>;
+using RunId = std::array<std::byte, 16>;
+
+/// HMAC-SHA256 (RFC 2104) by OpenSSL's libcrypto.
+Sha256 hmac_sha256(std::string_view key, std::string_view message);
+
+/// Compares in a time that does not depend on where they differ.
+[[nodiscard]] bool same(const Sha256& a, const Sha256& b);
+
+/// Bytes that nobody can guess, from the system. Aborts if the system has none, which Linux does not do.
+void fill_random(void* to, std::size_t bytes);
+Nonce random_nonce();
+/// As hexadecimal digits: a secret of this run, for those who were given none.
+std::string random_secret();
+
+}  // namespace tutti::real

@@ -1,0 +1,155 @@
+#include "real/join/handshake.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tutti::real {
+
+namespace {
+
+constexpr std::string_view kGreetingMagic = "TUTTIjn1";
+constexpr std::string_view kChallengeMagic = "TUTTIch1";
+constexpr std::size_t kVersionBytes = 32;
+constexpr std::size_t kGreetingBytes = 8 + 1 + 4 + 4 + kVersionBytes + sizeof(Nonce);
+constexpr std::size_t kChallengeBytes = 8 + sizeof(RunId) + kVersionBytes + sizeof(Nonce);
+constexpr std::size_t kProofBytes = sizeof(Sha256);
+constexpr std::size_t kVerdictBytes = 1 + sizeof(Sha256);
+constexpr char kWelcome = 0;
+constexpr char kSecretDiffers = 1;
+constexpr char kRunDiffers = 2;
+static_assert(kGreetingBytes == 81 && kChallengeBytes == 88);
+
+template <class Array>
+std::string_view bytes_of(const Array& array) {
+  return {reinterpret_cast<const char*>(array.data()), array.size()};
+}
+
+std::string number_bytes(std::int32_t n) {
+  std::string bytes;
+  for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(static_cast<std::uint32_t>(n) >> shift & 0xff);
+  return bytes;
+}
+
+std::int32_t number_in(std::string_view bytes) {
+  std::uint32_t n = 0;
+  for (std::size_t i = 0; i < 4; ++i) n |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return static_cast<std::int32_t>(n);
+}
+
+std::string version_bytes(std::string version) {
+  version.resize(kVersionBytes, '\0');
+  return version;
+}
+
+/// What a stranger wrote in place of a version is not printed as it is.
+std::string version_in(std::string_view bytes) {
+  std::string version(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
+  for (char& c : version) c = c > ' ' && c < 127 ? c : '?';
+  return version;
+}
+
+Sha256 proof_in(std::string_view bytes) {
+  Sha256 proof;
+  std::memcpy(proof.data(), bytes.data(), proof.size());
+  return proof;
+}
+
+}  // namespace
+
+Handshake Handshake::join(std::string_view secret, Introduction self, const Nonce& nonce, std::optional<RunId> run) {
+  Handshake h(secret, std::move(self), nonce);
+  h.run_known_ = run.has_value();
+  h.run_ = run.value_or(RunId{});
+  h.greeting_ = std::string(kGreetingMagic) + static_cast<char>(h.self_.purpose) + number_bytes(h.self_.joiner) +
+                number_bytes(h.self_.listener) + version_bytes(h.self_.version) + std::string(bytes_of(nonce));
+  h.output_ = h.greeting_;
+  h.next_ = Next::kChallenge;
+  return h;
+}
+
+Handshake Handshake::listen(std::string_view secret, Introduction self, const Nonce& nonce, const RunId& run) {
+  Handshake h(secret, std::move(self), nonce);
+  h.run_ = run;
+  h.run_known_ = true;
+  h.next_ = Next::kGreeting;
+  return h;
+}
+
+std::size_t Handshake::wants() const {
+  switch (next_) {
+    case Next::kGreeting: return kGreetingBytes;
+    case Next::kChallenge: return kChallengeBytes;
+    case Next::kProof: return kProofBytes;
+    case Next::kVerdict: return kVerdictBytes;
+    case Next::kNothing: return 0;
+  }
+  return 0;
+}
+
+void Handshake::take(std::string_view bytes) {
+  switch (next_) {
+    case Next::kGreeting: return take_greeting(bytes);
+    case Next::kChallenge: return take_challenge(bytes);
+    case Next::kProof: return take_proof(bytes);
+    case Next::kVerdict: return take_verdict(bytes);
+    case Next::kNothing: return;
+  }
+}
+
+void Handshake::end(State state) {
+  state_ = state;
+  next_ = Next::kNothing;
+}
+
+void Handshake::take_greeting(std::string_view bytes) {
+  if (!bytes.starts_with(kGreetingMagic)) return end(State::kStranger);
+  greeting_ = bytes;
+  const auto purpose = static_cast<std::uint8_t>(bytes[8]);
+  peer_ = {static_cast<Purpose>(purpose), number_in(bytes.substr(9)), number_in(bytes.substr(13)),
+           version_in(bytes.substr(17, kVersionBytes))};
+  challenge_ = std::string(kChallengeMagic) + std::string(bytes_of(run_)) + version_bytes(self_.version) +
+               std::string(bytes_of(nonce_));
+  output_ = challenge_;
+  next_ = Next::kProof;
+}
+
+void Handshake::take_challenge(std::string_view bytes) {
+  if (!bytes.starts_with(kChallengeMagic)) return end(State::kStranger);
+  challenge_ = bytes;
+  RunId run;
+  std::memcpy(run.data(), bytes.data() + 8, run.size());
+  if (run_known_ && run != run_) return end(State::kAnotherRun);
+  run_ = run;
+  peer_ = self_;
+  peer_.version = version_in(bytes.substr(8 + sizeof(RunId), kVersionBytes));
+  proof_ = bytes_of(joiner_proof());
+  output_ = proof_;
+  next_ = Next::kVerdict;
+}
+
+void Handshake::take_proof(std::string_view bytes) {
+  if (!same(proof_in(bytes), joiner_proof())) {
+    output_ = std::string(1, kSecretDiffers) + std::string(sizeof(Sha256), '\0');
+    return end(State::kWrongSecret);
+  }
+  // Only who holds the secret learns whom it has reached.
+  const bool meant = peer_.purpose == self_.purpose && peer_.listener == self_.listener;
+  const char verdict = meant ? kWelcome : kRunDiffers;
+  output_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));
+  end(meant ? State::kDone : State::kAnotherRun);
+}
+
+void Handshake::take_verdict(std::string_view bytes) {
+  if (bytes[0] == kSecretDiffers) return end(State::kRefused);
+  if (!same(proof_in(bytes.substr(1)), listener_proof(proof_, bytes[0]))) return end(State::kWrongSecret);
+  end(bytes[0] == kWelcome ? State::kDone : State::kAnotherRun);
+}
+
+Sha256 Handshake::joiner_proof() const { return hmac_sha256(secret_, "tutti joiner" + greeting_ + challenge_); }
+
+Sha256 Handshake::listener_proof(std::string_view proof, char verdict) const {
+  return hmac_sha256(secret_, "tutti listener" + greeting_ + challenge_ + std::string(proof) + verdict);
+}
+
+}  // namespace tutti::real

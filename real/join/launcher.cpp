@@ -1,0 +1,219 @@
+#include "real/join/launcher.h"
+
+#include <array>
+#include <charconv>
+
+#include "real/join/tf_config.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+
+namespace {
+
+constexpr int kMostRanks = 1 << 20;
+
+/// Numbers of one launcher, with every variable named in what goes wrong.
+class Reader {
+ public:
+  explicit Reader(const Variables& variables) : variables_(variables) {}
+
+  [[nodiscard]] std::optional<std::string> text(const std::string& name) const {
+    auto value = variables_(name);
+    if (value && value->empty()) return std::nullopt;
+    return value;
+  }
+
+  /// A number that has to be there, from `least` on and below `limit`.
+  int number(const std::string& name, int least, int limit) {
+    const auto value = text(name);
+    if (!value) return complain(name + " is not set"), least;
+    int n = 0;
+    const char* const end = value->data() + value->size();
+    const auto [stop, status] = std::from_chars(value->data(), end, n);
+    if (status != std::errc() || stop != end || n < least || n >= limit)
+      complain(fmt::format("{}={}: expected a number from {} to {}", name, *value, least, limit - 1));
+    return n;
+  }
+
+  std::optional<int> number_if_set(const std::string& name) {
+    if (!text(name)) return std::nullopt;
+    return number(name, 0, kMostRanks);
+  }
+
+  void complain(const std::string& what) { problems_.add({}, "{}", what); }
+  [[nodiscard]] bool good() const { return problems_.empty(); }
+  Expected<std::optional<Launch>> result(Launch launch) {
+    if (!good()) return problems_.take();
+    if (launch.size == 1) return std::nullopt;
+    return launch;
+  }
+
+ private:
+  const Variables& variables_;
+  core::Problems problems_;
+};
+
+/// rank < size, from two variables.
+void read_place(Reader& reader, Launch& launch, const std::string& rank, const std::string& size) {
+  launch.size = reader.number(size, 1, kMostRanks);
+  launch.rank = reader.number(rank, 0, kMostRanks);
+  if (reader.good() && launch.rank >= launch.size)
+    reader.complain(fmt::format("{}={} is not below {}={}", rank, launch.rank, size, launch.size));
+}
+
+Expected<std::optional<Launch>> torchrun(Reader reader) {
+  Launch launch;
+  launch.launcher = LauncherKind::kTorchrun;
+  read_place(reader, launch, "RANK", "WORLD_SIZE");
+  launch.one_machine = reader.number_if_set("LOCAL_WORLD_SIZE") == launch.size;
+  int port = reader.number("MASTER_PORT", 1, 65'536);
+  // torchrun's own agent already listens at MASTER_PORT.
+  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") port = port == 65'535 ? port - 1 : port + 1;
+  if (!reader.text("MASTER_ADDR")) reader.complain("MASTER_ADDR is not set");
+  launch.address = Address{reader.text("MASTER_ADDR").value_or(""), port};
+  launch.address_from = "MASTER_ADDR and MASTER_PORT";
+  launch.job = fmt::format("torchrun-{}-{}", reader.text("TORCHELASTIC_RUN_ID").value_or("run"), port);
+  return reader.result(std::move(launch));
+}
+
+Expected<std::optional<Launch>> open_mpi(Reader reader) {
+  Launch launch;
+  launch.launcher = LauncherKind::kOpenMpi;
+  read_place(reader, launch, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  launch.one_machine = reader.number_if_set("OMPI_COMM_WORLD_LOCAL_SIZE") == launch.size;
+  for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}) {
+    if (launch.job.empty() && reader.text(name)) launch.job = "openmpi-" + *reader.text(name);
+  }
+  return reader.result(std::move(launch));
+}
+
+Expected<std::optional<Launch>> mpich(Reader reader) {
+  Launch launch;
+  launch.launcher = LauncherKind::kMpich;
+  read_place(reader, launch, "PMI_RANK", "PMI_SIZE");
+  launch.one_machine = reader.number_if_set("MPI_LOCALNRANKS") == launch.size;
+  return reader.result(std::move(launch));
+}
+
+Expected<std::optional<Launch>> slurm(Reader reader) {
+  Launch launch;
+  launch.launcher = LauncherKind::kSlurm;
+  const bool step_knows = reader.text("SLURM_STEP_NUM_TASKS").has_value();
+  read_place(reader, launch, "SLURM_PROCID", step_knows ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS");
+  const std::string job = reader.text("SLURM_JOB_ID").value_or("0");
+  const std::string step = reader.text("SLURM_STEP_ID").value_or("0");
+  launch.job = fmt::format("slurm-{}.{}", job, step);
+  for (const char* name : {"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}) {
+    const auto nodes = reader.number_if_set(name);
+    if (!nodes) continue;
+    launch.one_machine = *nodes == 1;
+    break;
+  }
+  // Every rank comes to the same port below those that systems hand out; a job has one rank 0, so it is seldom taken.
+  unsigned port = 0;
+  for (const char c : launch.job) port = port * 31 + static_cast<unsigned char>(c);
+  for (const char* name : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
+    const auto list = reader.text(name);
+    if (!list) continue;
+    const auto host = first_host(*list);
+    if (!host) {
+      reader.complain(fmt::format("{}={}: expected a list of hosts, such as node[01-04]", name, *list));
+    } else {
+      launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
+      launch.address_from = name;
+    }
+    return reader.result(std::move(launch));
+  }
+  // Of the machine where srun was called: within a batch script that of rank 0.
+  if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
+    launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
+    launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
+  }
+  return reader.result(std::move(launch));
+}
+
+Expected<std::optional<Launch>> tf_config(const Reader& reader) {
+  const auto text = reader.text("TF_CONFIG");
+  if (!text) return tl::make_unexpected(Error::request("TF_CONFIG is not set"));
+  auto launch = read_tf_config(*text);
+  if (!launch) return tl::make_unexpected(launch.error());
+  if (launch->size == 1) return std::nullopt;
+  return std::move(*launch);
+}
+
+/// Whether the variables of a launcher are there. A batch script that Slurm runs has SLURM_PROCID too, but no step: it is
+/// one process, whatever the job's tasks are. RANK and WORLD_SIZE alone may mean anything.
+bool is_there(LauncherKind kind, const Reader& reader) {
+  const auto set = [&](const char* name) { return reader.text(name).has_value(); };
+  switch (kind) {
+    case LauncherKind::kTfConfig: return set("TF_CONFIG") && *reader.text("TF_CONFIG") != "{}";
+    case LauncherKind::kTorchrun: return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
+    case LauncherKind::kOpenMpi: return set("OMPI_COMM_WORLD_RANK");
+    // srun --mpi=pmi2 sets PMI_RANK too, and knows the hosts.
+    case LauncherKind::kMpich: return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
+    case LauncherKind::kSlurm: return set("SLURM_PROCID") && set("SLURM_STEP_ID");
+  }
+  return false;
+}
+
+Expected<std::optional<Launch>> read(LauncherKind kind, const Variables& variables) {
+  switch (kind) {
+    case LauncherKind::kTfConfig: return tf_config(Reader(variables));
+    case LauncherKind::kTorchrun: return torchrun(Reader(variables));
+    case LauncherKind::kOpenMpi: return open_mpi(Reader(variables));
+    case LauncherKind::kMpich: return mpich(Reader(variables));
+    case LauncherKind::kSlurm: return slurm(Reader(variables));
+  }
+  return std::nullopt;
+}
+
+constexpr std::array kAll{LauncherKind::kTfConfig, LauncherKind::kTorchrun, LauncherKind::kOpenMpi,
+                          LauncherKind::kMpich, LauncherKind::kSlurm};
+
+}  // namespace
+
+std::string to_string(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::kTfConfig: return "tf-config";
+    case LauncherKind::kTorchrun: return "torchrun";
+    case LauncherKind::kOpenMpi: return "openmpi";
+    case LauncherKind::kMpich: return "mpich";
+    case LauncherKind::kSlurm: return "slurm";
+  }
+  return {};
+}
+
+std::optional<LauncherKind> parse_launcher(const std::string& name) {
+  for (const LauncherKind kind : kAll) {
+    if (to_string(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+Expected<std::optional<Launch>> find_launch(const Variables& variables, std::optional<LauncherKind> only) {
+  if (only) return read(*only, variables);
+  const Reader reader(variables);
+  for (const LauncherKind kind : kAll) {
+    if (is_there(kind, reader)) return read(kind, variables);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> first_host(const std::string& list) {
+  const std::string first = list.substr(0, list.find_first_of(",["));
+  if (first.find_first_of("] \t:/") != std::string::npos) return std::nullopt;
+  const std::size_t open = list.find_first_of(",[");
+  if (open == std::string::npos || list[open] == ',') return first.empty() ? std::nullopt : std::optional(first);
+  const std::size_t digits_end = list.find_first_not_of("0123456789", open + 1);
+  if (digits_end == std::string::npos || digits_end == open + 1) return std::nullopt;
+  const std::size_t close = list.find(']', open);
+  if (close == std::string::npos) return std::nullopt;
+  // What stands behind the brackets belongs to the name: rack[1-2]n4.
+  const std::size_t rest_end = std::min(list.find_first_of(",[", close), list.size());
+  if (rest_end < list.size() && list[rest_end] == '[') return std::nullopt;
+  return first + list.substr(open + 1, digits_end - open - 1) + list.substr(close + 1, rest_end - close - 1);
+}
+
+}  // namespace tutti::real

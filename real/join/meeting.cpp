@@ -1,0 +1,157 @@
+#include "real/join/meeting.h"
+
+#include <poll.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/version.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using Clock = Reception::Clock;
+using State = Handshake::State;
+
+namespace {
+
+constexpr std::chrono::seconds kOneTry{10};
+
+/// Why there is no point in trying again; nothing if there is.
+std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
+  const std::string place = to_string(at);
+  switch (event.state) {
+    case State::kRefused:
+    case State::kWrongSecret:
+      return Error::request(fmt::format(
+          "the coordinator at {} has another secret; give every worker the one it has (TUTTI_SECRET or --secret-file)",
+          place));
+    case State::kAnotherRun:
+      return Error::request(fmt::format("at {} is a worker of a run, not its coordinator", place));
+    case State::kStranger:
+      if (event.failure.empty())
+        return Error::request(fmt::format("whoever listens at {} is no coordinator of Tutti", place));
+      return std::nullopt;
+    case State::kDone:
+      if (event.peer.version == core::version()) return std::nullopt;
+      return Error::run(fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
+                                    event.peer.version, core::version()));
+    case State::kRunning: break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Appointment>()>& where,
+                                            std::int32_t worker, Clock::time_point until,
+                                            const std::function<bool()>& stop) {
+  const auto began = Clock::now();
+  std::string last = "nobody has said where the coordinator is";
+  while (true) {
+    if (stop()) return tl::make_unexpected(Error::run("interrupted before the run began"));
+    if (const auto appointment = where()) {
+      Reception reception({appointment->secret, {}, {}}, nullptr);
+      const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(core::version())};
+      const auto this_try = std::min(until, Clock::now() + kOneTry);
+      reception.reach(appointment->coordinator, self, std::nullopt, this_try);
+      std::vector<Reception::Event> events;
+      while (events.empty() && !stop()) events = reception.wait(Clock::now() + std::chrono::milliseconds(100));
+      if (events.empty()) continue;
+      Reception::Event& event = events.front();
+      if (const auto word = final_word(event, appointment->coordinator)) return tl::make_unexpected(*word);
+      if (event.state == State::kDone) return CoordinatorFound{std::move(event.socket), *appointment, event.run};
+      last =
+          fmt::format("the coordinator does not answer at {}: {}", to_string(appointment->coordinator), event.failure);
+    }
+    if (Clock::now() >= until) {
+      const double waited = std::chrono::duration<double>(Clock::now() - began).count();
+      return tl::make_unexpected(Error::run(fmt::format("{} (tried for {:.3g} s)", last, waited)));
+    }
+    ::poll(nullptr, 0, 100);
+  }
+}
+
+namespace {
+
+class Mesh {
+ public:
+  Mesh(const PeerMeeting& meeting, const Listener& listener)
+      : meeting_(meeting),
+        reception_({meeting.secret, introduction(meeting.worker), meeting.run, 64 + meeting.peers.size()}, &listener),
+        sockets_(meeting.peers.size()) {}
+
+  Expected<std::vector<int>> meet(const std::function<Expected<void>()>& idle) {
+    for (std::int32_t w = 0; w < meeting_.worker; ++w) reach(w);
+    std::vector<std::int32_t> away = missing();
+    for (; !away.empty(); away = missing()) {
+      if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
+      if (Clock::now() > meeting_.until)
+        return tl::make_unexpected(Error::run(fmt::format("worker {} never came", fmt::join(away, ", "))));
+      std::vector<int> others;
+      if (meeting_.coordinator >= 0) others.push_back(meeting_.coordinator);
+      for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), others)) {
+        if (auto met = take(std::move(event)); !met) return tl::make_unexpected(met.error());
+      }
+    }
+    std::vector<int> files;
+    for (Socket& socket : sockets_) files.push_back(socket.release());
+    return files;
+  }
+
+ private:
+  static Introduction introduction(std::int32_t listener) {
+    return {Purpose::kPeer, kAnyWorker, listener, std::string(core::version())};
+  }
+
+  void reach(std::int32_t worker) {
+    Introduction self = introduction(worker);
+    self.joiner = meeting_.worker;
+    reception_.reach(meeting_.peers[static_cast<std::size_t>(worker)], self, meeting_.run, meeting_.until);
+  }
+
+  [[nodiscard]] std::vector<std::int32_t> missing() const {
+    std::vector<std::int32_t> workers;
+    for (std::int32_t w = 0; w < static_cast<std::int32_t>(sockets_.size()); ++w) {
+      if (w != meeting_.worker && !sockets_[static_cast<std::size_t>(w)]) workers.push_back(w);
+    }
+    return workers;
+  }
+
+  Expected<void> take(Reception::Event event) {
+    const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
+    if (event.state == State::kDone) {
+      // The coordinator has seen to the versions. Whoever comes twice, or from below, is none of ours.
+      const bool due = event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
+      if (due && !sockets_[static_cast<std::size_t>(w)])
+        sockets_[static_cast<std::size_t>(w)] = std::move(event.socket);
+      return {};
+    }
+    if (!event.reached) return {};  // a stranger
+    const std::string at = to_string(meeting_.peers[static_cast<std::size_t>(w)]);
+    // A listener that was flooded may have closed the connection; it is worth another try.
+    if (event.failure == "the connection was closed" && Clock::now() < meeting_.until) {
+      ::poll(nullptr, 0, 20);
+      reach(w);
+      return {};
+    }
+    if (event.failure.empty())
+      return tl::make_unexpected(Error::run(fmt::format("worker {} is not who listens at {}", w, at)));
+    return tl::make_unexpected(
+        Error::run(fmt::format("worker {} is not to be reached at {}: {}", w, at, event.failure)));
+  }
+
+  const PeerMeeting& meeting_;
+  Reception reception_;
+  std::vector<Socket> sockets_;
+};
+
+}  // namespace
+
+Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
+                                      const std::function<Expected<void>()>& idle) {
+  return Mesh(meeting, listener).meet(idle);
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,151 @@
+#include "real/join/reception.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tutti::real {
+
+void Reception::reach(const Address& to, Introduction self, std::optional<RunId> run, Clock::time_point until) {
+  const std::int32_t worker = self.listener;
+  auto socket = begin_connecting(to);
+  if (!socket) {
+    Event event;
+    event.reached = true;
+    event.worker = worker;
+    event.host = to.host;
+    event.failure = socket.error().message();
+    at_once_.push_back(std::move(event));
+    return;
+  }
+  guests_.push_back(
+      std::make_unique<Guest>(Guest{std::move(*socket),
+                                    Handshake::join(options_.secret, std::move(self), random_nonce(), run),
+                                    until,
+                                    true,
+                                    true,
+                                    worker,
+                                    {},
+                                    {},
+                                    to.host}));
+}
+
+void Reception::accept_all() {
+  // A bounded number at a time: a flood of connections does not keep those that are here waiting.
+  for (int i = 0; i < 16; ++i) {
+    auto socket = listener_->accept();
+    const auto came = [](const std::unique_ptr<Guest>& g) { return !g->reached; };
+    if (!socket) {
+      // Without a descriptor left, somebody who waits has to make room.
+      if (errno != EMFILE && errno != ENFILE) return;
+      const auto first = std::find_if(guests_.begin(), guests_.end(), came);
+      if (first != guests_.end()) guests_.erase(first);
+      ::poll(nullptr, 0, 10);
+      return;
+    }
+    if (static_cast<std::size_t>(std::count_if(guests_.begin(), guests_.end(), came)) >= options_.most_waiting)
+      guests_.erase(std::find_if(guests_.begin(), guests_.end(), came));
+    const std::string host = their_host(socket->get());
+    guests_.push_back(
+        std::make_unique<Guest>(Guest{std::move(*socket),
+                                      Handshake::listen(options_.secret, options_.self, random_nonce(), options_.run),
+                                      Clock::now() + options_.patience,
+                                      false,
+                                      false,
+                                      0,
+                                      {},
+                                      {},
+                                      host}));
+  }
+}
+
+bool Reception::advance(Guest& guest, std::string& failure) {
+  if (guest.connecting) {
+    pollfd entry{guest.socket.get(), POLLOUT, 0};
+    if (::poll(&entry, 1, 0) <= 0) return true;
+    if (const auto why = connecting_failed(guest.socket)) {
+      failure = *why;
+      return false;
+    }
+    guest.connecting = false;
+  }
+  while (true) {
+    guest.out += guest.handshake.output();
+    if (!guest.out.empty()) {
+      const ssize_t sent = ::send(guest.socket.get(), guest.out.data(), guest.out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+        failure = std::strerror(errno);
+        return false;
+      }
+      if (sent > 0) guest.out.erase(0, static_cast<std::size_t>(sent));
+      if (!guest.out.empty()) return true;
+    }
+    const std::size_t wanted = guest.handshake.wants();
+    if (wanted == 0) return false;
+    char bytes[128];
+    const ssize_t got =
+        ::recv(guest.socket.get(), bytes, std::min(sizeof bytes, wanted - guest.in.size()), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return true;
+    if (got <= 0) {
+      failure = got == 0 ? "the connection was closed" : std::strerror(errno);
+      return false;
+    }
+    guest.in.append(bytes, static_cast<std::size_t>(got));
+    if (guest.in.size() == wanted) guest.handshake.take(std::exchange(guest.in, {}));
+  }
+}
+
+Reception::Event Reception::ended(Guest& guest, std::string failure) const {
+  Event event;
+  event.reached = guest.reached;
+  event.worker = guest.worker;
+  event.host = guest.host;
+  event.failure = std::move(failure);
+  event.state =
+      guest.handshake.state() == Handshake::State::kRunning ? Handshake::State::kStranger : guest.handshake.state();
+  if (event.state != Handshake::State::kDone) return event;
+  event.peer = guest.handshake.peer();
+  event.run = guest.handshake.run();
+  event.socket = std::move(guest.socket);
+  return event;
+}
+
+std::vector<Reception::Event> Reception::wait(Clock::time_point until, const std::vector<int>& others) {
+  std::vector<Event> events = std::exchange(at_once_, {});
+  while (true) {
+    for (std::size_t i = 0; i < guests_.size();) {
+      std::string failure;
+      const bool goes_on = advance(*guests_[i], failure);
+      const bool late = goes_on && Clock::now() >= guests_[i]->until;
+      if (goes_on && !late) {
+        ++i;
+        continue;
+      }
+      if (late) failure = "no answer in time";
+      events.push_back(ended(*guests_[i], failure));
+      guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (!events.empty() || Clock::now() >= until) return events;
+    std::vector<pollfd> files;
+    for (const int other : others) files.push_back({other, POLLIN, 0});
+    if (listener_) files.push_back({listener_->file(), POLLIN, 0});
+    Clock::time_point next = until;
+    for (const std::unique_ptr<Guest>& guest : guests_) {
+      const bool writes = guest->connecting || !guest->out.empty();
+      files.push_back({guest->socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+      next = std::min(next, guest->until);
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
+    ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
+    if (listener_ && files[others.size()].revents != 0) accept_all();
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      if (files[i].revents != 0) return events;
+    }
+  }
+}
+
+}  // namespace tutti::real

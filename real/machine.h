@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace tutti::real {
+
+/// Names the monotonic clock that this process reads: processes with the same text read the same one (the kernel's boot,
+/// and the time namespace within it). Empty if the system does not say; then nobody shares it.
+std::string clock_identity();
+std::string host_name();
+
+/// Allows this process as many open files as it may have. Answers how many that is.
+std::size_t allow_many_files();
+
+}  // namespace tutti::real

@@ -1,0 +1,150 @@
+#include "real/merge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "real/proto/run.pb.h"
+
+namespace tutti::real {
+
+using core::Time;
+
+namespace {
+/// A monotonic clock shows no more after 18 years; no step takes eleven days. So nothing overflows.
+constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
+constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+
+bool same_lengths(const proto::SpanColumns& c) {
+  const int n = c.start_ps_size();
+  for (const int size : {c.duration_ps_size(), c.wait_ps_size(), c.kind_size(), c.step_size(), c.pack_size(),
+                         c.index_size(), c.bytes_size()}) {
+    if (size != n) return false;
+  }
+  return true;
+}
+}  // namespace
+
+Time StepMerger::scenario_time(std::int64_t ns) const {
+  return time_scale_ > 0 ? Time(std::llround(static_cast<double>(ns) * 1000 / time_scale_)) : Time(ns * 1000);
+}
+
+std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t step) const {
+  if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
+  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) || part.replica_size() == 0 ||
+      part.track_size() != part.spans_size())
+    return "sent times that are not those of this plan";
+  const std::int64_t begin = part.replica(0).start_ns();
+  bool good = std::abs(begin) < kLatestNs;
+  const auto near = [&](std::int64_t ns) {
+    good = good && std::abs(ns) < 2 * kLatestNs && std::abs(ns - begin) < kLongestNs;
+  };
+  const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
+  for (const proto::ReplicaStep& r : part.replica()) {
+    for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
+    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns()}) length(ns);
+  }
+  for (const proto::PackStep& p : part.pack()) {
+    for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
+  }
+  for (const proto::TrackInfo& track : part.track())
+    good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane);
+  for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
+  for (int i = 0; good && i < part.spans_size(); ++i) {
+    const proto::SpanColumns& c = part.spans(i);
+    for (int k = 0; k < c.start_ps_size(); ++k) {
+      near(c.start_ps(k));
+      length(c.duration_ps(k));
+      good = good && c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 &&
+             c.pack(k) < part.pack_size() && c.step(k) == step;
+    }
+  }
+  return good ? "" : "sent times that cannot be";
+}
+
+void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) {
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  for (const WorkerPart& part : parts) {
+    for (const proto::ReplicaStep& replica : part.result->replica())
+      first = std::min(first, part.to_ours(replica.start_ns()));
+  }
+  std::vector<InRun> in_run;
+  for (const WorkerPart& part : parts) {
+    in_run.emplace_back([this, &part, first, begin = length_](std::int64_t ns) {
+      // A clock whose bound is wider than what lies between two events may put them out of order, not before the step.
+      return begin + scenario_time(std::max<std::int64_t>(part.to_ours(ns) - first, 0));
+    });
+  }
+  core::StepRecord record;
+  record.step = step;
+  record.start = length_;
+  Time longest(-1);
+  for (std::size_t w = 0; w < parts.size(); ++w) {
+    for (const proto::ReplicaStep& replica : parts[w].result->replica()) {
+      record.end = std::max(record.end, in_run[w](replica.end_ns()));
+      const Time computed = scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
+      if (computed < longest) continue;
+      longest = computed;
+      record.slowest = replica.device();
+      record.forward = scenario_time(replica.forward_ns());
+      record.backward = scenario_time(replica.backward_ns());
+      record.other_compute = scenario_time(replica.other_ns());
+      record.communication = scenario_time(replica.communication_ns());
+    }
+  }
+  record.exposed = std::max(Time(), record.end - record.start - longest);
+  write_packs(step, parts, in_run);
+  for (std::size_t w = 0; w < parts.size(); ++w) {
+    const proto::StepResult& part = *parts[w].result;
+    for (int i = 0; i < part.track_size(); ++i) write_spans(part.track(i), part.spans(i), in_run[w]);
+    left_out_ = left_out_ || part.spans_left_out();
+  }
+  sink_.step(record);
+  length_ = record.end;
+}
+
+void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
+                             const std::vector<InRun>& in_run) {
+  for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+    core::PackRecord pack;
+    pack.step = step;
+    pack.pack = static_cast<std::int32_t>(p);
+    for (std::size_t w = 0; w < parts.size(); ++w) {
+      const proto::PackStep& part = parts[w].result->pack(static_cast<int>(p));
+      const Time start = in_run[w](part.first_start_ns());
+      pack.ready = std::max(pack.ready, in_run[w](part.ready_ns()));
+      pack.first_start = w == 0 ? start : std::min(pack.first_start, start);
+      pack.last_start = std::max(pack.last_start, in_run[w](part.last_start_ns()));
+      pack.end = std::max(pack.end, in_run[w](part.end_ns()));
+    }
+    sink_.pack(pack);
+  }
+}
+
+void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run) {
+  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker) return;
+  const auto key = std::tuple(row.kind(), row.worker(), std::string(row.device()), row.slot(), row.lane());
+  const auto [known, fresh] = tracks_.try_emplace(key, static_cast<core::TrackId>(tracks_.size()));
+  if (fresh) {
+    sink_.track({known->second, static_cast<core::TrackKind>(row.kind()), row.worker(), std::string(row.device()),
+                 row.slot(), row.lane()});
+  }
+  for (int i = 0; i < columns.start_ps_size(); ++i) {
+    const std::int64_t start = columns.start_ps(i);
+    core::Span span;
+    // Every moment is carried over by itself, so that what followed one another still does in a clock that runs slower.
+    span.start = in_run(start);
+    span.duration = in_run(start + columns.duration_ps(i)) - span.start;
+    span.wait = in_run(start + columns.wait_ps(i)) - span.start;
+    span.kind = columns.kind(i);
+    span.step = columns.step(i);
+    span.pack = columns.pack(i);
+    span.index = columns.index(i);
+    span.bytes = core::Bytes(columns.bytes(i));
+    if (span.start + span.duration < record_.from || span.start > record_.to) continue;
+    sink_.span(known->second, span);
+  }
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,93 @@
+// libFuzzer: any bytes from whoever connects. The first byte says where they go: into a handshake (either end), into what
+// launchers leave in the environment, or, as from a worker that holds the secret, into the control connection and the
+// merging of its times. Whatever they are, they are taken or refused, without a crash.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/scenario/scenario.h"
+#include "real/frame.h"
+#include "real/join/handshake.h"
+#include "real/join/launcher.h"
+#include "real/join/tf_config.h"
+#include "real/merge.h"
+#include "real/proto/run.pb.h"
+
+namespace {
+
+using namespace tutti;
+
+class Nobody : public core::TimelineSink {
+  void begin(const core::RunInfo&) override {}
+  void track(const core::Track&) override {}
+  void span(core::TrackId, const core::Span&) override {}
+  void step(const core::StepRecord&) override {}
+  void pack(const core::PackRecord&) override {}
+  void link(const core::LinkRecord&) override {}
+  void path(const core::PathPiece&) override {}
+  void note(const std::string&) override {}
+  void end() override {}
+};
+
+void shake(real::Handshake handshake, std::string_view bytes) {
+  while (handshake.wants() > 0 && bytes.size() >= handshake.wants()) {
+    const std::size_t wanted = handshake.wants();
+    handshake.take(bytes.substr(0, wanted));
+    static_cast<void>(handshake.output());
+    bytes.remove_prefix(wanted);
+  }
+  // Without the secret nobody gets through.
+  if (handshake.state() == real::Handshake::State::kDone) __builtin_trap();
+}
+
+void control(std::string_view bytes) {
+  static const auto scenario = *core::read_scenario(
+      "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: \"h\" "
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 10 } "
+      "link { from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 } } } "
+      "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }",
+      "s", core::Library(std::vector<core::Library::File>()));
+  real::FrameReader reader(1 << 20);
+  Nobody sink;
+  const core::RecordOptions record;
+  real::StepMerger merger(scenario, 0, record, sink);
+  const std::size_t cut = bytes.size() / 2;
+  for (const std::string_view part : {bytes.substr(0, cut), bytes.substr(cut)}) {
+    reader.take(part);
+    while (true) {
+      const auto message = reader.next();
+      if (!message) return;
+      if (!*message) break;
+      proto::Control parsed;
+      if (!parsed.ParseFromArray((*message)->data(), static_cast<int>((*message)->size())) || !parsed.has_step())
+        continue;
+      if (!merger.problem_of(parsed.step(), 0).empty()) continue;
+      merger.merge(0, {{&parsed.step(), [](std::int64_t ns) { return ns; }}});
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const real::Nonce nonce{};
+  const real::RunId run{};
+  switch (data[0] % 5) {
+    case 0:
+      shake(real::Handshake::listen("secret", {real::Purpose::kControl, 0, real::kCoordinator, "1"}, nonce, run),
+            bytes);
+      break;
+    case 1: shake(real::Handshake::join("secret", {real::Purpose::kPeer, 1, 0, "1"}, nonce, run), bytes); break;
+    case 2: control(bytes); break;
+    case 3: static_cast<void>(real::read_tf_config(std::string(bytes))); break;
+    case 4:
+      static_cast<void>(real::first_host(std::string(bytes)));
+      static_cast<void>(real::parse_address(std::string(bytes)));
+      break;
+    default: break;
+  }
+  return 0;
+}

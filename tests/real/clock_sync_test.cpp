@@ -1,0 +1,130 @@
+#include "real/clock_sync.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace tutti::real {
+namespace {
+
+/// Another machine's clock: off by seconds, and going wrong all the time.
+struct FakeClock {
+  std::int64_t offset = 0;
+  std::int64_t drift_ppm = 0;   ///< against ours
+  std::int64_t wander_ppm = 0;  ///< and that changes from second to second, by as much as this either way
+
+  [[nodiscard]] std::int64_t shows(std::int64_t ours) const {
+    const std::int64_t second = 1'000'000'000;
+    const std::int64_t whole = ours / second;
+    const std::int64_t rest = ours % second;
+    // Every other second it wanders there, and back again in the next.
+    const std::int64_t wandered = wander_ppm * (whole % 2 == 0 ? rest : second - rest) / 1'000'000;
+    return ours + offset + drift_ppm * ours / 1'000'000 + wandered;
+  }
+};
+
+ClockSample ping(const FakeClock& clock, std::int64_t at, std::int64_t there, std::int64_t thinks, std::int64_t back) {
+  return {at, clock.shows(at + there), clock.shows(at + there + thinks), at + there + thinks + back};
+}
+
+/// SplitMix-like numbers, the same in every run.
+class Numbers {
+ public:
+  explicit Numbers(std::uint64_t seed) : state_(seed) {}
+  std::int64_t below(std::int64_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int64_t>((state_ >> 33) % static_cast<std::uint64_t>(limit));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
+  Numbers random(1);
+  std::int64_t widest = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    FakeClock clock;
+    clock.offset = random.below(20'000'000'000) - 10'000'000'000;
+    clock.drift_ppm = random.below(201) - 100;
+    clock.wander_ppm = random.below(100);
+    ClockOffset offset;
+    std::int64_t now = random.below(1'000'000'000'000);
+    for (int step = 0; step < 20; ++step) {
+      const std::int64_t begin = now;
+      for (int i = 0; i < 8; ++i) {  // trips of 20 to 420 µs, each way on its own
+        const ClockSample sample =
+            ping(clock, now, 20'000 + random.below(400'000), random.below(50'000), 20'000 + random.below(400'000));
+        offset.add(sample);
+        now = sample.returned;
+      }
+      if (step > 0) {  // times of the step before, between two rounds of pings
+        for (int i = 0; i < 20; ++i) {
+          const std::int64_t truth = begin - random.below(30'000'000);
+          const auto estimate = offset.at(clock.shows(truth));
+          EXPECT_LE(std::abs(clock.shows(truth) + estimate.offset_ns - truth), estimate.bound_ns);
+          widest = std::max(widest, estimate.bound_ns);
+        }
+      }
+      now += 30'000'000;
+    }
+    EXPECT_FALSE(offset.strayed());
+  }
+  EXPECT_LT(widest, 500'000) << "a bound that says nothing";
+  EXPECT_GT(widest, 20'000) << "better than half the best round trip is luck";
+}
+
+TEST(ClockSync, TheBoundIsHalfTheLeastRoundTripAndGrowsWithTime) {
+  const FakeClock clock{7'000'000'000, 0, 0};
+  ClockOffset offset;
+  offset.add(ping(clock, 1'000'000, 300'000, 10, 100'000));
+  offset.add(ping(clock, 2'000'000, 50'000, 10, 50'000));
+  offset.add(ping(clock, 3'000'000, 10'000, 10, 900'000));
+  const std::int64_t at = clock.shows(2'050'000);
+  EXPECT_LE(offset.at(at).bound_ns, 50'001);
+  EXPECT_NEAR(static_cast<double>(offset.at(at + 1'000'000'000).bound_ns - offset.at(at).bound_ns), 200'000, 2'000);
+  EXPECT_NEAR(static_cast<double>(offset.to_theirs(offset.to_ours(at)) - at), 0, 100);
+}
+
+TEST(ClockSync, TimesNeverRunBackwards) {
+  Numbers random(5);
+  const FakeClock clock{-3'000'000'000, 150, 40};
+  ClockOffset offset;
+  for (std::int64_t now = 0; now < 100'000'000; now += 20'000'000)
+    offset.add(ping(clock, now, random.below(300'000), 0, random.below(300'000)));
+  std::int64_t last = offset.to_ours(clock.shows(0) - 50'000);
+  for (std::int64_t t = clock.shows(0) - 49'999; t < clock.shows(0) + 50'000; ++t) {
+    EXPECT_GE(offset.to_ours(t), last);
+    last = offset.to_ours(t);
+  }
+  last = offset.to_ours(clock.shows(0));
+  for (std::int64_t t = clock.shows(0); t < clock.shows(120'000'000); t += 777) {
+    EXPECT_GE(offset.to_ours(t), last);
+    last = offset.to_ours(t);
+  }
+}
+
+TEST(ClockSync, WithoutASampleTheClocksAreTheSame) {
+  const ClockOffset offset;
+  EXPECT_EQ(offset.to_ours(123), 123);
+  EXPECT_EQ(offset.to_theirs(123), 123);
+  EXPECT_EQ(offset.at(123).bound_ns, 0);
+}
+
+TEST(ClockSync, AClockThatWasSetIsNoticedAndTheLastSampleCounts) {
+  ClockOffset offset;
+  offset.add(ping({0, 0, 0}, 1'000'000, 10'000, 0, 10'000));
+  offset.add(ping({5'000'000'000, 0, 0}, 2'000'000, 10'000, 0, 10'000));
+  EXPECT_TRUE(offset.strayed());
+  EXPECT_NEAR(static_cast<double>(offset.at(5'002'000'000).offset_ns), -5e9, 10'100);
+}
+
+TEST(ClockSync, AnswersThatCameBeforeTheirPingAreNotBelieved) {
+  ClockOffset offset;
+  offset.add({100, 0, 50, 120});
+  EXPECT_EQ(offset.at(0).bound_ns, 0);
+}
+
+}  // namespace
+}  // namespace tutti::real

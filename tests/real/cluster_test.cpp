@@ -1,0 +1,189 @@
+// A coordinator and its workers in one process, whose clocks are put wrong as those of other machines are.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "core/scenario/scenario.h"
+#include "real/crew.h"
+#include "real/tcp_executor.h"
+#include "real/worker.h"
+
+namespace tutti::real {
+namespace {
+
+using core::Time;
+
+/// Keeps all of a timeline.
+class Kept : public core::TimelineSink {
+ public:
+  void begin(const core::RunInfo&) override {}
+  void track(const core::Track& track) override { tracks[track.id] = track; }
+  void span(core::TrackId track, const core::Span& span) override { spans[track].push_back(span); }
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void pack(const core::PackRecord& pack) override { packs.push_back(pack); }
+  void link(const core::LinkRecord&) override {}
+  void path(const core::PathPiece&) override {}
+  void note(const std::string& text) override { notes.push_back(text); }
+  void end() override { ended = true; }
+
+  std::map<core::TrackId, core::Track> tracks;
+  std::map<core::TrackId, std::vector<core::Span>> spans;
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PackRecord> packs;
+  std::vector<std::string> notes;
+  bool ended = false;
+};
+
+core::Scenario ring(int workers, int steps) {
+  const std::string text = fmt::format(
+      "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
+      "name: "
+      "\"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 "
+      "}} "
+      "link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }} "
+      "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 }} strategy {{ algorithm: "
+      "\"ring\" "
+      "}} run {{ steps: {} }}",
+      workers, steps);
+  auto scenario = core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  return std::move(*scenario);
+}
+
+/// Runs it with workers whose clocks are these.
+core::Expected<void> run(const core::Scenario& scenario, const std::vector<WorkerClock>& clocks, Kept& kept) {
+  std::promise<Address> listens;
+  const std::shared_future<Address> at = listens.get_future().share();
+  std::vector<std::thread> workers;
+  for (std::size_t w = 0; w < clocks.size(); ++w) {
+    workers.emplace_back([&, w, at] {
+      WorkerJoin join;
+      join.where = [at] { return Appointment{at.get(), "the secret of this test"}; };
+      join.worker = static_cast<std::int32_t>(w);
+      join.clock = clocks[w];
+      const WorkerEnd end = work(join);
+      EXPECT_TRUE(end.done) << end.done.error().message();
+    });
+  }
+  TcpExecutorOptions options;
+  options.gathering.secret = "the secret of this test";
+  options.gathering.spawn = Gathering::Spawn::kNone;
+  options.gathering.announce = [&](const Address& address) {
+    return listens.set_value(address), core::Expected<void>();
+  };
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  auto done = TcpExecutor(options).run(scenario, record, {}, kept);
+  for (std::thread& worker : workers) worker.join();
+  return done;
+}
+
+std::string note_with(const Kept& kept, const std::string& text) {
+  for (const std::string& note : kept.notes) {
+    if (note.find(text) != std::string::npos) return note;
+  }
+  return {};
+}
+
+/// Of the note that tells it, in µs.
+double bound_of(const Kept& kept) {
+  const std::string note = note_with(kept, "times of other machines are right to ± ");
+  const auto at = note.find("± ");
+  return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
+}
+
+TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::vector<WorkerClock> clocks{
+      {"machine a", 0, 0}, {"machine b", 10 * kSecond, 80}, {"machine c", -3 * kSecond, -90}};
+  Kept kept;
+  const auto done = run(ring(3, 4), clocks, kept);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_TRUE(kept.ended);
+  ASSERT_EQ(kept.steps.size(), 4u);
+  const double bound_us = bound_of(kept);
+  EXPECT_GT(bound_us, 0);
+  Time last;
+  for (const core::StepRecord& step : kept.steps) {
+    EXPECT_EQ(step.start, last);
+    last = step.end;
+    EXPECT_GE(step.end - step.start, core::milliseconds(5)) << "forward and backward take their time";
+    EXPECT_LT(step.end - step.start, core::milliseconds(2900)) << "clocks' distance is no time of a step";
+  }
+  // The step's beginning and end hold all of its spans, in every worker's row; rows do not overlap themselves.
+  EXPECT_GE(kept.spans.size(), 9u) << "computation, packs and lanes of three workers";
+  for (const auto& [track, spans] : kept.spans) {
+    Time end;
+    for (const core::Span& span : spans) {
+      EXPECT_GE(span.start, end);
+      EXPECT_LE(span.wait, span.duration);
+      end = span.start + span.duration;
+      const core::StepRecord& step = kept.steps[static_cast<std::size_t>(span.step)];
+      EXPECT_GE(span.start, step.start);
+      EXPECT_LE(end, step.end + core::time_from_us(2 * bound_us));
+    }
+  }
+}
+
+TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  Kept kept;
+  ASSERT_TRUE(run(ring(2, 6), {{"machine a", 7 * kSecond, 60}, {"machine b", -9 * kSecond, -60}}, kept));
+  const double bound_us = bound_of(kept);
+  ASSERT_GT(bound_us, 0);
+  // Of a ring over two: what one lane's first step sends, the other's first receiving step takes.
+  std::map<int, std::map<int, Time>> sent, received;  // by step and worker
+  for (const auto& [id, spans] : kept.spans) {
+    const core::Track& track = kept.tracks[id];
+    if (track.kind != core::TrackKind::kLane) continue;
+    for (const core::Span& span : spans) {
+      const auto kind = static_cast<core::StepKind>(span.kind);
+      auto& first_sent = sent[span.step];
+      auto& first_received = received[span.step];
+      if (kind == core::StepKind::kSend && !first_sent.contains(track.worker)) first_sent[track.worker] = span.start;
+      if (core::receives(kind) && !first_received.contains(track.worker))
+        first_received[track.worker] = span.start + span.duration;
+    }
+  }
+  int pairs = 0;
+  for (auto& [step, senders] : sent) {
+    for (auto& [worker, at] : senders) {
+      if (!received[step].contains(1 - worker)) continue;
+      ++pairs;
+      EXPECT_GE(received[step][1 - worker] + core::time_from_us(2 * bound_us), at) << "step " << step;
+    }
+  }
+  EXPECT_GE(pairs, 6);
+}
+
+TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
+  Kept kept;
+  ASSERT_TRUE(run(ring(2, 2), {{}, {}}, kept));
+  EXPECT_EQ(note_with(kept, "other machines"), "");
+  EXPECT_EQ(note_with(kept, "every element of every result"),
+            "every element of every result was compared and is right");
+}
+
+TEST(Cluster, AFakeClockIsTurnedBackExactly) {
+  const WorkerClock clock{"x", -123'456'789, 77};
+  for (std::int64_t ns :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{987'654'321'012}, std::int64_t{99'999'999'999'999}})
+    EXPECT_NEAR(static_cast<double>(clock.when(clock.shows(ns)) - ns), 0, 1);
+}
+
+TEST(Crew, KnowsWhomAnErrorBlames) {
+  EXPECT_EQ(blamed_worker("worker 12 has closed its connection (in step 3)"), 12u);
+  EXPECT_EQ(blamed_worker("worker x"), std::nullopt);
+  EXPECT_EQ(blamed_worker("out of memory"), std::nullopt);
+  EXPECT_EQ(blamed_worker("worker 99999999999999999999999"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tutti::real

@@ -1,0 +1,206 @@
+#include "real/join/reception.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "real/join/meeting.h"
+#include "tests/support/cluster.h"
+
+namespace tutti::real {
+namespace {
+
+using Clock = Reception::Clock;
+using State = Handshake::State;
+using test::connect_plainly;
+
+const RunId kRun{std::byte{1}, std::byte{2}};
+
+Reception::Options options_of(const std::string& secret, std::int32_t worker = 0,
+                              std::chrono::milliseconds patience = std::chrono::seconds(30)) {
+  Reception::Options options;
+  options.secret = secret;
+  options.self = {Purpose::kPeer, kAnyWorker, worker, "1"};
+  options.run = kRun;
+  options.patience = patience;
+  return options;
+}
+
+Clock::time_point soon() { return Clock::now() + std::chrono::seconds(30); }
+
+/// The handshakes that end until there are so many.
+std::vector<Reception::Event> ended(Reception& reception, std::size_t count) {
+  std::vector<Reception::Event> events;
+  while (events.size() < count) {
+    for (Reception::Event& event : reception.wait(soon())) events.push_back(std::move(event));
+  }
+  return events;
+}
+
+std::string receive_all(int socket, std::size_t bytes) {
+  std::string got(bytes, '\0');
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n = ::recv(socket, got.data() + done, bytes - done, 0);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) break;
+    if (n > 0) done += static_cast<std::size_t>(n);
+  }
+  return got.substr(0, done);
+}
+
+void send_all(const Socket& socket, const std::string& bytes) {
+  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+TEST(Reception, ReachesOneThatListens) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception there(options_of("secret"), &*listener);
+  Reception here(options_of("secret", 1), nullptr);
+  here.reach(listener->address(), {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
+  std::thread other([&] {
+    const auto events = ended(there, 1);
+    EXPECT_EQ(events[0].state, State::kDone);
+    EXPECT_EQ(events[0].peer.joiner, 1);
+    EXPECT_EQ(events[0].host, "127.0.0.1");
+  });
+  const auto events = ended(here, 1);
+  other.join();
+  EXPECT_EQ(events[0].state, State::kDone);
+  EXPECT_TRUE(events[0].reached);
+}
+
+TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception there(options_of("secret", 0, std::chrono::milliseconds(50)), &*listener);
+  const Socket silent = connect_plainly(listener->address().port);
+  const Socket slow = connect_plainly(listener->address().port);
+  send_all(slow, "TUTTIjn1");
+  for (const auto& event : ended(there, 2)) {
+    EXPECT_EQ(event.state, State::kStranger);
+    EXPECT_EQ(event.failure, "no answer in time");
+  }
+  EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
+}
+
+TEST(Reception, WhenItIsFullWhoHasBeenAtItLongestGoes) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception::Options options = options_of("secret");
+  options.most_waiting = 3;
+  Reception there(options, &*listener);
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 5; ++i) strangers.push_back(connect_plainly(listener->address().port));
+  EXPECT_TRUE(there.wait(Clock::now() + std::chrono::milliseconds(100)).empty());
+  EXPECT_EQ(receive_all(strangers[0].get(), 1), "");
+  EXPECT_EQ(receive_all(strangers[1].get(), 1), "");
+  char byte = 0;
+  EXPECT_EQ(::recv(strangers[4].get(), &byte, 1, MSG_DONTWAIT), -1) << "still waited for";
+}
+
+TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception there(options_of("secret"), &*listener);
+  Nonce nonce{};
+  std::string greeting, proof;
+  for (const bool replay : {false, true}) {
+    const Socket socket = connect_plainly(listener->address().port);
+    std::thread joiner([&] {
+      Handshake h = Handshake::join("secret", {Purpose::kPeer, 1, 0, "1"}, nonce, kRun);
+      if (!replay) greeting = h.output();
+      send_all(socket, greeting);
+      h.take(receive_all(socket.get(), h.wants()));
+      if (!replay) proof = h.output();
+      send_all(socket, proof);
+    });
+    const auto events = ended(there, 1);
+    joiner.join();
+    EXPECT_EQ(events[0].state, replay ? State::kWrongSecret : State::kDone);
+  }
+}
+
+TEST(Reception, NobodyThereIsAFailureAtOnce) {
+  Reception here(options_of("secret"), nullptr);
+  here.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
+  const auto events = ended(here, 1);
+  EXPECT_EQ(events[0].state, State::kStranger);
+  EXPECT_EQ(events[0].failure, "Connection refused");
+}
+
+TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
+  constexpr std::int32_t kWorkers = 5;
+  std::vector<Listener> listeners;
+  PeerMeeting all;
+  all.secret = "secret";
+  all.run = kRun;
+  all.until = soon();
+  std::vector<Socket> strangers;
+  for (std::int32_t w = 0; w < kWorkers; ++w) {
+    listeners.push_back(std::move(*Listener::open({"127.0.0.1", 0})));
+    all.peers.push_back(listeners.back().address());
+    for (int i = 0; i < 20; ++i) {
+      strangers.push_back(connect_plainly(all.peers.back().port));
+      if (i % 2 == 0) send_all(strangers.back(), std::string(200, 'x'));
+    }
+  }
+  std::vector<std::vector<Socket>> sockets(kWorkers);
+  std::vector<std::thread> threads;
+  for (std::int32_t w = 0; w < kWorkers; ++w) {
+    threads.emplace_back([&, w] {
+      PeerMeeting meeting = all;
+      meeting.worker = w;
+      auto met = meet_peers(meeting, listeners[static_cast<std::size_t>(w)], [] { return core::Expected<void>(); });
+      ASSERT_TRUE(met) << met.error().message();
+      for (const int file : *met) sockets[static_cast<std::size_t>(w)].emplace_back(file);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t a = 0; a < kWorkers; ++a) {
+    for (std::size_t b = 0; b < kWorkers; ++b) {
+      if (a == b) continue;
+      send_all(sockets[a][b], std::string(1, static_cast<char>('a' + a)));
+      EXPECT_EQ(receive_all(sockets[b][a].get(), 1), std::string(1, static_cast<char>('a' + a)));
+    }
+  }
+}
+
+TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception there(options_of("secret"), &*listener);
+  std::thread answers([&] { static_cast<void>(ended(there, 2)); });
+  for (const bool run : {true, false}) {
+    PeerMeeting meeting;
+    meeting.secret = run ? "secret" : "another";
+    if (!run) meeting.run = kRun;
+    meeting.worker = 1;
+    meeting.peers = {listener->address(), {"127.0.0.1", 2}};
+    meeting.until = soon();
+    const auto own = Listener::open({"127.0.0.1", 0});
+    const auto met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+    ASSERT_FALSE(met);
+    EXPECT_THAT(met.error().message(), testing::HasSubstr("worker 0 is not who listens at 127.0.0.1:"));
+  }
+  answers.join();
+}
+
+TEST(Meeting, WhoeverNeverComesIsNamed) {
+  PeerMeeting meeting;
+  meeting.worker = 1;
+  const auto own = Listener::open({"127.0.0.1", 0});
+  meeting.peers = {{"127.0.0.1", 1}, own->address(), {"127.0.0.1", 3}};
+  meeting.until = Clock::now();
+  auto met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+  ASSERT_FALSE(met);
+  EXPECT_THAT(met.error().message(), testing::StartsWith("worker 0"));
+  meeting.worker = 0;
+  met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().message(), "worker 1, 2 never came");
+  met = meet_peers(meeting, *own, [] { return core::Expected<void>(tl::make_unexpected(core::Error::run("enough"))); });
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().message(), "enough");
+}
+
+}  // namespace
+}  // namespace tutti::real

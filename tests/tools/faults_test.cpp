@@ -1,0 +1,333 @@
+// What happens to a run when something goes wrong: every process that is left ends by itself, in time, and says in one
+// line who it was and what it was doing. Real processes, and some that only pretend to be.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "core/base/version.h"
+#include "core/timeline/reader.h"
+#include "real/proto/run.pb.h"
+#include "tests/support/cluster.h"
+#include "tests/tools/cluster_run.h"
+
+namespace tutti::test {
+namespace {
+
+using core::version;
+using proto::Control;
+using real::ControlChannel;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+const std::string kOurs(version());
+
+void let_it_run() { std::this_thread::sleep_for(std::chrono::milliseconds(700)); }
+
+/// Every one of these ended with status 1 and one line that has this.
+void expect_failed(Process& process, const testing::Matcher<std::string>& says, const std::string& who) {
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 1) << who;
+  std::string lines;
+  for (std::istringstream text(outcome.err); std::getline(text, lines) && !lines.starts_with("tutti:");) {
+  }
+  EXPECT_THAT(lines, says) << who << ": " << outcome.err;
+}
+
+void send_raw(const ControlChannel& channel, const std::string& bytes) {
+  ASSERT_EQ(::send(channel.file(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+Control hello() {
+  Control message;
+  message.mutable_hello()->mutable_address()->set_host("127.0.0.1");
+  message.mutable_hello()->mutable_address()->set_port(1);
+  return message;
+}
+
+/// The next message that is no ping.
+std::unique_ptr<Control> next(ControlChannel& channel) {
+  while (true) {
+    auto message = channel.receive(ControlChannel::Clock::now() + std::chrono::seconds(30));
+    if (!message || !*message) return nullptr;
+    if (!(*message)->has_ping()) return std::move(*message);
+  }
+}
+
+// --- processes that end, stop or dawdle ---
+
+TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
+  ClusterRun run(long_ring_of(3));
+  for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
+  let_it_run();
+  run.worker(1).signal(SIGKILL);
+  const auto named = HasSubstr("worker 1 is gone (");
+  expect_failed(run.coordinator(), named, "coordinator");
+  for (const std::size_t w : {0, 2})
+    expect_failed(run.worker(w), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+}
+
+TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
+  ClusterRun run(long_ring_of(3), {"--timeout-seconds", "1"});
+  for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
+  let_it_run();
+  run.worker(2).signal(SIGSTOP);
+  const auto named = HasSubstr("worker 2 has ");
+  expect_failed(run.coordinator(), AllOf(named, HasSubstr("said nothing for")), "coordinator");
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+}
+
+TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
+  ClusterRun run(long_ring_of(2));
+  for (const char* number : {"0", "1"}) run.join({"--worker", number});
+  let_it_run();
+  run.worker(0).signal(SIGTERM);
+  expect_failed(run.coordinator(), HasSubstr("worker 0 says: interrupted ("), "coordinator");
+  expect_failed(run.worker(0), HasSubstr("interrupted"), "itself");
+  expect_failed(run.worker(1), HasSubstr("the run has failed: worker 0 says: interrupted"), "survivor");
+}
+
+TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
+  ClusterRun run(long_ring_of(2));
+  run.join();
+  run.join();
+  let_it_run();
+  run.coordinator().signal(SIGKILL);
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the coordinator is gone ("), "worker");
+}
+
+TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
+  ClusterRun run(long_ring_of(2, 3, 500), {"--timeout-seconds", "1"});
+  run.join();
+  run.join();
+  let_it_run();
+  run.coordinator().signal(SIGSTOP);
+  for (const std::size_t w : {0, 1})
+    expect_failed(run.worker(w), HasSubstr("the coordinator has said nothing for 3 s ("), "worker");
+}
+
+TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
+  ClusterRun run(long_ring_of(2, 2, 300), {"--timeout-seconds", "20"});
+  run.join();
+  run.join();
+  for (int i = 0; i < 4; ++i) {
+    run.worker(1).signal(SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    run.worker(1).signal(SIGCONT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(Faults, AStepMayTakeLongerThanTheTimeoutWhileItsWorkersCompute) {
+  ClusterRun run(long_ring_of(2, 1, 3000), {"--timeout-seconds", "0.5"});
+  run.join();
+  run.join();
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(Faults, AWorkerWithoutMemoryEnoughSaysSo) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need all the address space there is";
+#endif
+  ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 200000000 }"));
+  run.join({"--worker", "0"}, {.memory_mb = 400});
+  run.join({"--worker", "1"});
+  expect_failed(run.coordinator(), HasSubstr("worker 0 says: out of memory"), "coordinator");
+  expect_failed(run.worker(0), HasSubstr("out of memory"), "itself");
+  expect_failed(run.worker(1), HasSubstr("worker 0 says: out of memory"), "survivor");
+}
+
+// --- what is left of a run that failed ---
+
+TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
+  for (const std::string format : {"text", "json"}) {
+    const TemporaryFolder folder;
+    const std::string timeline = folder.file("t.tutti");
+    ClusterRun run(ring_of(2, 100'000), {"--timeline", timeline, "--format", format});
+    run.join({"--worker", "0"});
+    run.join({"--worker", "1"});
+    let_it_run();
+    run.worker(1).signal(SIGKILL);
+    const Outcome outcome = run.coordinator().wait();
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.out, "") << "no report, and no half of a JSON text";
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("worker 1 is gone"), HasSubstr("timeline: " + timeline)));
+    const auto read = core::TimelineReader::open(timeline);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_TRUE(read->complete());
+    EXPECT_GE(read->steps().size(), 1u);
+    EXPECT_THAT(read->run().notes,
+                testing::Contains(testing::ContainsRegex("^failed after [0-9]+ of 100000 steps: worker 1")));
+    EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"}).status, 0);
+  }
+}
+
+TEST(Faults, ARunThatFailedBeforeItBeganLeavesAnOlderTimelineAlone) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", ring_of(2));
+  const std::string timeline = folder.file("t.tutti");
+  ASSERT_EQ(run_tutti({"run", file, "--timeline", timeline}).status, 0);
+  const std::string before = folder.read("t.tutti");
+  ClusterRun run(ring_of(2), {"--timeline", timeline, "--wait-seconds", "0.5"});
+  EXPECT_EQ(run.coordinator().wait().status, 1);
+  EXPECT_EQ(folder.read("t.tutti"), before);
+}
+
+TEST(Faults, ControlCEndsWorkersElsewhereToo) {
+  const TemporaryFolder folder;
+  ClusterRun run(long_ring_of(2), {"--timeline", folder.file("t.tutti")});
+  run.join();
+  run.join();
+  let_it_run();
+  run.coordinator().signal(SIGINT);
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("stopped by request after "));
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the run was stopped"), "worker");
+}
+
+// --- who is none of ours ---
+
+TEST(Strangers, CostNobodyTime) {
+  ClusterRun run(ring_of(3));
+  std::vector<real::Socket> strangers;
+  for (int i = 0; i < 150; ++i) {  // more than there is room for
+    strangers.push_back(connect_plainly(run.port()));
+    const std::string half = i % 3 == 0   ? ""
+                             : i % 3 == 1 ? "TUTTIjn1 and then nothing"
+                                          : "GET / HTTP/1.1\r\nHost: somewhere.example\r\n";
+    static_cast<void>(::send(strangers.back().get(), half.data(), half.size(), MSG_NOSIGNAL));
+  }
+  for (int i = 0; i < 3; ++i) run.join();
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
+  ClusterRun run(ring_of(2));
+  std::string theirs;
+  ASSERT_TRUE(join_as(run.port(), "", "9.9.9", 0, &theirs));
+  EXPECT_EQ(theirs, kOurs);
+  expect_failed(run.coordinator(), HasSubstr("a worker at 127.0.0.1 is Tutti 9.9.9, this is Tutti " + kOurs),
+                "coordinator");
+}
+
+TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  ASSERT_TRUE(listener);
+  const std::string at = to_string(listener->address());
+  Process worker({"worker", "--join", at});
+  ASSERT_TRUE(let_in(*listener, "", "9.9.9"));
+  expect_failed(worker, HasSubstr(fmt::format("the coordinator at {} is Tutti 9.9.9, this is Tutti {}", at, kOurs)),
+                "worker");
+}
+
+TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  ASSERT_TRUE(listener);
+  Process worker({"worker", "--join", to_string(listener->address())});
+  std::optional<real::Socket> connection;
+  while (!connection) connection = listener->accept();
+  const std::string http =
+      "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\nServer: somewhere.example\r\n\r\n";
+  ASSERT_GT(::send(connection->get(), http.data(), http.size(), MSG_NOSIGNAL), 0);
+  const Outcome outcome = worker.wait();
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("is no coordinator of Tutti"));
+}
+
+// --- workers and coordinators that lie ---
+
+TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  ASSERT_TRUE(listener);
+  Process worker({"worker", "--join", to_string(listener->address())});
+  auto channel = let_in(*listener, "", kOurs);
+  ASSERT_TRUE(channel);
+  const auto introduced = next(*channel);
+  ASSERT_TRUE(introduced && introduced->has_hello());
+  Control order;
+  order.mutable_assignment()->set_scenario_text(ring_of(1));
+  order.mutable_assignment()->set_plan_digest(1);
+  order.mutable_assignment()->set_steps(1);
+  order.mutable_assignment()->set_timeout_seconds(5);
+  ASSERT_TRUE(channel->send(order));
+  std::unique_ptr<Control> answer;
+  do answer = next(*channel);
+  while (answer && answer->has_alive());
+  ASSERT_TRUE(answer && answer->has_failure());
+  EXPECT_THAT(answer->failure().text(), AllOf(HasSubstr("makes another plan"), HasSubstr("Tutti " + kOurs)));
+  channel.reset();
+  expect_failed(worker, HasSubstr("makes another plan"), "worker");
+}
+
+/// A run of two, of whom worker 1 only pretends; `lie` is what it does once it has its orders.
+void expect_noticed(const std::function<void(ControlChannel&)>& lie, const testing::Matcher<std::string>& says) {
+  ClusterRun run(ring_of(2), {"--timeout-seconds", "5"});
+  auto channel = join_as(run.port(), "", kOurs, 1);
+  ASSERT_TRUE(channel);
+  ASSERT_TRUE(channel->send(hello()));
+  run.join({"--worker", "0"});
+  const auto order = next(*channel);
+  ASSERT_TRUE(order && order->has_assignment());
+  lie(*channel);
+  expect_failed(run.coordinator(), AllOf(HasSubstr("worker 1"), says), "coordinator");
+  expect_failed(run.worker(0), AllOf(HasSubstr("the run has failed: "), HasSubstr("worker 1"), says), "survivor");
+}
+
+TEST(Liars, AMessageLongerThanAllowedTakesNoMemory) {
+  expect_noticed([](ControlChannel& c) { send_raw(c, "\xff\xff\xff\xff and more"); },
+                 HasSubstr("sent a message of 4294967295 bytes where 1073741824 are the most"));
+}
+
+TEST(Liars, AMessageThatBreaksOff) {
+  expect_noticed(
+      [](ControlChannel& c) {
+        send_raw(c, std::string("\x10\0\0\0 half", 9));
+        ::shutdown(c.file(), SHUT_RDWR);
+      },
+      HasSubstr("is gone in the middle of a message"));
+}
+
+TEST(Liars, AMessageThatIsNone) {
+  expect_noticed([](ControlChannel& c) { send_raw(c, std::string("\x04\0\0\0\xff\xff\xff\xff", 8)); },
+                 HasSubstr("sent something that is no message of Tutti"));
+}
+
+TEST(Liars, AMessageOutOfTurn) {
+  expect_noticed(
+      [](ControlChannel& c) {
+        Control result;
+        result.mutable_step()->set_step(0);
+        static_cast<void>(c.send(result));
+      },
+      HasSubstr("is not ready and sent something else"));
+}
+
+TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
+  ClusterRun run(ring_of(2), {"--timeout-seconds", "1"});
+  auto channel = join_as(run.port(), "", kOurs, 0);
+  ASSERT_TRUE(channel);
+  ASSERT_TRUE(channel->send(hello()));  // says that it listens at a port where nobody does
+  run.join({"--worker", "1"});
+  expect_failed(
+      run.coordinator(),
+      AnyOf(HasSubstr("worker 0 is not to be reached at 127.0.0.1:1"), HasSubstr("worker 0 has said nothing")),
+      "coordinator");
+}
+
+}  // namespace
+}  // namespace tutti::test

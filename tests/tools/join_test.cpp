@@ -1,0 +1,335 @@
+// How the workers of a run come together: by hand, by TF_CONFIG, by mpirun, srun and torchrun. Real processes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "tests/tools/cluster_run.h"
+
+namespace tutti::test {
+namespace {
+
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+const std::string kRight = "every element of every result was compared and is right";
+const std::string kSecret = "a secret of more than sixteen letters";
+
+TEST(Joining, WorkersComeFromElsewhereAndNeedNoFiles) {
+  // A machine and a model of the library, which the workers do not have.
+  ClusterRun run(
+      "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
+      "workload { model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1 }\nstrategy { algorithm: \"ring\" }\n"
+      "run { steps: 2 }\n");
+  for (int i = 0; i < 3; ++i) run.join();
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(kRight));
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("times of other machines"))) << "one machine, one clock";
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Outcome worker = run.worker(i).wait();
+    EXPECT_EQ(worker.status, 0) << worker.err;
+    EXPECT_EQ(worker.out + worker.err, "") << "only the coordinator reports";
+  }
+}
+
+TEST(Joining, WorkersMayAskForTheirNumberAndComeInAnyOrder) {
+  ClusterRun run(ring_of(3), {}, {{{"TUTTI_SECRET", kSecret}}});
+  const Process::Options with{{{"TUTTI_SECRET", kSecret}}};
+  run.join({"--worker", "2"}, with);
+  run.join({}, with);
+  run.join({"--worker", "1"}, with);
+  EXPECT_EQ(run.coordinator().wait().status, 0);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(run.worker(i).wait().status, 0);
+}
+
+TEST(Joining, ANumberThatIsTakenOrThatNobodyHasIsRefusedAndTheOthersGoOn) {
+  ClusterRun run(ring_of(2));
+  const Outcome high = run.join({"--worker", "2"}).wait();
+  EXPECT_EQ(high.status, 2);
+  EXPECT_THAT(high.err, HasSubstr("worker 2: the scenario has 2 workers, counted from 0"));
+  Process& first = run.join({"--worker", "0"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const Outcome twice = run.join({"--worker", "0"}).wait();
+  if (twice.status != 0) {  // else it came first, and the other was refused
+    EXPECT_EQ(twice.status, 2);
+    EXPECT_THAT(twice.err, HasSubstr("there is a worker 0 already"));
+    run.join();
+    EXPECT_EQ(run.coordinator().wait().status, 0);
+    EXPECT_EQ(first.wait().status, 0);
+  }
+}
+
+TEST(Joining, AWorkerThatLeavesBeforeTheRunBeginsMakesRoomForAnother) {
+  ClusterRun run(ring_of(2));
+  Process& leaves = run.join({"--worker", "1"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  leaves.signal(SIGINT);
+  const Outcome left = leaves.wait();
+  EXPECT_EQ(left.status, 1);
+  EXPECT_THAT(left.err, HasSubstr("interrupted"));
+  run.join({"--worker", "1"});
+  run.join({"--worker", "0"});
+  EXPECT_EQ(run.coordinator().wait().status, 0);
+}
+
+// --- who may ---
+
+TEST(JoiningSecret, BeyondThisMachineOnlyWithOne) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", ring_of(2));
+  for (const std::string at : {"0.0.0.0:4711", "192.0.2.7:4711"}) {
+    const Outcome listens = Process({"run", file, "--listen", at}).wait();
+    EXPECT_EQ(listens.status, 2);
+    EXPECT_THAT(listens.err, HasSubstr("listening at " + at + " needs a secret that all workers share"));
+  }
+  const Outcome joins = Process({"worker", "--join", "192.0.2.7:4711"}).wait();
+  EXPECT_EQ(joins.status, 2);
+  EXPECT_THAT(joins.err, HasSubstr("joining 192.0.2.7:4711 needs a secret"));
+  const Outcome weak = Process({"worker", "--join", "192.0.2.7:4711"}, {{{"TUTTI_SECRET", "1234"}}}).wait();
+  EXPECT_EQ(weak.status, 2);
+  EXPECT_THAT(weak.err, HasSubstr("the secret has 4 characters"));
+}
+
+TEST(JoiningSecret, ComesFromAFileThatNobodyElseReads) {
+  const TemporaryFolder folder;
+  const std::string secret = folder.write("secret", kSecret + "\n");
+  ASSERT_EQ(::chmod(secret.c_str(), 0644), 0);
+  const Outcome open = Process({"worker", "--join", "127.0.0.1:1", "--secret-file", secret}).wait();
+  EXPECT_EQ(open.status, 2);
+  EXPECT_THAT(open.err, HasSubstr("others may read it"));
+  ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
+  ClusterRun run(ring_of(2), {"--secret-file", secret});
+  run.join({"--secret-file", secret});
+  run.join({}, {{{"TUTTI_SECRET", kSecret}}});  // the same without the end of the line
+  EXPECT_EQ(run.coordinator().wait().status, 0);
+  EXPECT_EQ(Process({"worker", "--join", "127.0.0.1:1", "--secret-file", folder.write("none", "\n")}).wait().status, 2);
+}
+
+TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
+  ClusterRun run(ring_of(2), {"--wait-seconds", "2"}, {{{"TUTTI_SECRET", kSecret}}});
+  for (const Variables& variables : {Variables{{"TUTTI_SECRET", kSecret + "?"}}, Variables{}}) {
+    const Outcome worker = run.join({}, {variables}).wait();
+    EXPECT_EQ(worker.status, 2);
+    EXPECT_THAT(worker.err, HasSubstr("the coordinator at " + run.at() + " has another secret"));
+  }
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("workers 0, 1 never came (2 s; waited at " + run.at() +
+                                     "); turned away: 2 with another secret (the last from 127.0.0.1)"));
+}
+
+// --- launchers, their variables set by hand ---
+
+/// Runs `tutti run` once per rank with these variables, the same command for all, and the rank's own.
+struct Launched {
+  std::deque<Process> ranks;
+  TemporaryFolder folder;
+
+  Launched(int count, const std::string& scenario, const std::function<Variables(int)>& variables,
+           std::vector<std::string> options = {}) {
+    const std::string file = folder.write("s.textproto", scenario);
+    for (int rank = count - 1; rank >= 0; --rank) {  // rank 0 comes last
+      Process::Options with{variables(rank)};
+      with.environment["TMPDIR"] = folder.path();
+      // Only rank 0 has the scenario.
+      std::vector<std::string> words{"run", rank == 0 ? file : "/nowhere/s.textproto"};
+      words.insert(words.end(), options.begin(), options.end());
+      ranks.emplace_front(words, with);
+    }
+  }
+
+  void expect_done() {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const Outcome outcome = ranks[rank].wait();
+      EXPECT_EQ(outcome.status, 0) << "rank " << rank << ": " << outcome.err;
+      if (rank == 0) {
+        EXPECT_THAT(outcome.out, HasSubstr(kRight));
+      } else {
+        EXPECT_EQ(outcome.out, "");
+      }
+    }
+    EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto")) << "no rendezvous stays behind";
+  }
+};
+
+Variables open_mpi(int rank, int size) {
+  return {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+          {"OMPI_COMM_WORLD_SIZE", std::to_string(size)},
+          {"OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(size)},
+          {"PMIX_NAMESPACE", "4711"}};
+}
+
+TEST(Launchers, OpenMpi) {
+  Launched(3, ring_of(3), [](int rank) { return open_mpi(rank, 3); }).expect_done();
+}
+
+TEST(Launchers, Mpich) {
+  Launched(3, ring_of(3), [](int rank) {
+    return Variables{{"PMI_RANK", std::to_string(rank)}, {"PMI_SIZE", "3"}, {"MPI_LOCALNRANKS", "3"}};
+  }).expect_done();
+}
+
+TEST(Launchers, Slurm) {
+  Launched(3, ring_of(3), [](int rank) {
+    return Variables{{"SLURM_PROCID", std::to_string(rank)},
+                     {"SLURM_NTASKS", "3"},
+                     {"SLURM_NNODES", "1"},
+                     {"SLURM_JOB_ID", "77"},
+                     {"SLURM_STEP_ID", "0"},
+                     {"SLURM_NODELIST", "n1"},
+                     {"SLURM_LAUNCH_NODE_IPADDR", "192.0.2.1"}};
+  }).expect_done();
+}
+
+TEST(Launchers, Torchrun) {
+  const std::string port = std::to_string(free_port());
+  Launched(2, ring_of(2), [&](int rank) {
+    return Variables{{"RANK", std::to_string(rank)},
+                     {"WORLD_SIZE", "2"},
+                     {"MASTER_ADDR", "127.0.0.1"},
+                     {"MASTER_PORT", port},
+                     {"LOCAL_RANK", std::to_string(rank)}};
+  }).expect_done();
+}
+
+TEST(Launchers, TfConfig) {
+  const int port = free_port();
+  Launched(3, ring_of(3), [&](int rank) {
+    const std::string task =
+        rank == 0 ? R"("type": "chief", "index": 0)" : fmt::format(R"("type": "worker", "index": {})", rank - 1);
+    return Variables{{"TF_CONFIG", fmt::format(R"({{"cluster": {{"chief": ["127.0.0.1:{}"], "worker": ["127.0.0.1:1", )"
+                                               R"("127.0.0.1:2"]}}, "task": {{{}}}}})",
+                                               port, task)}};
+  }).expect_done();
+}
+
+TEST(Launchers, SeveralMachinesMeetAtTheAddressTheyAreGiven) {
+  const std::string at = fmt::format("127.0.0.1:{}", free_port());
+  const auto variables = [](int rank) {
+    Variables set = open_mpi(rank, 2);
+    set["OMPI_COMM_WORLD_LOCAL_SIZE"] = "1";
+    return set;
+  };
+  Launched(2, ring_of(2), variables, {"--rendezvous", at}).expect_done();
+  Launched nowhere(2, ring_of(2), variables);
+  for (Process& rank : nowhere.ranks) {
+    const Outcome outcome = rank.wait();
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("openmpi started this on several machines and does not say where rank 0 is"));
+  }
+}
+
+TEST(Launchers, MoreRanksThanWorkersIsOneErrorOnEveryRank) {
+  Launched launched(4, ring_of(2), [](int rank) { return open_mpi(rank, 4); });
+  for (Process& rank : launched.ranks) {
+    const Outcome outcome = rank.wait();
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("the scenario has 2 workers, and 4 processes were started"));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+TEST(Launchers, AScenarioThatIsWrongEndsEveryRank) {
+  Launched launched(3, "cluster {", [](int rank) { return open_mpi(rank, 3); });
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    const Outcome outcome = launched.ranks[rank].wait();
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(rank == 0 ? "s.textproto:1:" : "there is no run: rank 0 says why"));
+  }
+}
+
+TEST(Launchers, ARankThatNeverComesIsNamed) {
+  const TemporaryFolder folder;
+  Process::Options with{open_mpi(0, 2)};
+  with.environment["TMPDIR"] = folder.path();
+  const Outcome alone = Process({"run", folder.write("s.textproto", ring_of(2)), "--wait-seconds", "1"}, with).wait();
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_THAT(alone.err, HasSubstr("worker 1 never came (1 s; waited at 127.0.0.1:"));
+  with.environment["OMPI_COMM_WORLD_RANK"] = "1";
+  const Outcome lost = Process({"run", folder.file("s.textproto"), "--wait-seconds", "1"}, with).wait();
+  EXPECT_EQ(lost.status, 1);
+  EXPECT_THAT(lost.err, HasSubstr("nobody has said where the coordinator is"));
+  EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto"));
+}
+
+TEST(Launchers, ARendezvousThatIsNotOursIsNotBelieved) {
+  const TemporaryFolder folder;
+  Process::Options with{open_mpi(1, 2)};
+  with.environment["TMPDIR"] = folder.path();
+  const std::string path =
+      folder.write(fmt::format("tutti-{}-openmpi-4711", ::geteuid()), "tutti rendezvous 1\n127.0.0.1:1\nsecret\nend\n");
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  const Outcome outcome = Process({"run", "s", "--wait-seconds", "1"}, with).wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("nobody has said where the coordinator is")) << "others could have read it";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  EXPECT_THAT(Process({"run", "s", "--wait-seconds", "1"}, with).wait().err,
+              HasSubstr("does not answer at 127.0.0.1:1"));
+}
+
+TEST(Launchers, CanBeLeftOutOfIt) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", ring_of(2));
+  const Outcome alone = Process({"run", file, "--launcher", "none"}, {open_mpi(1, 8)}).wait();
+  EXPECT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("processes of this machine"));
+  const Outcome missing = Process({"run", file, "--launcher", "torchrun"}, {open_mpi(1, 8)}).wait();
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("MASTER_ADDR is not set"));
+  EXPECT_EQ(Process({"run", file, "--launcher", "ssh"}).wait().status, 2);
+  const Outcome zero = Process({"worker"}, {open_mpi(0, 8)}).wait();
+  EXPECT_EQ(zero.status, 2);
+  EXPECT_THAT(zero.err, HasSubstr("this is rank 0, which coordinates"));
+  EXPECT_THAT(Process({"worker"}).wait().err, HasSubstr("--join is missing"));
+  EXPECT_EQ(Process({"run", file, "--rendezvous", "/tmp"}).wait().status, 2);
+  EXPECT_EQ(Process({"run", file, "--listen", "4711"}).wait().status, 2);
+  EXPECT_EQ(Process({"run", file, "--wait-seconds", "0"}).wait().status, 2);
+}
+
+// --- the launchers themselves ---
+
+Outcome launch(std::vector<std::string> launcher, const std::string& scenario) {
+  const TemporaryFolder folder;
+  launcher.insert(launcher.end(), {tutti_program(), "run", folder.write("s.textproto", scenario)});
+  return Process::of(launcher, {{{"TMPDIR", folder.path()}}}).wait();
+}
+
+TEST(RealLaunchers, MpirunOfOpenMpi) {
+  if (!have_program("mpirun.openmpi")) GTEST_SKIP() << "mpirun.openmpi is not installed (openmpi-bin)";
+  const std::vector<std::string> mpirun{"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"};
+  const auto ranks = [&](const char* n) {
+    auto words = mpirun;
+    words.emplace_back(n);
+    return words;
+  };
+  const Outcome done = launch(ranks("4"), ring_of(4));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(kRight));
+  const Outcome few = launch(ranks("3"), ring_of(4));
+  EXPECT_EQ(few.status, 2);
+  EXPECT_THAT(few.err, HasSubstr("the scenario has 4 workers, and 3 processes were started"));
+}
+
+TEST(RealLaunchers, MpirunOfMpich) {
+  if (!have_program("mpirun.mpich")) GTEST_SKIP() << "mpirun.mpich is not installed (mpich)";
+  const Outcome done = launch({"mpirun.mpich", "-n", "4"}, ring_of(4));
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(kRight));
+  const Outcome many = launch({"mpirun.mpich", "-n", "5"}, ring_of(4));
+  EXPECT_EQ(many.status, 2);
+  EXPECT_THAT(many.err, HasSubstr("the scenario has 4 workers, and 5 processes were started"));
+}
+
+}  // namespace
+}  // namespace tutti::test

@@ -1,0 +1,204 @@
+#include "tools/tutti/join.h"
+
+#include <sys/stat.h>
+
+#include "core/base/file.h"
+#include "real/join/digest.h"
+#include "real/machine.h"
+
+namespace tutti::tools {
+
+using core::Error;
+using core::Expected;
+using real::Address;
+using real::Launch;
+
+namespace {
+
+constexpr std::size_t kShortestSecret = 16;
+
+tl::unexpected<Error> wrong(const std::string& text) { return tl::make_unexpected(Error::request(text)); }
+
+/// A name that nobody knows yet may become anyone's.
+bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
+
+Expected<std::string> read_secret(const JoinOptions& options, const real::Variables& variables) {
+  if (options.secret_file.empty()) return variables("TUTTI_SECRET").value_or("");
+  struct stat status {};
+  if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
+    return wrong(fmt::format("--secret-file {}: others may read it (chmod 600 it)", options.secret_file));
+  auto text = core::read_text_file(options.secret_file);
+  if (!text) return text;
+  while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
+  if (text->empty()) return wrong(fmt::format("--secret-file {}: there is nothing in it", options.secret_file));
+  return text;
+}
+
+/// Beyond this machine only with a secret.
+Expected<void> check_secret(const Address& at, const std::string& secret, const std::string& doing) {
+  if (is_near(at.host)) return {};
+  if (secret.empty()) {
+    return wrong(
+        fmt::format("{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
+                    "(openssl rand -hex 16 makes one)",
+                    doing, to_string(at)));
+  }
+  if (secret.size() < kShortestSecret) {
+    return wrong(
+        fmt::format("the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
+                    "16 makes one)",
+                    secret.size(), kShortestSecret));
+  }
+  return {};
+}
+
+class PartFinder {
+ public:
+  PartFinder(const JoinOptions& options, const std::string& join, const real::Variables& variables)
+      : options_(options), join_(join), variables_(variables) {}
+
+  Expected<PartInRun> find() {
+    auto secret = read_secret(options_, variables_);
+    if (!secret) return tl::make_unexpected(secret.error());
+    secret_ = std::move(*secret);
+    if (options_.wait_seconds) {
+      if (!(*options_.wait_seconds > 0 && *options_.wait_seconds <= 86'400))
+        return wrong("--wait-seconds must be above 0 and at most 86400");
+      part_.wait = std::chrono::duration<double>(*options_.wait_seconds);
+    }
+    if (!options_.listen.empty()) {
+      listen_ = real::parse_address(options_.listen, true);
+      if (!listen_) return wrong(fmt::format("--listen {}: expected HOST:PORT", options_.listen));
+    }
+    if (auto found = find_part(); !found) return tl::make_unexpected(found.error());
+    part_.gathering.wait = part_.wait;
+    return std::move(part_);
+  }
+
+ private:
+  Expected<void> find_part() {
+    if (!join_.empty()) {
+      const auto at = real::parse_address(join_);
+      if (!at) return wrong(fmt::format("--join {}: expected the coordinator's HOST:PORT", join_));
+      return join_at(*at);
+    }
+    if (auto found = find_launch(); !found) return found;
+    if (part_.launch) return launched();
+    if (!options_.rendezvous.empty())
+      return wrong("--rendezvous is for processes that a launcher started together, and none has started this one");
+    if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
+    part_.gathering.spawn = real::Gathering::Spawn::kAll;
+    return {};
+  }
+
+  Expected<void> find_launch() {
+    std::optional<real::LauncherKind> only;
+    if (options_.launcher == "none") return {};
+    if (options_.launcher != "auto") {
+      const auto kind =
+          choice<real::LauncherKind>("--launcher", options_.launcher, real::kLaunchers, real::parse_launcher);
+      if (!kind) return tl::make_unexpected(kind.error());
+      only = *kind;
+    }
+    auto launch = real::find_launch(variables_, only);
+    if (!launch) return tl::make_unexpected(launch.error());
+    part_.launch = std::move(*launch);
+    return {};
+  }
+
+  Expected<void> launched() {
+    Launch& launch = *part_.launch;
+    part_.coordinates = launch.rank == 0;
+    part_.gathering.ranks = launch.size;
+    std::optional<Address> address = launch.address;
+    if (launch.one_machine) address.reset();
+    if (!options_.rendezvous.empty()) {
+      address = real::parse_address(options_.rendezvous);
+      if (!address) return by_file(options_.rendezvous);
+    }
+    if (address && part_.coordinates) return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
+    if (address) return join_at(*address);
+    if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
+    return wrong(
+        fmt::format("{} started this on several machines and does not say where rank 0 is; give --rendezvous HOST:PORT "
+                    "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with one that all "
+                    "machines share",
+                    to_string(launch.launcher)));
+  }
+
+  Expected<void> by_file(const std::string& place) {
+    const Launch& launch = *part_.launch;
+    struct stat status {};
+    const bool folder = ::stat(place.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+    std::string job = launch.job;
+    if (folder && job.empty()) {
+      if (!launch.one_machine) {
+        return wrong(
+            fmt::format("{} gives its jobs no name; give --rendezvous FILE, in a folder that all machines share",
+                        to_string(launch.launcher)));
+      }
+      job = to_string(launch.launcher) + "-" + real::launcher_process("hydra_pmi_proxy");
+    }
+    auto file = std::make_shared<real::RendezvousFile>(folder ? real::rendezvous_path(place, job) : place);
+    part_.rendezvous = file;
+    if (!part_.coordinates) {
+      part_.where = [file, secret = secret_]() {
+        auto appointment = file->read();
+        if (appointment && !secret.empty()) appointment->secret = secret;
+        return appointment;
+      };
+      return {};
+    }
+    const Address here{launch.one_machine ? "127.0.0.1" : real::host_name(), 0};
+    if (launch.one_machine && secret_.empty() && !listen_) secret_ = real::random_secret();
+    const Address at = listen_.value_or(here);
+    if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
+      return wrong(fmt::format("other machines cannot find this one by {}; give --listen HOST:0 with its address",
+                               to_string(at)));
+    }
+    if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated) return coordinated;
+    part_.gathering.announce = [file, near = launch.one_machine, secret = secret_](const Address& address) {
+      return file->write({address, near ? secret : ""});
+    };
+    part_.gathering.met = [file] { file->remove(); };
+    return {};
+  }
+
+  Expected<void> coordinate_at(const Address& at, real::Gathering::Spawn spawn) {
+    if (auto allowed = check_secret(at, secret_, "listening at"); !allowed) return allowed;
+    part_.coordinates = true;
+    part_.gathering.listen = at;
+    part_.gathering.secret = secret_;
+    part_.gathering.spawn = spawn;
+    if (spawn != real::Gathering::Spawn::kNone) return {};
+    part_.gathering.announce = [](const Address& address) -> Expected<void> {
+      const std::string host = real::is_every_address(address.host) ? real::host_name() : address.host;
+      tell(fmt::format("waiting for workers at {}; on each machine: tutti worker --join {}:{}\n", to_string(address),
+                       host, address.port));
+      return {};
+    };
+    return {};
+  }
+
+  Expected<void> join_at(const Address& at) {
+    if (auto allowed = check_secret(at, secret_, "joining"); !allowed) return allowed;
+    part_.coordinates = false;
+    part_.where = [appointment = real::Appointment{at, secret_}]() { return std::optional(appointment); };
+    return {};
+  }
+
+  const JoinOptions& options_;
+  const std::string& join_;
+  const real::Variables& variables_;
+  std::string secret_;
+  std::optional<Address> listen_;
+  PartInRun part_;
+};
+
+}  // namespace
+
+Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join, const real::Variables& variables) {
+  return PartFinder(options, join, variables).find();
+}
+
+}  // namespace tutti::tools
