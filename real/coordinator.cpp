@@ -9,6 +9,7 @@
 #include "core/scenario/run_info.h"
 #include "core/strategy/plan_digest.h"
 #include "real/crew.h"
+#include "real/gradients.h"
 #include "real/merge.h"
 #include "real/proto/run.pb.h"
 
@@ -33,11 +34,13 @@ class Coordinator {
   Expected<void> all_steps();
   Expected<void> start_workers();
   Expected<void> assign();
-  Expected<void> run_step(std::int32_t step);
+  Expected<void> run_batch(std::int32_t first, std::int32_t count);
+  Expected<void> take_results(std::int32_t step);
+  [[nodiscard]] std::int32_t steps_in_a_batch() const;
   /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
-  /// Merges the step that ended last, now that the clocks have been compared after it too.
+  /// Merges the steps that have ended, now that the clocks have been compared after them too.
   void settle();
   void closing_notes(const Expected<void>& done);
 
@@ -52,8 +55,7 @@ class Coordinator {
   Children children_;  // ended after the crew was dismissed
   Crew crew_;
   StepMerger merger_;
-  std::int32_t pending_step_ = -1;
-  Crew::Messages pending_;
+  std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
@@ -78,7 +80,7 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
 Expected<void> Coordinator::run() {
   begin_timeline();
   Expected<void> done = all_steps();
-  if (pending_step_ >= 0) settle();
+  settle();
   if (!done && crew_.cancelled()) {
     sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
     done = {};
@@ -123,12 +125,13 @@ Expected<void> Coordinator::all_steps() {
                        "--emulate out, or start them all on one"));
   }
   if (auto assigned = assign(); !assigned) return assigned;
-  for (std::int32_t step = 0; step < scenario_.run.steps; ++step) {
+  const std::int32_t batch = steps_in_a_batch();
+  for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
     if (auto ready = crew_.from_everyone(Control::kReady, "is not ready"); !ready)
       return tl::make_unexpected(ready.error());
     if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
-    if (pending_step_ >= 0) settle();
-    if (auto ran = run_step(step); !ran) return ran;
+    settle();
+    if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
   auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
   if (!ready) return tl::make_unexpected(ready.error());
@@ -169,6 +172,7 @@ Expected<void> Coordinator::assign() {
   }
   assignment.set_plan_digest(core::plan_digest(scenario_));
   assignment.set_steps(scenario_.run.steps);
+  assignment.set_batch(steps_in_a_batch());
   assignment.set_seed(scenario_.run.seed);
   std::map<std::string, int> on_host;
   for (std::size_t w = 0; w < crew_.size(); ++w) {
@@ -202,44 +206,65 @@ std::int64_t Coordinator::next_start_ns() const {
   return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
 }
 
-Expected<void> Coordinator::run_step(std::int32_t step) {
+/// As many as fit into the memory of the machine with most workers: every step has buffers of its own.
+std::int32_t Coordinator::steps_in_a_batch() const {
+  constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
+  constexpr std::int64_t kMostSteps = 16;
+  std::map<std::string, std::int64_t> on_host;
+  std::int64_t most = 1;
+  for (std::size_t w = 0; w < crew_.size(); ++w) most = std::max(most, ++on_host[crew_[w].host]);
+  const std::int64_t bytes = Gradients::bytes_of(scenario_).count() * scenario_.cluster->replicas_per_worker() * most;
+  return static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes, 1), 1, kMostSteps));
+}
+
+Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
   const std::int64_t start_ns = next_start_ns();
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     Control go;
-    go.mutable_go()->set_step(step);
+    go.mutable_go()->set_step(first);
     go.mutable_go()->set_start_ns(crew_[w].clock.to_theirs(start_ns));
     if (auto told = crew_.tell(w, go); !told) return told;
   }
+  for (std::int32_t step = first; step < first + count; ++step) {
+    if (auto taken = take_results(step); !taken) return taken;
+  }
+  return {};
+}
+
+Expected<void> Coordinator::take_results(std::int32_t step) {
   auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     if (const std::string wrong = merger_.problem_of((*results)[w]->step(), step); !wrong.empty())
       return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
   }
-  pending_ = std::move(*results);
-  pending_step_ = step;
+  pending_.push_back(std::move(*results));
   ++steps_ended_;
   crew_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
   return {};
 }
 
 void Coordinator::settle() {
-  std::vector<WorkerPart> parts;
-  messages_ = late_ = 0;
-  for (std::size_t w = 0; w < crew_.size(); ++w) {
-    const proto::StepResult& result = pending_[w]->step();
-    const ClockOffset& clock = crew_[w].clock;
-    messages_ += result.messages();
-    late_ += result.late_messages();
-    latest_ns_ = std::max(latest_ns_, result.latest_ns());
-    parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
-    for (const proto::ReplicaStep& replica : result.replica()) {
-      for (const std::int64_t ns : {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
-        clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    std::vector<WorkerPart> parts;
+    messages_ = late_ = 0;
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      const proto::StepResult& result = pending_[i][w]->step();
+      const ClockOffset& clock = crew_[w].clock;
+      messages_ += result.messages();
+      late_ += result.late_messages();
+      latest_ns_ = std::max(latest_ns_, result.latest_ns());
+      parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
+      for (const proto::ReplicaStep& replica : result.replica()) {
+        for (const std::int64_t ns :
+             {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
+          clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
+      }
     }
+    if (i == 0) merger_.begin_batch(parts);
+    merger_.merge(pending_[i].front()->step().step(), parts);
   }
-  merger_.merge(pending_step_, parts);
-  pending_step_ = -1;
   pending_.clear();
 }
 

@@ -20,6 +20,7 @@ class Ground {
   [[nodiscard]] Devices& devices() { return *devices_; }
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] const TimeScale& scale() const { return scale_; }
+  [[nodiscard]] bool emulates() const { return network_ != nullptr; }
 
   /// Of what was emulated, if anything was.
   [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {

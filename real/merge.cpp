@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/timeline/step_parts.h"
 #include "real/proto/run.pb.h"
 
 namespace tutti::real {
@@ -63,37 +64,42 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
   return good ? "" : "sent times that cannot be";
 }
 
-void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) {
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+void StepMerger::begin_batch(const std::vector<WorkerPart>& parts) {
+  origin_ns_ = std::numeric_limits<std::int64_t>::max();
   for (const WorkerPart& part : parts) {
     for (const proto::ReplicaStep& replica : part.result->replica())
-      first = std::min(first, part.to_ours(replica.start_ns()));
+      origin_ns_ = std::min(origin_ns_, part.to_ours(replica.start_ns()));
   }
+  origin_ = length_;
+}
+
+void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) {
   std::vector<InRun> in_run;
   for (const WorkerPart& part : parts) {
-    in_run.emplace_back([this, &part, first, begin = length_](std::int64_t ns) {
-      // A clock whose bound is wider than what lies between two events may put them out of order, not before the step.
-      return begin + scenario_time(std::max<std::int64_t>(part.to_ours(ns) - first, 0));
+    in_run.emplace_back([this, &part](std::int64_t ns) {
+      // A clock whose bound is wider than what lies between two events may put them out of order, not before the batch.
+      return origin_ + scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
     });
   }
-  core::StepRecord record;
-  record.step = step;
-  record.start = length_;
-  Time longest(-1);
+  Time end = length_;
+  Time most(-1);
+  core::ReplicaParts longest;
   for (std::size_t w = 0; w < parts.size(); ++w) {
     for (const proto::ReplicaStep& replica : parts[w].result->replica()) {
-      record.end = std::max(record.end, in_run[w](replica.end_ns()));
+      end = std::max(end, in_run[w](replica.end_ns()));
       const Time computed = scenario_time(replica.forward_ns() + replica.backward_ns() + replica.other_ns());
-      if (computed < longest) continue;
-      longest = computed;
-      record.slowest = replica.device();
-      record.forward = scenario_time(replica.forward_ns());
-      record.backward = scenario_time(replica.backward_ns());
-      record.other_compute = scenario_time(replica.other_ns());
-      record.communication = scenario_time(replica.communication_ns());
+      if (computed < most) continue;
+      most = computed;
+      longest = {replica.device(),
+                 in_run[w](replica.start_ns()),
+                 scenario_time(replica.forward_ns()),
+                 scenario_time(replica.backward_ns()),
+                 scenario_time(replica.other_ns()),
+                 scenario_time(replica.communication_ns())};
     }
   }
-  record.exposed = std::max(Time(), record.end - record.start - longest);
+  core::StepRecord record = core::step_record(step, length_, end, longest);
+  record.exposed = std::max(Time(), record.exposed);  // clocks of several machines are right to their bounds alone
   write_packs(step, parts, in_run);
   for (std::size_t w = 0; w < parts.size(); ++w) {
     const proto::StepResult& part = *parts[w].result;
@@ -101,7 +107,7 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
     left_out_ = left_out_ || part.spans_left_out();
   }
   sink_.step(record);
-  length_ = record.end;
+  length_ = end;
 }
 
 void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,

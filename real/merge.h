@@ -23,8 +23,8 @@ struct WorkerPart {
   std::function<std::int64_t(std::int64_t)> to_ours;
 };
 
-/// Joins the workers' parts of each step into one timeline. Every step's place is right behind the one before: what
-/// happens between them (new inputs, comparing results) is no part of it.
+/// Joins the workers' parts of each step into one timeline. Steps of a batch follow on each other as they did; a batch's
+/// place is right behind the one before: what happens between them (new inputs, comparing results) is no part of it.
 class StepMerger {
  public:
   /// `time_scale`: how much slower than the scenario's clock workers' times are; 0: there is no other clock.
@@ -35,7 +35,9 @@ class StepMerger {
 
   /// What is wrong with a part that came from a worker, in words; nothing if it can be merged.
   [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t step) const;
-  /// REQUIRES: problem_of() every part is empty.
+  /// A batch begins with the step of these parts. REQUIRES: problem_of() every part is empty.
+  void begin_batch(const std::vector<WorkerPart>& parts);
+  /// The next step of the batch. REQUIRES: likewise.
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
   /// A duration of the workers, on the scenario's clock.
@@ -52,6 +54,8 @@ class StepMerger {
   core::TimelineSink& sink_;
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId> tracks_;
   core::Time length_;
+  std::int64_t origin_ns_ = 0;  ///< of our clock: when the batch began,
+  core::Time origin_;           ///< and where that is in the timeline
   bool left_out_ = false;
 };
 

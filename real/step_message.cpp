@@ -33,9 +33,9 @@ void write_spans(const RecordedSpans& row, const Shown& shown, proto::TrackInfo&
 
 }  // namespace
 
-void write_step(std::int32_t step, const WorkerStep& result, const Shown& shown, proto::StepResult& message) {
+void write_step(const WorkerStep& result, const Shown& shown, proto::StepResult& message) {
   const auto at = [&](Clock::time_point t) { return shown(nanoseconds(t)); };
-  message.set_step(step);
+  message.set_step(result.step);
   for (const ReplicaStep& replica : result.replicas) {
     proto::ReplicaStep& r = *message.add_replica();
     r.set_device(replica.device);

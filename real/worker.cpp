@@ -122,13 +122,17 @@ class Worker {
     if (auto met = meet(order); !met) return met;
     now_doing("making its buffers");
     make_run(order);
-    for (std::int32_t step = 0; step < order.steps(); ++step) {
-      now_doing(fmt::format("getting ready for step {}", step));
-      run_->prepare(step);
+    const std::int32_t batch = std::max(order.batch(), 1);
+    for (std::int32_t first = 0; first < order.steps(); first += batch) {
+      const std::int32_t count = std::min(batch, order.steps() - first);
+      const std::int32_t last = first + count - 1;
+      steps_ = count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
+      now_doing("getting ready for " + steps_);
+      run_->prepare(first, count);
       auto go = wait_for_go();
       if (!go) return tl::make_unexpected(go.error());
       if (!*go) return {};  // told to finish
-      if (auto ran = run_step(step); !ran) return ran;
+      if (auto ran = run_batch(); !ran) return ran;
     }
     auto more = wait_for_go();
     if (!more) return tl::make_unexpected(more.error());
@@ -188,9 +192,8 @@ class Worker {
         TcpOptions{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))});
     WorkerOptions options;
     options.verify = order.verify();
-    options.record_packs = order.record_packs();
-    options.record_steps = order.record_steps();
-    options.most_spans = order.most_spans();
+    options.log = {order.record_packs(), order.record_steps(), order.most_spans()};
+    records_steps_ = order.record_steps();
     options.timeout = std::chrono::duration<double>(order.timeout_seconds());
     ground_.emplace(scenario, order.time_scale(), *transport_);
     options.scale = ground_->scale();
@@ -201,23 +204,34 @@ class Worker {
 
   // --- steps ---
 
-  Expected<void> run_step(std::int32_t step) {
-    now_doing(fmt::format("in step {}", step));
-    auto result = run_->run(step, begin_, [this] { return still_wanted(); });
-    if (!result) return tl::make_unexpected(stop_reason_.value_or(result.error()));
+  Expected<void> run_batch() {
+    now_doing("in " + steps_);
+    // Long lists of spans would keep what is running waiting; where it is emulated, that does no harm.
+    const bool at_once = ground_->emulates() || !records_steps_;
+    auto ran = run_->run(begin_, [&] { return (!at_once || tell_of_steps()) && still_wanted(); });
+    const bool told = tell_of_steps();
+    if (!ran) return tl::make_unexpected(stop_reason_.value_or(ran.error()));
+    if (!told) return tl::make_unexpected(Error::run("the coordinator is gone"));
     if (auto flushed = run_->flush(); !flushed) return flushed;
-    Control message;
-    write_step(
-        step, *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
-    const EmulatedNetwork::Punctuality punctuality = ground_->punctuality();
-    message.mutable_step()->set_messages(punctuality.messages);
-    message.mutable_step()->set_late_messages(punctuality.late);
-    message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
-    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
-    now_doing(fmt::format("comparing the results of step {}", step));
-    auto right = run_->verify(step);
+    now_doing("comparing the results of " + steps_);
+    auto right = run_->verify();
     wrong_result_ = !right;
     return right;
+  }
+
+  /// Steps that are over here. False if the coordinator is gone.
+  bool tell_of_steps() {
+    for (const WorkerStep& step : run_->take_steps()) {
+      Control message;
+      write_step(
+          step, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+      const EmulatedNetwork::Punctuality punctuality = ground_->punctuality();
+      message.mutable_step()->set_messages(punctuality.messages);
+      message.mutable_step()->set_late_messages(punctuality.late);
+      message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
+      if (!channel_.send(message)) return false;
+    }
+    return true;
   }
 
   /// Ready for the next step, or at the end. True for a step to begin, at begin_; false to finish.
@@ -329,6 +343,8 @@ class Worker {
   std::optional<TcpTransport> transport_;
   std::optional<Ground> ground_;
   std::optional<WorkerRun> run_;
+  bool records_steps_ = false;
+  std::string steps_;  ///< of the batch at hand, in words
   std::optional<Error> stop_reason_;
   Clock::time_point begin_;  ///< of the step at hand
   Clock::time_point looked_;

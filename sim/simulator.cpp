@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/version.h"
 #include "core/scenario/run_info.h"
+#include "core/timeline/step_parts.h"
 #include "sim/critical_path.h"
 #include "sim/interpreter.h"
 #include "sim/recorder.h"
@@ -202,47 +203,29 @@ class Run : private InterpreterListener {
     const Time computed = replica.forward + replica.backward + replica.other;
     if (end.replicas++ == 0 || computed >= end.longest) {
       end.longest = computed;
-      end.record = record_of(replica);
+      end.step = replica.step;
+      end.parts = {cluster_.part_name(replica.device),
+                   replica.step_began,
+                   replica.forward,
+                   replica.backward,
+                   replica.other,
+                   replica.communication};
     }
     if (end.replicas == cluster_.replicas()) end_step(end);
     ++replica.step;
     if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
   }
 
-  /// What the replica did since the step before ended everywhere: if it was ahead, what it did until then is left out,
-  /// so that the parts are parts of the step. No replica ends a step before all have begun it (they all take part in its
-  /// packs), so that moment is known.
-  [[nodiscard]] core::StepRecord record_of(const Replica& replica) const {
-    Time ahead = std::max(Time(), last_step_end_ - replica.step_began);
-    const auto inside = [&ahead](Time part) {
-      const Time cut = std::min(ahead, part);
-      ahead -= cut;
-      return part - cut;
-    };
-    core::StepRecord record;
-    record.step = replica.step;
-    record.slowest = cluster_.part_name(replica.device);
-    record.forward = inside(replica.forward);
-    record.backward = inside(replica.backward);
-    record.other_compute = inside(replica.other);
-    record.communication = replica.communication;
-    return record;
-  }
-
   struct StepEnd {
     std::int64_t replicas = 0;
     Time longest;  ///< computation of the replica that the record is of
-    core::StepRecord record;
+    std::int32_t step = 0;
+    core::ReplicaParts parts;
     Cause cause;
   };
 
   void end_step(const StepEnd& end) {
-    core::StepRecord record = end.record;
-    record.start = last_step_end_;
-    record.end = now_;
-    const Time length = record.end - record.start;
-    record.communication = std::min(record.communication, length);
-    record.exposed = length - record.forward - record.backward - record.other_compute;
+    const core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
     last_step_end_ = record.end;
     last_cause_ = end.cause;
     last_step_start_ = record.start;

@@ -33,7 +33,7 @@ cluster {
 }
 workload { ${!5} }
 strategy { algorithm: "$1" $6 }
-run { steps: 1 }
+run { steps: 3 }
 END
     "$tutti" simulate "$work/scenario.textproto" --format json >"$work/predicted.json"
     # shellcheck disable=SC2086 # two words or none

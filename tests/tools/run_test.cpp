@@ -121,9 +121,13 @@ TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   EXPECT_EQ(timeline->packs().size(), 2 * 3u);
   for (const core::StepRecord& step : timeline->steps()) {
     EXPECT_GE(step.end - step.start, core::milliseconds(3)) << "forward and backward take their time";
-    EXPECT_EQ(step.forward, core::milliseconds(1));
-    EXPECT_NEAR(static_cast<double>(step.backward.count()), 2e9, 3e3) << "three layers, each in whole nanoseconds";
+    // What a replica did before the others had ended the step before belongs to that one.
+    EXPECT_LE(step.forward, core::milliseconds(1));
+    EXPECT_LE(step.backward, core::milliseconds(2) + core::microseconds(1)) << "whole nanoseconds";
   }
+  const core::StepRecord& first = timeline->steps().front();
+  EXPECT_EQ(first.forward, core::milliseconds(1));
+  EXPECT_NEAR(static_cast<double>(first.backward.count()), 2e9, 3e3) << "three layers, each in whole nanoseconds";
   std::set<std::string> devices;
   for (const core::Track& track : timeline->tracks()) devices.insert(fmt::format("w{}/{}", track.worker, track.device));
   EXPECT_THAT(devices, testing::ElementsAre("w0/gpu0", "w0/gpu1", "w1/gpu0", "w1/gpu1", "w2/gpu0", "w2/gpu1"));

@@ -1,0 +1,27 @@
+#include "core/timeline/step_parts.h"
+
+#include <algorithm>
+
+namespace tutti::core {
+
+StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest) {
+  Time ahead = std::max(Time(), start - longest.start);
+  const auto inside = [&ahead](Time part) {
+    const Time cut = std::min(ahead, part);
+    ahead -= cut;
+    return part - cut;
+  };
+  StepRecord record;
+  record.step = step;
+  record.start = start;
+  record.end = end;
+  record.slowest = longest.device;
+  record.forward = inside(longest.forward);
+  record.backward = inside(longest.backward);
+  record.other_compute = inside(longest.other_compute);
+  record.communication = std::min(longest.communication, end - start);
+  record.exposed = end - start - record.forward - record.backward - record.other_compute;
+  return record;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::core {
+
+/// What one replica did in a step.
+struct ReplicaParts {
+  std::string device;
+  Time start;  ///< its own step began
+  Time forward, backward, other_compute, communication;
+};
+
+/// The record of a step that goes from `start`, when the one before had ended everywhere, to `end`, with the parts of
+/// the replica that computed longest. If that replica was ahead of others, what it did before `start` is left out, so
+/// that the parts are parts of the step; the rest of it is exposed communication.
+StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
+
+}  // namespace tutti::core

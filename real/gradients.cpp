@@ -1,0 +1,92 @@
+#include "real/gradients.h"
+
+#include <fmt/format.h>
+
+namespace tutti::real {
+
+using core::Rank;
+
+namespace {
+
+std::uint64_t key_of(std::int32_t step, std::size_t pack) {
+  return static_cast<std::uint64_t>(step) << 32 ^ static_cast<std::uint64_t>(pack) * 0x9e3779b97f4a7c15u;
+}
+
+}  // namespace
+
+Operation operation_of(core::Reduction reduction) {
+  switch (reduction) {
+    case core::Reduction::kMin: return Operation::kMin;
+    case core::Reduction::kMax: return Operation::kMax;
+    case core::Reduction::kProduct: return Operation::kProduct;
+    default: return Operation::kSum;
+  }
+}
+
+core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
+  core::Bytes bytes;
+  for (const core::Pack& pack : scenario.plan.packs) bytes += pack.collective.bytes();
+  return bytes;
+}
+
+/// What the pack's all-reduce of a step is given and must come to.
+Reduced Gradients::reduced(std::int32_t step, std::size_t pack) const {
+  const core::Collective& collective = scenario_.plan.packs[pack].collective;
+  const core::Reduction reduction = scenario_.strategy.reduction;
+  const auto n = static_cast<std::int32_t>(collective.contributors);
+  return {collective.type, operation_of(reduction), key_of(step, pack), n,
+          reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1};
+}
+
+void Gradients::fill(std::int32_t first, std::int32_t count) {
+  first_ = first;
+  const std::size_t packs = scenario_.plan.packs.size();
+  sets_.resize(std::max(sets_.size(), static_cast<std::size_t>(count)));
+  for (std::int32_t step = first; step < first + count; ++step) {
+    auto& set = sets_[static_cast<std::size_t>(step - first)];
+    set.resize(packs);
+    for (std::size_t p = 0; p < packs; ++p) {
+      const core::Collective& collective = scenario_.plan.packs[p].collective;
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        if (set[p].size() == r) set[p].push_back(devices_.take(replicas_[r], collective.bytes().count(), false));
+        fill(reduced(step, p), replicas_[r], set[p][r].get(), collective.elements);
+      }
+    }
+  }
+}
+
+void Gradients::fill(const Reduced& reduced, Rank rank, std::byte* buffer, std::int64_t elements) {
+  if (devices_.host_reaches(rank)) return fill_inputs(reduced, rank, buffer, elements);
+  const std::int64_t bytes = elements * core::size_of(reduced.type).count();
+  std::vector<std::byte> inputs(static_cast<std::size_t>(bytes));
+  fill_inputs(reduced, rank, inputs.data(), elements);
+  devices_.copy_now(buffer, inputs.data(), bytes);
+}
+
+std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t pack) const {
+  const core::Collective& collective = scenario_.plan.packs[pack].collective;
+  std::vector<const std::byte*> results;
+  std::vector<std::vector<std::byte>> fetched;
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    results.push_back(data(step, pack, r));
+    if (devices_.host_reaches(replicas_[r])) continue;
+    fetched.emplace_back(static_cast<std::size_t>(collective.bytes().count()));
+    devices_.copy_now(fetched.back().data(), results.back(), collective.bytes().count());
+    results.back() = fetched.back().data();
+  }
+  return find_wrong_element(reduced(step, pack), collective.elements, replicas_, results);
+}
+
+core::Expected<void> Gradients::verify(std::int32_t step) const {
+  for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+    const auto wrong = find_wrong(step, p);
+    if (!wrong) continue;
+    const core::PartId device = scenario_.plan.packs[p].collective.group.device(wrong->rank);
+    return tl::make_unexpected(core::Error::run(fmt::format(
+        "step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} ± {:.2g}", step, wrong->element,
+        p, wrong->rank, scenario_.cluster->part_name(device), wrong->got, wrong->expected, wrong->tolerance)));
+  }
+  return {};
+}
+
+}  // namespace tutti::real

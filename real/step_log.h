@@ -1,0 +1,94 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "core/strategy/driver.h"
+#include "core/timeline/timeline.h"
+#include "real/interpreter/interpreter.h"
+
+namespace tutti::real {
+
+/// What one replica did in a step.
+struct ReplicaStep {
+  std::string device;
+  Transport::Clock::time_point start, end;
+  Transport::Clock::duration forward{}, backward{}, other{}, communication{};
+};
+
+/// One pack of a step, over the replicas of a worker.
+struct PackStep {
+  int pack = 0;
+  Transport::Clock::time_point ready, first_start, last_start, end;
+};
+
+/// Spans of one track; times are nanoseconds of the monotonic clock in place of picoseconds.
+struct RecordedSpans {
+  core::Track track;
+  std::vector<core::Span> spans;
+};
+
+/// What one worker did in a step.
+struct WorkerStep {
+  std::int32_t step = 0;
+  std::vector<ReplicaStep> replicas;
+  std::vector<PackStep> packs;
+  std::vector<RecordedSpans> recorded;
+  bool spans_left_out = false;
+};
+
+struct LogOptions {
+  bool packs = false;  ///< spans of packs and of computation
+  bool steps = false;  ///< spans of every step of every lane
+  std::int64_t most_spans = 2'000'000;
+};
+
+/// Writes down what a worker's replicas do in the steps that are under way together.
+class StepLog {
+ public:
+  using Clock = Transport::Clock;
+
+  /// REQUIRES: the scenario outlives the log.
+  StepLog(const core::Scenario& scenario, std::int32_t worker, const LogOptions& options)
+      : scenario_(scenario), worker_(worker), options_(options) {}
+
+  /// Steps first … first + count - 1 begin; those before are forgotten.
+  void begin(std::int32_t first, std::int32_t count, std::size_t replicas);
+  [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) { return at(step).replicas[replica]; }
+  /// The step as it is written down so far, which is then forgotten.
+  [[nodiscard]] WorkerStep take(std::int32_t step);
+
+  void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task, Clock::time_point start,
+                Clock::time_point end);
+  void ready(std::int32_t step, int pack, Clock::time_point now);
+  void launched(CollectiveTag collective, core::Rank rank, Clock::time_point now);
+  /// The rank's part of a pack is over; `replica`: it holds a replica.
+  void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
+  void lane_step(const StepDone& done);
+
+ private:
+  using Row = std::tuple<int, core::Rank, std::int32_t, core::Lane>;
+  struct Flight {
+    Clock::time_point launched;
+    std::int32_t slot = 0;
+  };
+
+  WorkerStep& at(std::int32_t step) { return steps_[static_cast<std::size_t>(step - first_)]; }
+  std::vector<core::Span>* spans_of(std::int32_t step, core::TrackKind kind, core::Rank rank, std::int32_t slot,
+                                    core::Lane lane);
+
+  const core::Scenario& scenario_;
+  std::int32_t worker_;
+  LogOptions options_;
+  std::int32_t first_ = 0;
+  std::vector<WorkerStep> steps_;
+  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< of each step
+  std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;
+  std::map<core::Rank, std::vector<bool>> slots_in_use_;
+  std::int64_t spans_ = 0;
+};
+
+}  // namespace tutti::real
