@@ -109,6 +109,7 @@ void Coordinator::begin_timeline() {
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
   if (emulates()) return;
+  if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
       scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
@@ -187,6 +188,7 @@ Expected<void> Coordinator::assign() {
   assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(crew_.size()));
   assignment.set_timeout_seconds(timeout_seconds_);
   assignment.set_time_scale(time_scale_);
+  assignment.set_busy(options_.busy);
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     assignment.set_worker(static_cast<std::int32_t>(w));
     // A rank that spins keeps another from running where cores are too few.

@@ -15,6 +15,8 @@ struct TcpExecutorOptions {
   double timeout_seconds = 60;
   /// Emulates the scenario's links and devices, this much slower than they are. Without: machines as they are.
   std::function<double(const core::Scenario&)> time_scale{};
+  /// Computation keeps a core busy for each replica, rather than let its time pass.
+  bool busy = false;
   Gathering gathering{};
 };
 

@@ -198,6 +198,7 @@ class Worker {
     ground_.emplace(scenario, order.time_scale(), *transport_);
     options.scale = ground_->scale();
     options.replay_launch = order.time_scale() > 0;
+    options.busy = order.busy();
     run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options);
     ground_->transport().connect(run_->receiver(), ground_->devices());
   }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "real/busy_thread.h"
+
 namespace tutti::real {
 
 using core::ComputeKind;
@@ -23,6 +25,7 @@ CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
 struct WorkerRun::Task {
   ComputeTask task;
   Clock::time_point start, end;
+  BusyThread::Job job = 0;
 };
 
 struct WorkerRun::Replica : core::DriverActions {
@@ -42,6 +45,7 @@ struct WorkerRun::Replica : core::DriverActions {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
+  std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
   std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
   int in_flight = 0;
   Clock::time_point in_flight_since;
@@ -67,6 +71,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     const core::PartId device = cluster.replica(rank);
     core::Driver driver(tables_, scenario.workload.times[group], cluster.part(device).device.copy);
     replicas_.push_back(std::make_unique<Replica>(*this, std::move(driver), rank, static_cast<std::size_t>(i), device));
+    if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);
   }
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, devices);
@@ -198,9 +203,22 @@ void WorkerRun::end_step(Replica& replica) {
 
 void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
   const Clock::time_point start = std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
-  replica.stream_free = start + options_.scale.here(task.duration);
+  const auto length = options_.scale.here(task.duration);
+  replica.stream_free = start + length;
+  Task begun{task, start, replica.stream_free, replica.core ? replica.core->begin(length) : 0};
   timers_.at(replica.stream_free,
-             [this, &replica, done = Task{task, start, replica.stream_free}] { compute_done(replica, done); });
+             [this, &replica, begun] { replica.core ? look_after(replica, begun) : compute_done(replica, begun); });
+}
+
+/// The task would be done by now if its thread had a core to itself.
+void WorkerRun::look_after(Replica& replica, Task task) {
+  constexpr std::chrono::microseconds kLookAgain{50};
+  const auto done = replica.core->take(task.job);
+  if (!done) return timers_.at(Clock::now() + kLookAgain, [this, &replica, task] { look_after(replica, task); });
+  task.start = done->start;
+  task.end = done->end;
+  replica.stream_free = std::max(replica.stream_free, done->end);
+  compute_done(replica, task);
 }
 
 void WorkerRun::compute_done(Replica& replica, const Task& done) {

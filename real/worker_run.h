@@ -25,10 +25,13 @@ struct WorkerOptions {
   TimeScale scale;
   /// Launches take the time that the scenario gives them.
   bool replay_launch = false;
+  /// Computation keeps a core busy, a thread for each replica, rather than let its time pass.
+  bool busy = false;
 };
 
 /// One worker's part of a run: its replicas with their drivers, and its host where it helps. Computation is replayed as
-/// time that passes (the compute stream is busy, the core is not), so communication overlaps it as in training.
+/// time that passes (the compute stream is busy, the core is not), or by threads that are, so communication overlaps it
+/// as in training.
 ///
 /// Steps run in batches. Within one, a replica begins its next step when its own last one is over, as in training and
 /// in the simulator: another may still be behind. Between batches results are compared and buffers filled anew.
@@ -69,6 +72,7 @@ class WorkerRun : private InterpreterListener {
   void begin_step(Replica& replica);
   void end_step(Replica& replica);
   void compute(Replica& replica, const core::ComputeTask& task);
+  void look_after(Replica& replica, Task task);
   void compute_done(Replica& replica, const Task& done);
   void launch(Replica& replica, int pack);
   core::Expected<void> move(Clock::time_point until);

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -145,6 +146,34 @@ TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   EXPECT_GT(spans, 100);
   EXPECT_EQ(run_tutti({"export", folder.file("t.tutti"), "--to", "perfetto"}).status, 0);
   EXPECT_EQ(run_tutti({"export", folder.file("t.tutti"), "--to", "svg"}).status, 0);
+}
+
+double seconds_of_cores(const timeval& t) {
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+}
+
+/// Two workers with two replicas compute 2 × 100 ms each.
+TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.textproto",
+      scenario("algorithm: \"pscpu\"", 2, "variable { name: \"a\" shape: 10 } forward_ms: 50 backward_ms: 50"));
+  const auto spent = [&](const std::string& compute) {
+    rusage before{}, after{};
+    ::getrusage(RUSAGE_CHILDREN, &before);
+    const Outcome ran = run_tutti({"run", file, "--compute", compute, "--timeline", folder.file(compute)});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    ::getrusage(RUSAGE_CHILDREN, &after);
+    return seconds_of_cores(after.ru_utime) + seconds_of_cores(after.ru_stime) - seconds_of_cores(before.ru_utime) -
+           seconds_of_cores(before.ru_stime);
+  };
+  EXPECT_GE(spent("busy"), 0.8);
+  const auto timeline = core::TimelineReader::open(folder.file("busy"));
+  ASSERT_TRUE(timeline);
+  for (const core::StepRecord& step : timeline->steps())
+    EXPECT_GE(step.end - step.start, core::milliseconds(90)) << "whether or not it had the core to itself";
+  EXPECT_EQ(run_tutti({"run", file, "--compute", "lazy"}).status, 2);
+  EXPECT_EQ(run_tutti({"run", file, "--compute", "busy", "--emulate"}).status, 2);
 }
 
 TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {

@@ -101,6 +101,9 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
   add_joining(c, o.join);
   add_execution(c, o, "run");
+  c->add_option("--compute", o.compute,
+                "How computation is replayed: sleep lets its time pass, busy keeps a core at it")
+      ->capture_default_str();
   c->add_flag("--emulate", o.emulate, "At the pace of the scenario's links and devices, slowed down as far as need be");
   c->add_option("--time-scale", o.time_scale, "How many times slower to emulate (default: chosen for this machine)");
   c->add_option("--timeout-seconds", o.timeout_seconds,

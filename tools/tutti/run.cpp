@@ -41,6 +41,11 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
 int run_for_real(const RealRunOptions& options, const Environment& environment) {
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86'400))
     return report(Error::request("--timeout-seconds must be above 0 and at most 86400"));
+  if (options.compute != "sleep" && options.compute != "busy")
+    return report(Error::request(fmt::format("--compute {}: expected sleep or busy", options.compute)));
+  if (options.compute == "busy" && options.emulate)
+    return report(
+        Error::request("--compute busy takes cores that --emulate needs; emulated devices have their own time"));
   if (options.time_scale && !options.emulate)
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
   if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
@@ -53,6 +58,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   executor_options.program = "/proc/self/exe";
   executor_options.verify = !options.no_verify;
   executor_options.timeout_seconds = options.timeout_seconds;
+  executor_options.busy = options.compute == "busy";
   executor_options.gathering = part->gathering;
   if (options.emulate) {
     executor_options.time_scale = [&options](const core::Scenario& scenario) {

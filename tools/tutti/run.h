@@ -17,6 +17,7 @@ struct RealRunOptions : ExecuteOptions {
   JoinOptions join;
   double timeout_seconds = 60;
   bool no_verify = false;
+  std::string compute = "sleep";  ///< or busy
   bool emulate = false;
   std::optional<double> time_scale;
 };
