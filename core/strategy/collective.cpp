@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/algorithm/halving_doubling.h"
+#include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
@@ -64,6 +65,7 @@ class AllReduceMaker {
     switch (strategy_.algorithm) {
       case Algorithm::kRing: return rotated_rings();
       case Algorithm::kHalvingDoubling: return halving_doubling_all_reduce(replicas(), elements_, device_engine());
+      case Algorithm::kRecursiveDoubling: return recursive_doubling_all_reduce(replicas(), elements_, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
       case Algorithm::kNccl: return nccl_ring(replicas(), channels(cluster_.workers() > 1));

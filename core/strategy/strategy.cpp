@@ -13,8 +13,9 @@ struct Name {
   Algorithm algorithm;
 };
 /// The first name of an algorithm is the one it is shown by.
-constexpr std::array<Name, 13> kNames{{{"ring", Algorithm::kRing},
+constexpr std::array<Name, 14> kNames{{{"ring", Algorithm::kRing},
                                        {"halving_doubling", Algorithm::kHalvingDoubling},
+                                       {"recursive_doubling", Algorithm::kRecursiveDoubling},
                                        {"pscpu", Algorithm::kPscpu},
                                        {"psgpu", Algorithm::kPsgpu},
                                        {"nccl", Algorithm::kNccl},
@@ -131,10 +132,10 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
          fmt::format("{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
                      per_worker, per_worker)});
   }
-  if (algorithm == Algorithm::kHalvingDoubling && !is_power_of_two(cluster.replicas())) {
-    problems.push_back(
-        {"algorithm",
-         fmt::format("halving_doubling needs a power of two of replicas (here {}); take ring", cluster.replicas())});
+  const bool pairs = algorithm == Algorithm::kHalvingDoubling || algorithm == Algorithm::kRecursiveDoubling;
+  if (pairs && !is_power_of_two(cluster.replicas())) {
+    problems.push_back({"algorithm", fmt::format("{} needs a power of two of replicas (here {}); take ring", name,
+                                                 cluster.replicas())});
   }
   if (algorithm == Algorithm::kNcclHalvingDoubling && !is_power_of_two(workers)) {
     problems.push_back(

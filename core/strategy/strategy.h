@@ -14,6 +14,7 @@ namespace tutti::core {
 enum class Algorithm {
   kRing,
   kHalvingDoubling,
+  kRecursiveDoubling,
   kPscpu,
   kPsgpu,
   kNccl,

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "core/algorithm/halving_doubling.h"
+#include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
@@ -103,6 +104,16 @@ TEST_P(ClosedForm, HalvingDoubling) {
       expected += 2 * (costs_.alpha() + costs_.wire(held)) + costs_.add(held);
     }
     EXPECT_EQ(simulate(core::halving_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
+  }
+}
+
+TEST_P(ClosedForm, RecursiveDoubling) {
+  const int n = ranks();
+  if (!std::has_single_bit(static_cast<unsigned>(n))) return;
+  for (const std::int64_t e : sizes_for(n)) {
+    const int hops = std::countr_zero(static_cast<unsigned>(n));
+    const Time expected = e == 0 ? Time() : hops * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
+    EXPECT_EQ(simulate(core::recursive_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
   }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/algorithm/halving_doubling.h"
+#include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/base/random.h"
@@ -141,7 +142,10 @@ TEST(Law, RenamingRanksChangesNothing) {
       schedules.push_back(core::shuffle_all_reduce(n, n, {0}, elements, core::Engine::kCpu, core::Engine::kCpu));
       schedules.push_back(
           core::shuffle_all_reduce(n + 2, n, {n, n + 1}, elements, core::Engine::kCpu, core::Engine::kCpu));
-      if ((n & (n - 1)) == 0) schedules.push_back(core::halving_doubling_all_reduce(n, elements));
+      if ((n & (n - 1)) == 0) {
+        schedules.push_back(core::halving_doubling_all_reduce(n, elements));
+        schedules.push_back(core::recursive_doubling_all_reduce(n, elements));
+      }
       for (const auto& schedule : schedules) {
         std::vector<int> places(static_cast<std::size_t>(schedule->ranks()));
         std::iota(places.begin(), places.end(), 0);

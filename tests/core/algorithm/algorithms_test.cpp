@@ -7,6 +7,7 @@
 
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/in_switch.h"
+#include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
@@ -64,6 +65,13 @@ TEST_P(Proof, HalvingDoubling) {
   if (!std::has_single_bit(static_cast<unsigned>(n()))) return;
   for (const std::int64_t e : sizes_for(n())) {
     EXPECT_EQ(check(*halving_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
+  }
+}
+
+TEST_P(Proof, RecursiveDoubling) {
+  if (!std::has_single_bit(static_cast<unsigned>(n()))) return;
+  for (const std::int64_t e : sizes_for(n())) {
+    EXPECT_EQ(check(*recursive_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
   }
 }
 

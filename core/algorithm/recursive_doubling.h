@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+
+#include "core/schedule/schedule.h"
+
+namespace tutti::core {
+
+/// The recursive doubling all-reduce on a power of two of ranks, one lane: the fewest rounds, for short messages.
+///
+/// In hop i (0 … log2 n - 1) ranks that differ in bit i exchange all they have summed so far, and both add it. Every rank
+/// sends its whole buffer log2 n times.
+///
+/// Time with one port per rank: log2 n · (α + ⌈N·β⌉ + ⌈N·γ⌉).
+/// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005,
+/// section 4.5.
+/// REQUIRES: `ranks` is a power of two.
+std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
+                                                        Engine engine = Engine::kKernel);
+
+}  // namespace tutti::core
