@@ -1,0 +1,91 @@
+/* MPI_Allreduce timed the way `tutti perf` times ours: float32, sum, in place, iterations back to back on warm buffers,
+ * the slowest rank counts; the first iteration is on inputs distinct per (rank, element) and every element of its
+ * result is compared. One source for every MPI (tools/bench_peers.sh builds it with mpicc.openmpi and mpicc.mpich).
+ *
+ *     mpi_all_reduce SECONDS BYTES:ITERATIONS:WARM_UP …
+ *
+ * Prints per size `bytes microseconds iterations`. Iterations are fewer where they would take more than SECONDS.
+ * Exit status 1: a wrong element. */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* In [0.5, 1.5), so that sums neither cancel nor overflow. */
+static float input(int rank, long element) {
+  unsigned long long z = 0x9e3779b97f4a7c15ull * ((unsigned long long)element * 65537u + (unsigned)rank);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  z ^= z >> 31;
+  return 0.5f + (float)((double)(z >> 11) * 0x1p-53);
+}
+
+static long wrong_elements(const float* data, long count, int ranks) {
+  long wrong = 0;
+  for (long e = 0; e < count; ++e) {
+    double sum = 0;
+    for (int r = 0; r < ranks; ++r) sum += input(r, e);
+    /* Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2. */
+    if (fabs(data[e] - sum) > (ranks + 1) * 0x1p-24 * sum) ++wrong;
+  }
+  return wrong;
+}
+
+static void all_reduce(float* data, long count) {
+  MPI_Allreduce(MPI_IN_PLACE, data, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Seconds for `times` iterations on this rank. */
+static double timed(float* data, long count, long times) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = MPI_Wtime();
+  for (long i = 0; i < times; ++i) all_reduce(data, count);
+  return MPI_Wtime() - start;
+}
+
+static double slowest(double seconds) {
+  double most = 0;
+  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const double limit = argc > 1 ? atof(argv[1]) : 1;
+  for (int a = 2; a < argc; ++a) {
+    long bytes = 0, iterations = 0, warm_up = 0;
+    if (sscanf(argv[a], "%ld:%ld:%ld", &bytes, &iterations, &warm_up) != 3 || bytes < 4 || iterations < 1) {
+      if (rank == 0) fprintf(stderr, "%s: expected BYTES:ITERATIONS:WARM_UP\n", argv[a]);
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const long count = bytes / 4;
+    float* const data = malloc((size_t)count * sizeof *data);
+    if (!data) MPI_Abort(MPI_COMM_WORLD, 3);
+    for (long e = 0; e < count; ++e) data[e] = input(rank, e);
+    all_reduce(data, count);
+    long wrong = wrong_elements(data, count, ranks), wrong_anywhere = 0;
+    MPI_Allreduce(&wrong, &wrong_anywhere, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (wrong_anywhere > 0) {
+      if (rank == 0) fprintf(stderr, "%ld bytes: %ld wrong elements\n", bytes, wrong_anywhere);
+      MPI_Finalize();
+      return 1;
+    }
+    const double one = slowest(timed(data, count, 2)) / 2;
+    if (one * (double)(iterations + warm_up) > limit) {
+      iterations = (long)(limit / one) > 2 ? (long)(limit / one) : 2;
+      warm_up = 1;
+    }
+    timed(data, count, warm_up);
+    const double seconds = slowest(timed(data, count, iterations));
+    if (rank == 0) {
+      printf("%ld %.3f %ld\n", bytes, seconds / (double)iterations * 1e6, iterations);
+      fflush(stdout);
+    }
+    free(data);
+  }
+  MPI_Finalize();
+  return 0;
+}

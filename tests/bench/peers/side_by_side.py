@@ -1,0 +1,256 @@
+"""Measures all-reduce of several programs interleaved and prints tables of ratios (see tools/bench_peers.sh).
+
+What is the same for all: float32, sum, in place, warm buffers, iterations back to back, the slowest rank's mean over
+them, results compared. Nothing is pinned. Passes take turns between the programs, so that what the machine does
+meanwhile hits all of them; the interval of a ratio is a bootstrap over passes of the median of per-pass ratios.
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+Config = collections.namedtuple("Config", "side medium name")  # side: tutti, Open MPI, MPICH; medium: tcp, shm
+
+SCENARIO = """cluster {{ workers {{ machine: "cpu-host" count: {ranks} }} network {{ kind: ONE_SWITCH latency_us: 1 }} }}
+workload {{ variable {{ name: "v" shape: 1 }} }}
+strategy {{ algorithm: "{algorithm}" {more} }}
+run {{ steps: 1 }}
+"""
+
+
+def tutti_configs(ranks):
+    algorithms = ["ring", "recursive_doubling", "pscpu 1", f"pscpu {ranks}"]
+    if ranks & (ranks - 1) == 0:
+        algorithms.append("halving_doubling")
+    return algorithms
+
+
+OPEN_MPI = {"decided": 0, "linear": 1, "non-overlapping": 2, "recursive doubling": 3, "ring": 4, "segmented ring": 5,
+            "Rabenseifner": 6}
+MPICH = {"decided": "auto", "recursive doubling": "recursive_doubling", "Rabenseifner": "reduce_scatter_allgather"}
+
+
+def size(text):
+    number = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
+    if not number:
+        raise argparse.ArgumentTypeError(f"{text}: expected bytes, such as 4, 64K or 64M")
+    return int(number[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[number[2]]
+
+
+def short(number):
+    for unit, shift in (("G", 30), ("M", 20), ("K", 10)):
+        if number >= 1 << shift and number % (1 << shift) == 0:
+            return f"{number >> shift} {unit}iB"
+    return f"{number} B"
+
+
+def iterations(number, ranks, share):
+    """So many that a point takes about a tenth of a second: (timed, warm-up)."""
+    most = 2000 if number <= 16 << 10 else 400 if number <= 256 << 10 else 100 if number <= 1 << 20 else \
+        40 if number <= 4 << 20 else 10 if number <= 16 << 20 else 4
+    timed = max(3, int(most * 2 / ranks * share))
+    return timed, max(2, timed // 5)
+
+
+class Runner:
+    def __init__(self, arguments, ranks, folder, share, seconds):
+        self.programs, self.ranks, self.folder, self.share, self.seconds = arguments.programs, ranks, folder, share, seconds
+        self.rest = arguments.rest
+        self.first = ["chrt", "--rr", "1"] if arguments.real_time else []
+
+    def run(self, config, sizes):
+        """Microseconds by size; sizes that failed are left out."""
+        return self.tutti(config, sizes) if config.side == "Tutti" else self.mpi(config, sizes)
+
+    def tutti(self, config, sizes):
+        algorithm, _, shards = config.name.partition(" ")
+        path = os.path.join(self.folder, f"{config.name.replace(' ', '_')}_{self.ranks}.textproto")
+        with open(path, "w") as file:
+            file.write(SCENARIO.format(ranks=self.ranks, algorithm=algorithm, more=f"shards: {shards}" if shards else ""))
+        times = {}
+        for number in sizes:
+            timed, warm = iterations(number, self.ranks, self.share)
+            out = self.call([f"{self.programs}/bin/tutti", "perf", path, "--backend", "tcp", "--transport",
+                             config.medium, "-b", str(number), "-e", str(number), "-n", str(timed), "-w", str(warm),
+                             "--format", "json"])
+            if out:
+                times[number] = json.loads(out)["rows"][0]["time_us"]
+        return times
+
+    def mpi(self, config, sizes):
+        points = ["{}:{}:{}".format(n, *iterations(n, self.ranks, self.share)) for n in sizes]
+        environment = dict(os.environ)
+        if config.side == "Open MPI":
+            command = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np",
+                       str(self.ranks), "--mca", "pml", "ob1", "--mca", "btl",
+                       "tcp,self" if config.medium == "tcp" else "vader,self"]
+            if config.medium == "tcp":
+                command += ["--mca", "btl_tcp_if_include", "lo"]
+            if OPEN_MPI[config.name]:
+                command += ["--mca", "coll_tuned_use_dynamic_rules", "1", "--mca", "coll_tuned_allreduce_algorithm",
+                            str(OPEN_MPI[config.name])]
+            command.append(f"{self.programs}/all_reduce.openmpi")
+        else:
+            command = ["mpirun.mpich", "-bind-to", "none", "-np", str(self.ranks), f"{self.programs}/all_reduce.mpich"]
+            environment["UCX_TLS"] = "tcp,self" if config.medium == "tcp" else "sm,self"
+            if config.medium == "tcp":
+                environment["UCX_NET_DEVICES"] = "lo"
+            environment["MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"] = MPICH[config.name]
+        out = self.call(command + [str(self.seconds)] + points, environment)
+        return {int(line.split()[0]): float(line.split()[1]) for line in (out or "").splitlines()}
+
+    def call(self, command, environment=None):
+        time.sleep(self.rest)
+        try:
+            done = subprocess.run(self.first + command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  timeout=600)
+        except subprocess.TimeoutExpired:
+            print(f"# gave up after 600 s: {' '.join(command)}", file=sys.stderr)
+            return None
+        if done.returncode != 0:
+            print(f"# status {done.returncode}: {' '.join(command)}\n{done.stderr[-500:]}", file=sys.stderr)
+            return None
+        return done.stdout
+
+
+def interval(ratios, random_numbers):
+    """Median, and the middle 95 % of medians of as many ratios drawn with replacement."""
+    draws = sorted(statistics.median(random_numbers.choices(ratios, k=len(ratios))) for _ in range(2000))
+    return statistics.median(ratios), draws[int(0.025 * len(draws))], draws[int(0.975 * len(draws)) - 1]
+
+
+def microseconds(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:.0f}"
+
+
+def measure(arguments, ranks, folder, raw):
+    sizes = []
+    number = arguments.least
+    while number <= arguments.most:
+        sizes.append(number)
+        number *= arguments.factor
+    configs = []
+    for medium in arguments.media:
+        configs += [Config("Tutti", medium, name) for name in tutti_configs(ranks)]
+        if "Open MPI" in arguments.peers:
+            configs += [Config("Open MPI", medium, name) for name in OPEN_MPI]
+        if "MPICH" in arguments.peers:
+            configs += [Config("MPICH", medium, name) for name in MPICH]
+
+    # The best algorithm of everybody, by size.
+    tried = collections.defaultdict(list)
+    chooser = Runner(arguments, ranks, folder, 0.3, 0.15)
+    for _ in range(arguments.tries):
+        for config in configs:
+            for number, us in chooser.run(config, sizes).items():
+                tried[config, number].append(us)
+    chosen = collections.defaultdict(list)  # config: sizes
+    for medium in arguments.media:
+        for side in ("Tutti", "Open MPI", "MPICH"):
+            for number in sizes:
+                known = [(min(tried[c, number]), c) for c in configs
+                         if c.side == side and c.medium == medium and tried[c, number]]
+                if known:
+                    chosen[min(known)[1]].append(number)
+
+    times = collections.defaultdict(dict)  # (medium, side, size): {pass: us}
+    name_of = {}
+    runner = Runner(arguments, ranks, folder, 1, 1.0)
+    for number in range(arguments.passes):
+        order = list(chosen.items())
+        random.Random(number).shuffle(order)
+        for config, its_sizes in order:
+            for each, us in runner.run(config, its_sizes).items():
+                times[config.medium, config.side, each][number] = us
+                name_of[config.medium, config.side, each] = config.name
+                raw.write(f"{ranks},{number},{config.side},{config.medium},{config.name},{each},{us}\n")
+        raw.flush()
+        print(f"# {ranks} ranks: pass {number + 1} of {arguments.passes}", file=sys.stderr)
+    return [table(arguments, ranks, medium, sizes, times, name_of) for medium in arguments.media]
+
+
+def table(arguments, ranks, medium, sizes, times, name_of):
+    random_numbers = random.Random(1)
+    lines = [f"\n{ranks} ranks, {'TCP' if medium == 'tcp' else 'shared memory'}, median µs of {arguments.passes} passes\n",
+             "| size | Tutti | Open MPI | MPICH | Tutti / best of them (95 %) |", "|---:|---:|---:|---:|---:|"]
+    for number in sizes:
+        cells = []
+        for side in ("Tutti", "Open MPI", "MPICH"):
+            known = times[medium, side, number]
+            cells.append(f"{microseconds(statistics.median(known.values()))} {name_of[medium, side, number]}"
+                         if known else "–")
+        best = min(((statistics.median(times[medium, s, number].values()), s) for s in ("Open MPI", "MPICH")
+                    if times[medium, s, number]), default=(0, "Open MPI"))[1]
+        own, theirs = times[medium, "Tutti", number], times[medium, best, number]
+        both = sorted(set(own) & set(theirs))
+        ratio = "–"
+        if both:
+            ratio = "{:.2f} ({:.2f}–{:.2f})".format(*interval([own[p] / theirs[p] for p in both], random_numbers))
+        lines.append(f"| {short(number)} | {' | '.join(cells)} | {ratio} |")
+    return "\n".join(lines)
+
+
+def first_line(command, pattern):
+    try:
+        out = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    except FileNotFoundError:
+        return "?"
+    found = re.search(pattern, out)
+    return found[1] if found else "?"
+
+
+def conditions(arguments):
+    with open("/proc/sys/net/ipv4/tcp_congestion_control") as file:
+        congestion = file.read().strip()
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    mpich = first_line(["mpichversion"], r"MPICH Version:\s*(\S+)")
+    return (f"{os.cpu_count()} CPUs ({model[1] if model else '?'}), Linux {os.uname().release}; "
+            f"{first_line([arguments.programs + '/bin/tutti', '--version'], r'(.*)')}, "
+            f"Open MPI {first_line(['mpirun.openmpi', '--version'], r'Open MPI\\)? (\\S+)')}, MPICH {mpich}; "
+            f"congestion control: {congestion} for the MPIs, cubic for Tutti (it asks for it; reno where that is refused); nothing pinned; "
+            f"{'all programs with real-time priority; ' if arguments.real_time else ''}"
+            f"load average at the start {os.getloadavg()[0]:.2f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", required=True, help="build folder")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--least", type=size, default=4)
+    parser.add_argument("--most", type=size, default=64 << 20)
+    parser.add_argument("--factor", type=int, default=4)
+    parser.add_argument("--media", nargs="+", choices=["tcp", "shm"], default=["tcp", "shm"])
+    parser.add_argument("--passes", type=int, default=9)
+    parser.add_argument("--tries", type=int, default=2, help="passes in which the best algorithms are looked for")
+    parser.add_argument("--congestion", help="run all in a network namespace of its own with this congestion control")
+    parser.add_argument("--peers", nargs="+", choices=["Open MPI", "MPICH"], default=["Open MPI", "MPICH"])
+    parser.add_argument("--real-time", action="store_true",
+                        help="run all programs before everything else on the machine (chrt --rr 1): for one that is "
+                        "not quiet; needs root. MPICH never lets go of a core: with more ranks than cores leave it out then")
+    parser.add_argument("--rest", type=float, default=0, help="seconds of rest between programs")
+    parser.add_argument("--raw", default="/dev/null", help="CSV file for every figure")
+    arguments = parser.parse_args()
+    if arguments.congestion:
+        # The setting belongs to a network namespace: that of the machine stays as it is.
+        inner = [a for i, a in enumerate(sys.argv[1:])
+                 if a != "--congestion" and sys.argv[i] != "--congestion" and not a.startswith("--congestion=")]
+        script = f"ip link set lo up && echo {arguments.congestion} > /proc/sys/net/ipv4/tcp_congestion_control && "
+        os.execvp("unshare", ["unshare", "-n" if os.geteuid() == 0 else "-rn", "sh", "-c", script + 'exec "$@"', "sh", sys.executable, __file__, *inner])
+    with open(arguments.raw, "w") as raw, tempfile.TemporaryDirectory() as folder:
+        raw.write("ranks,pass,side,medium,algorithm,bytes,us\n")
+        print(conditions(arguments), flush=True)
+        for ranks in arguments.ranks:
+            for text in measure(arguments, ranks, folder, raw):
+                print(text, flush=True)
+
+
+main()
