@@ -97,9 +97,10 @@ Expected<void> Coordinator::run() {
 void Coordinator::begin_timeline() {
   const bool all_here = options_.gathering.spawn == Gathering::Spawn::kAll;
   const std::string where = all_here ? "processes of this machine" : "workers that joined";
-  core::RunInfo info =
-      core::run_info(scenario_, emulates() ? fmt::format("emulated over tcp, {:g} times slower, {}", time_scale_, where)
-                                           : "run over tcp, " + where);
+  const std::string medium = options_.transport == "shm" ? "shared memory" : options_.transport;
+  core::RunInfo info = core::run_info(
+      scenario_, emulates() ? fmt::format("emulated over {}, {:g} times slower, {}", medium, time_scale_, where)
+                            : fmt::format("run over {}, {}", medium, where));
   info.network_model.clear();
   if (!emulates()) {
     // The scenario's least possible times are those of other hardware.
@@ -175,12 +176,10 @@ Expected<void> Coordinator::assign() {
   assignment.set_steps(scenario_.run.steps);
   assignment.set_batch(steps_in_a_batch());
   assignment.set_seed(scenario_.run.seed);
-  std::map<std::string, int> on_host;
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     proto::Address& address = *assignment.add_peer();
     address.set_host(crew_[w].address.host);
     address.set_port(crew_[w].address.port);
-    ++on_host[crew_[w].host];
   }
   assignment.set_verify(options_.verify);
   assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
@@ -189,10 +188,14 @@ Expected<void> Coordinator::assign() {
   assignment.set_timeout_seconds(timeout_seconds_);
   assignment.set_time_scale(time_scale_);
   assignment.set_busy(options_.busy);
+  assignment.set_transport(options_.transport);
+  if (options_.loop) {
+    assignment.mutable_loop()->set_iterations(options_.loop->iterations);
+    assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);
+  }
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     assignment.set_worker(static_cast<std::int32_t>(w));
-    // A rank that spins keeps another from running where cores are too few.
-    assignment.set_spin_ns(on_host[crew_[w].host] <= crew_[w].cores ? 50'000 : 0);
+    assignment.set_spin_ns(50'000);
     if (auto told = crew_.tell(w, message); !told) return told;
   }
   return {};

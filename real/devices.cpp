@@ -1,7 +1,12 @@
 #include "real/devices.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
+#include <vector>
 
 namespace tutti::real {
 namespace {
@@ -41,9 +46,60 @@ void perform_here(const Work& work) {
   }
 }
 
+/// Blocks that were given back. In front of each lies how long it is.
+class HostDevices::Store {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  ~Store() {
+    for (std::byte* const block : blocks_) std::free(block - kFront);
+  }
+
+  std::byte* take(std::size_t bytes) {
+    // The one given back last is the one that is still in the cache.
+    for (std::size_t i = blocks_.size(); i-- > 0;) {
+      const std::size_t room = room_of(blocks_[i]);
+      if (room < bytes || room > 2 * bytes + kSmall) continue;
+      std::byte* const block = blocks_[i];
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+      kept_ -= room;
+      return block;
+    }
+    const bool large = bytes >= kHugePage;
+    const std::size_t unit = large ? kHugePage : kFront;
+    const std::size_t all = (bytes + kFront + unit - 1) / unit * unit;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(unit, all));
+    if (!memory) throw std::bad_alloc();
+    if (large) ::madvise(memory, all, MADV_HUGEPAGE);
+    *reinterpret_cast<std::size_t*>(memory) = all - kFront;
+    return memory + kFront;
+  }
+
+  void give_back(std::byte* block) {
+    if (kept_ + room_of(block) > kMostKept || blocks_.size() >= kMostBlocks) return std::free(block - kFront);
+    kept_ += room_of(block);
+    blocks_.push_back(block);
+  }
+
+ private:
+  static constexpr std::size_t kFront = 64;  // keeps blocks at cache lines
+  static constexpr std::size_t kSmall = 4 << 10;
+  static constexpr std::size_t kHugePage = 2 << 20;
+  static constexpr std::size_t kMostKept = 256 << 20;
+  static constexpr std::size_t kMostBlocks = 64;
+
+  static std::size_t room_of(const std::byte* block) { return *reinterpret_cast<const std::size_t*>(block - kFront); }
+
+  std::vector<std::byte*> blocks_;
+  std::size_t kept_ = 0;
+};
+
+HostDevices::HostDevices() : store_(std::make_unique<Store>()) {}
+HostDevices::~HostDevices() = default;
+
 Devices::Memory HostDevices::take(core::Rank, std::int64_t bytes, bool) {
-  // Not initialised: what is never touched costs nothing.
-  return {new std::byte[static_cast<std::size_t>(bytes)], {[](void*, std::byte* memory) { delete[] memory; }, nullptr}};
+  return {store_->take(static_cast<std::size_t>(bytes)),
+          {[](void* store, std::byte* memory) { static_cast<Store*>(store)->give_back(memory); }, store_.get()}};
 }
 
 void HostDevices::copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) {

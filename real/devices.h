@@ -69,21 +69,32 @@ class Devices {
   /// Does `work` behind what the same lane asked for before. True if it is done; else WorkListener::worked(ticket)
   /// follows from poll(), a lane's in their order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
+  /// perform() is through with all work when it returns, on memory that the host reaches, for every rank: then a lane
+  /// need not come to rest between steps.
+  [[nodiscard]] virtual bool at_once() const { return false; }
   /// Tells of work that is done. ERRORS: a device has failed.
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
   /// poll() may have something to tell by then; max() if nothing is under way.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
 };
 
-/// Ranks in the process's own memory; its cores do the work at once.
+/// Ranks in the process's own memory; its cores do the work at once. Large buffers lie in huge pages, and are kept for
+/// the next who asks: first touching a page costs more than reducing it.
 class HostDevices : public Devices {
  public:
+  HostDevices();
+  ~HostDevices() override;
   [[nodiscard]] bool host_reaches(core::Rank) const override { return true; }
   [[nodiscard]] Memory take(core::Rank rank, std::int64_t bytes, bool for_host) override;
   void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) override;
   bool perform(const Work& work, Ticket ticket) override;
+  [[nodiscard]] bool at_once() const override { return true; }
   core::Expected<void> poll(WorkListener&) override { return {}; }
   [[nodiscard]] Clock::time_point next_due() const override { return Clock::time_point::max(); }
+
+ private:
+  class Store;
+  std::unique_ptr<Store> store_;
 };
 
 /// Does the work with the core at hand.

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/executor.h"
 #include "real/gather.h"
+#include "real/loop_options.h"
 
 namespace tutti::real {
 
@@ -18,6 +20,10 @@ struct TcpExecutorOptions {
   /// Computation keeps a core busy for each replica, rather than let its time pass.
   bool busy = false;
   Gathering gathering{};
+  std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
+  /// In place of training steps: the first pack so often, back to back. Its record tells when all timed iterations
+  /// began (first_start) and ended. REQUIRES: the scenario has one step.
+  std::optional<LoopOptions> loop{};
 };
 
 /// Runs a scenario for real: one process per worker, on this machine or wherever workers join from, messages over TCP,

@@ -14,8 +14,10 @@
 #include "real/ground.h"
 #include "real/heartbeat.h"
 #include "real/machine.h"
+#include "real/perf_loop.h"
 #include "real/proto/run.pb.h"
 #include "real/step_message.h"
+#include "real/transport/shm.h"
 #include "real/transport/tcp.h"
 #include "real/worker_run.h"
 
@@ -121,6 +123,8 @@ class Worker {
     now_doing("connecting to the other workers");
     if (auto met = meet(order); !met) return met;
     now_doing("making its buffers");
+    if (auto opened = open_transport(order); !opened) return opened;
+    if (order.has_loop()) return loop(order);
     make_run(order);
     const std::int32_t batch = std::max(order.batch(), 1);
     for (std::int32_t first = 0; first < order.steps(); first += batch) {
@@ -129,12 +133,12 @@ class Worker {
       steps_ = count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
       now_doing("getting ready for " + steps_);
       run_->prepare(first, count);
-      auto go = wait_for_go();
+      auto go = wait_for_go([this] { serve(); });
       if (!go) return tl::make_unexpected(go.error());
       if (!*go) return {};  // told to finish
       if (auto ran = run_batch(); !ran) return ran;
     }
-    auto more = wait_for_go();
+    auto more = wait_for_go([this] { serve(); });
     if (!more) return tl::make_unexpected(more.error());
     return {};
   }
@@ -182,25 +186,64 @@ class Worker {
     return {};
   }
 
-  void make_run(const proto::Assignment& order) {
-    const core::Scenario& scenario = **scenario_;
+  Expected<void> open_transport(const proto::Assignment& order) {
     std::vector<std::int32_t> worker_of;
-    const core::Collective& first = scenario.plan.packs.front().collective;
+    const core::Collective& first = (**scenario_).plan.packs.front().collective;
     for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
-    transport_.emplace(
-        std::move(sockets_), std::move(worker_of),
-        TcpOptions{std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))});
+    const WaitOptions options{
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
+    if (order.transport() != "shm") {
+      transport_ = std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options);
+      return {};
+    }
+    auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options);
+    if (!opened) return tl::make_unexpected(opened.error());
+    transport_ = std::move(*opened);
+    return {};
+  }
+
+  [[nodiscard]] static WorkerOptions options_of(const proto::Assignment& order) {
     WorkerOptions options;
     options.verify = order.verify();
     options.log = {order.record_packs(), order.record_steps(), order.most_spans()};
-    records_steps_ = order.record_steps();
     options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+    return options;
+  }
+
+  void make_run(const proto::Assignment& order) {
+    const core::Scenario& scenario = **scenario_;
+    WorkerOptions options = options_of(order);
+    records_steps_ = order.record_steps();
     ground_.emplace(scenario, order.time_scale(), *transport_);
     options.scale = ground_->scale();
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
     run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options);
     ground_->transport().connect(run_->receiver(), ground_->devices());
+  }
+
+  /// A benchmark: one step that holds all iterations.
+  Expected<void> loop(const proto::Assignment& order) {
+    HostDevices devices;
+    PerfLoop loop(**scenario_, worker_, *transport_, devices, options_of(order),
+                  {order.loop().iterations(), order.loop().warm_up()});
+    transport_->connect(loop.receiver(), devices);
+    const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
+    auto go = wait_for_go(serve);
+    if (!go) return tl::make_unexpected(go.error());
+    if (!*go) return {};
+    now_doing("repeating its collective");
+    auto result = loop.run([this] { return still_wanted(); });
+    wrong_result_ = loop.wrong_result();
+    if (!result) return tl::make_unexpected(stop_reason_.value_or(result.error()));
+    if (auto flushed = loop.flush(); !flushed) return flushed;
+    Control message;
+    write_step(
+        *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
+    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    auto more = wait_for_go(serve);
+    if (!more) return tl::make_unexpected(more.error());
+    return {};
   }
 
   // --- steps ---
@@ -235,15 +278,16 @@ class Worker {
     return true;
   }
 
+  void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
+
   /// Ready for the next step, or at the end. True for a step to begin, at begin_; false to finish.
-  Expected<bool> wait_for_go() {
+  Expected<bool> wait_for_go(const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
     if (!channel_.send(ready)) return tl::make_unexpected(Error::run("the coordinator is gone"));
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
-    auto message = next(patience_ + std::chrono::seconds(2),
-                        [this] { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); });
+    auto message = next(patience_ + std::chrono::seconds(2), serve);
     if (!message) return tl::make_unexpected(message.error());
     if ((*message)->has_finish()) return false;
     if (!(*message)->has_go()) return tl::make_unexpected(not_due("the next step"));
@@ -341,7 +385,7 @@ class Worker {
   std::optional<Heartbeat> heartbeat_;
   std::optional<Expected<core::Scenario>> scenario_;
   std::vector<int> sockets_;
-  std::optional<TcpTransport> transport_;
+  std::unique_ptr<Transport> transport_;
   std::optional<Ground> ground_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;

@@ -116,12 +116,12 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     }
   }
   Clock::time_point moved = Clock::now();
-  std::int64_t seen = progress_;
+  std::int64_t seen = progress_ + interpreter_.pieces();
   while (left_in_all_ > 0) {
     const Clock::time_point now = Clock::now();
     if (auto done = move(now + std::chrono::milliseconds(20)); !done) return done;
-    if (progress_ != seen || timers_.next() != Clock::time_point::max()) {
-      seen = progress_;
+    if (progress_ + interpreter_.pieces() != seen || timers_.next() != Clock::time_point::max()) {
+      seen = progress_ + interpreter_.pieces();
       moved = now;
     } else if (now - moved > options_.timeout) {
       return tl::make_unexpected(core::Error::run(

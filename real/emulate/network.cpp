@@ -139,7 +139,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   return message;
 }
 
-void EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
+bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   const MessagePointer message = piece.offset == 0 ? begin(piece) : sending_.at(piece.channel).back();
   TUTTI_CHECK(message->added == piece.offset && message->total == piece.total && !message->buffer_free,
               "byte {} after {} of {}", piece.offset, message->added, message->total);
@@ -154,6 +154,7 @@ void EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
   } else {
     message->waiting.push_back({piece, payload, ticket});
   }
+  return false;
 }
 
 /// The sender's last link lets the head go; it comes to the receiver's first at `head`.
@@ -166,7 +167,8 @@ void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point
   stamp.total = message->total + static_cast<std::int64_t>(sizeof(Stamp));
   stamp.length = static_cast<std::int64_t>(sizeof(Stamp));
   below_tickets_[++next_ticket_] = {message, 0};
-  below_.send(stamp, reinterpret_cast<const std::byte*>(&message->stamp), next_ticket_);
+  const Ticket ticket = next_ticket_;
+  if (below_.send(stamp, reinterpret_cast<const std::byte*>(&message->stamp), ticket)) sent(ticket);
   for (const Message::Waiting& waiting : std::exchange(message->waiting, {}))
     pass_below(message, waiting.piece, waiting.payload, waiting.ticket);
 }
@@ -178,7 +180,8 @@ void EmulatedNetwork::pass_below(const MessagePointer& message, const Piece& pie
   moved.total += static_cast<std::int64_t>(sizeof(Stamp));
   moved.offset += static_cast<std::int64_t>(sizeof(Stamp));
   below_tickets_[++next_ticket_] = {message, ticket};
-  below_.send(moved, payload, next_ticket_);
+  const Ticket below = next_ticket_;
+  if (below_.send(moved, payload, below)) sent(below);
 }
 
 void EmulatedNetwork::free_slot(const Channel& channel) {

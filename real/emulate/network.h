@@ -29,7 +29,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   ~EmulatedNetwork() override;
 
   void connect(Receiver& receiver, Devices& devices) override;
-  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  bool send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
   [[nodiscard]] bool flushed() const override { return on_own_links_ == 0 && below_.flushed(); }

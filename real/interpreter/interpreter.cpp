@@ -16,8 +16,20 @@ using core::Step;
 using core::StepKind;
 using Clock = Transport::Clock;
 
+namespace {
+
+/// Lanes of so many steps are written down once; 9 KiB each at most.
+constexpr std::int64_t kFewSteps = 64;
+
+}  // namespace
+
 Interpreter::Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps)
-    : transport_(transport), devices_(devices), listener_(listener), watch_steps_(watch_steps) {}
+    : transport_(transport),
+      devices_(devices),
+      listener_(listener),
+      watch_steps_(watch_steps),
+      one_thing_at_a_time_(!devices.at_once()),
+      piece_bytes_(transport.piece_bytes()) {}
 Interpreter::~Interpreter() = default;
 
 // --- collectives ---
@@ -26,16 +38,26 @@ void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Op
                        const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
   TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag), "step {} pack {}: {} ranks, {} buffers",
               tag.step, tag.pack, ranks.size(), data.size());
+  if (!reopen(tag, collective, ranks)) instances_[tag] = fresh(collective, ranks);
+  Instance& instance = *instances_.at(tag);
+  instance.tag = tag;
+  instance.operation = operation;
+  for (std::size_t i = 0; i < ranks.size(); ++i) instance.ranks[i].data = data[i];
+}
+
+std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective& collective,
+                                                          const std::vector<Rank>& ranks) {
   auto instance = std::make_unique<Instance>();
-  instance->tag = tag;
   instance->collective = &collective;
   instance->schedule = collective.schedule.get();
-  instance->operation = operation;
   instance->item = core::size_of(collective.type).count();
+  instance->places.assign(static_cast<std::size_t>(instance->schedule->ranks()), -1);
+  instance->ranks.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Rank rank = ranks[i];
-    Instance::Local& local = instance->ranks[rank];
-    local.data = data[i];
+    instance->places[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(i);
+    Instance::Local& local = instance->ranks[i];
+    local.rank = rank;
     local.scratch = devices_.take(rank, instance->schedule->scratch(rank) * instance->item, false);
     local.lanes.resize(static_cast<std::size_t>(instance->schedule->lanes(rank)));
     for (std::size_t l = 0; l < local.lanes.size(); ++l) {
@@ -45,6 +67,8 @@ void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Op
       lane.number = static_cast<core::Lane>(l);
       lane.steps = instance->schedule->steps(rank, lane.number);
       lane.host_reaches = devices_.host_reaches(rank);
+      for (std::int64_t s = 0; lane.steps <= kFewSteps && s < lane.steps; ++s)
+        lane.known.push_back(instance->schedule->step(rank, lane.number, s));
       for (std::int64_t s = 0; s < lane.steps; ++s) {
         const StepKind kind = instance->schedule->step(rank, lane.number, s).kind;
         TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", rank, lane.number);
@@ -54,12 +78,45 @@ void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Op
       }
     }
   }
-  instances_[tag] = std::move(instance);
+  return instance;
+}
+
+/// Opens a closed one of the same kind again. False if there is none.
+bool Interpreter::reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<Rank>& ranks) {
+  const auto same = [&](const Instances::node_type& node) {
+    const Instance& instance = *node.mapped();
+    return instance.collective == &collective && instance.schedule == collective.schedule.get() &&
+           std::equal(ranks.begin(), ranks.end(), instance.ranks.begin(), instance.ranks.end(),
+                      [](Rank rank, const Instance::Local& local) { return rank == local.rank; });
+  };
+  const auto found = std::find_if(spares_.begin(), spares_.end(), same);
+  if (found == spares_.end()) return false;
+  std::swap(*found, spares_.back());
+  Instance* const instance = spares_.back().mapped().get();
+  spares_.back().key() = tag;
+  instances_.insert(std::move(spares_.back()));
+  spares_.pop_back();
+  for (Instance::Local& local : instance->ranks) {
+    local.started = false;
+    for (Lane& lane : local.lanes) {
+      lane.state = Lane::State::kNotStarted;
+      lane.next = lane.done = 0;
+      lane.begun = false;
+      lane.any.clear();
+      for (const std::unique_ptr<Connection>& connection : lane.connections) {
+        connection->messages.clear();
+        connection->begun = 0;
+      }
+    }
+  }
+  instance->slots_used.clear();
+  instance->waiting_for_slot.clear();
+  return true;
 }
 
 void Interpreter::start(CollectiveTag tag, Rank rank) {
   Instance& instance = *find(tag);
-  Instance::Local& local = instance.ranks.at(rank);
+  Instance::Local& local = instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
   local.started = true;
   local.lanes_left = static_cast<std::int32_t>(local.lanes.size());
   const Clock::time_point now = transport_.now();
@@ -70,19 +127,29 @@ void Interpreter::start(CollectiveTag tag, Rank rank) {
   }
 }
 
-void Interpreter::close(CollectiveTag tag) { instances_.erase(tag); }
+void Interpreter::close(CollectiveTag tag) {
+  Instances::node_type entry = instances_.extract(tag);
+  TUTTI_CHECK(!entry.empty(), "step {} pack {} is not open", tag.step, tag.pack);
+  if (last_found_ == entry.mapped().get()) last_found_ = nullptr;
+  spares_.push_back(std::move(entry));
+}
 
 Interpreter::Instance* Interpreter::find(CollectiveTag tag) {
+  if (last_found_ && last_found_->tag == tag) return last_found_;
   const auto found = instances_.find(tag);
-  return found == instances_.end() ? nullptr : found->second.get();
+  if (found == instances_.end()) return nullptr;
+  return last_found_ = found->second.get();
 }
 
 Interpreter::Lane& Interpreter::lane_of(Instance& instance, Rank rank, core::Lane lane) {
-  return instance.ranks.at(rank).lanes[static_cast<std::size_t>(lane)];
+  const std::int32_t place = instance.places[static_cast<std::size_t>(rank)];
+  return instance.ranks[static_cast<std::size_t>(place)].lanes[static_cast<std::size_t>(lane)];
 }
 
 std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
-  Instance::Local& local = lane.instance->ranks.at(lane.rank);
+  const Instance& instance = *lane.instance;
+  const Instance::Local& local =
+      instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(lane.rank)])];
   std::byte* const base = range.buffer == Buffer::kData ? local.data : local.scratch.get();
   return base + range.offset * lane.instance->item;
 }
@@ -132,7 +199,11 @@ void Interpreter::run_ready() {
 
 void Interpreter::run(Lane& lane) {
   while (lane.state == Lane::State::kReady) {
-    if (lane.next == lane.steps) return finish(lane);
+    if (lane.next == lane.steps) {
+      if (lane.departing.empty()) return finish(lane);
+      lane.state = Lane::State::kSending;
+      return;
+    }
     if (!begin(lane)) return;
   }
 }
@@ -141,14 +212,19 @@ void Interpreter::run(Lane& lane) {
 bool Interpreter::begin(Lane& lane) {
   Instance& instance = *lane.instance;
   if (!lane.begun) {
-    lane.step = instance.schedule->step(lane.rank, lane.number, lane.next);
+    lane.step = lane.known.empty() ? instance.schedule->step(lane.rank, lane.number, lane.next)
+                                   : lane.known[static_cast<std::size_t>(lane.next)];
     if (lane.step.wait.lane >= 0) {
       Lane& other = lane_of(instance, lane.rank, lane.step.wait.lane);
-      if (other.next < lane.step.wait.count) {
+      if (other.done < lane.step.wait.count) {
         lane.state = Lane::State::kOnLane;
         other.waiting.push_back(&lane);
         return false;
       }
+    }
+    if (!lane.departing.empty() && must_wait_for_sends(lane)) {
+      lane.state = Lane::State::kSending;
+      return false;
     }
     lane.begun = true;
     lane.consumed = lane.finished = 0;
@@ -175,7 +251,7 @@ bool Interpreter::begin(Lane& lane) {
 bool Interpreter::work(Lane& lane) {
   const Step& step = lane.step;
   if (step.kind == StepKind::kNop) {
-    complete(lane);
+    pass(lane);
     return true;
   }
   Work work = work_of(lane, Work::Kind::kCopy);
@@ -195,7 +271,7 @@ bool Interpreter::work(Lane& lane) {
   work.factor = step.factor;
   const Ticket ticket = ++next_ticket_;
   if (devices_.perform(work, ticket)) {
-    complete(lane);
+    pass(lane);
     return true;
   }
   works_.try_emplace(ticket, PendingWork{PendingWork::What::kStep, &lane, nullptr, 0, 0, {}, {}});
@@ -210,7 +286,7 @@ void Interpreter::worked(Ticket ticket) {
   Lane& lane = *done.lane;
   switch (done.what) {
     case PendingWork::What::kStep:
-      complete(lane);
+      pass(lane);
       make_ready(lane);
       return;
     case PendingWork::What::kPieceIn:
@@ -219,13 +295,15 @@ void Interpreter::worked(Ticket ticket) {
       return;
     case PendingWork::What::kPieceOut: {
       const std::byte* const bytes = done.room.get();
-      sends_.try_emplace(ticket, PendingSend{&lane, std::move(done.room)});
-      transport_.send(done.piece, bytes, ticket);
+      const Ticket way = ticket_for(lane);
+      sends_[way - 1].bounce = std::move(done.room);
+      if (transport_.send(done.piece, bytes, way)) sent(way);
     }
   }
 }
 
-void Interpreter::complete(Lane& lane) {
+/// The step at hand has done all but, maybe, wait for what it sends to leave. The lane goes on.
+void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     listener_.step_done({lane.instance->tag, lane.rank, lane.number, lane.next, lane.step, lane.began, lane.waited,
                          transport_.now(), lane.peer, lane.peer_lane});
@@ -234,11 +312,28 @@ void Interpreter::complete(Lane& lane) {
   lane.begun = false;
   lane.state = Lane::State::kReady;
   if (watch_steps_) lane.began = lane.waited = transport_.now();
+  if (lane.unsent == 0 && lane.departing.empty()) {
+    lane.done = lane.next;
+    return count_complete(lane);
+  }
+  const Step& step = lane.step;
+  Departing departing{std::exchange(lane.unsent, 0), {}, {}};
+  if (step.kind == StepKind::kReceiveReduceSend) {
+    departing.kept = std::move(lane.kept);
+    lane.kept_bytes = 0;
+  } else if (core::sends(step.kind)) {
+    departing.source = core::receives(step.kind) ? step.target : step.source;
+  }
+  lane.departing.push_back(std::move(departing));
+}
+
+/// More steps are complete: lanes that waited for just that go on.
+void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
   std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
   std::sort(waiting.begin(), waiting.end(), [](const Lane* a, const Lane* b) { return a->number < b->number; });
   for (Lane* waiter : waiting) {
-    if (lane.next >= waiter->step.wait.count) {
+    if (lane.done >= waiter->step.wait.count) {
       waiter->waited = transport_.now();
       make_ready(*waiter);
     } else {
@@ -247,9 +342,26 @@ void Interpreter::complete(Lane& lane) {
   }
 }
 
+/// The step at hand, not yet begun, must not go on before what earlier ones send has left.
+bool Interpreter::must_wait_for_sends(const Lane& lane) const {
+  constexpr std::size_t kMostDeparting = 16;
+  const Step& step = lane.step;
+  if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny || lane.departing.size() >= kMostDeparting)
+    return true;
+  const bool writes_none =
+      step.kind == StepKind::kSend || step.kind == StepKind::kMulticast || step.kind == StepKind::kReceiveReduceSend;
+  if (writes_none) return false;
+  return std::any_of(lane.departing.begin(), lane.departing.end(), [&](const Departing& d) {
+    return d.unsent > 0 && d.source.buffer == step.target.buffer && d.source.offset < step.target.end() &&
+           step.target.offset < d.source.end();
+  });
+}
+
 void Interpreter::finish(Lane& lane) {
   lane.state = Lane::State::kDone;
-  Instance::Local& local = lane.instance->ranks.at(lane.rank);
+  const Instance& instance = *lane.instance;
+  Instance::Local& local =
+      lane.instance->ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(lane.rank)])];
   if (--local.lanes_left == 0) listener_.rank_done(lane.instance->tag, lane.rank);
 }
 
@@ -257,7 +369,7 @@ std::string Interpreter::where_it_stands() const {
   std::string text;
   int listed = 0;
   for (const auto& [tag, instance] : instances_) {
-    for (const auto& [rank, local] : instance->ranks) {
+    for (const Instance::Local& local : instance->ranks) {
       if (!local.started) continue;
       for (const Lane& lane : local.lanes) {
         const char* state = nullptr;
@@ -272,7 +384,7 @@ std::string Interpreter::where_it_stands() const {
         }
         if (++listed > 4) return text + ", …";
         text += fmt::format(
-            "{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", rank, lane.number, state,
+            "{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", lane.rank, lane.number, state,
             tag.pack, lane.next, lane.steps,
             lane.step.kind == StepKind::kReceiveAny || !core::receives(lane.step.kind)
                 ? ""

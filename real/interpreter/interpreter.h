@@ -25,8 +25,8 @@ struct StepDone {
   core::Step step;
   Transport::Clock::time_point start;  ///< the lane came to the step
   Transport::Clock::time_point wait;   ///< what it waited for began to happen; `start` if it did not wait
-  Transport::Clock::time_point end;
-  core::Rank peer = -1;  ///< receives: whose message it took
+  Transport::Clock::time_point end;    ///< the lane went on
+  core::Rank peer = -1;                ///< receives: whose message it took
   core::Lane peer_lane = -1;
 };
 
@@ -45,6 +45,10 @@ class InterpreterListener {
 /// ranks works on one message at the same time. Where a fused step finds no slot free at its receiver, it takes the
 /// whole message first and sends it once there is one.
 ///
+/// A lane goes past a step whose sends have not left yet, as far as the steps after it do not write what is being sent:
+/// so it is there for what comes meanwhile, which else had to be kept. Other lanes see steps complete in their order.
+/// (Only where Devices::at_once(); elsewhere a lane does one thing at a time.)
+///
 /// The way of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() → send_pieces() → Transport.
 /// Memory that the host does not reach (Devices::host_reaches) gets and gives pieces by way of buffers that it does.
 class Interpreter : public Receiver, public WorkListener {
@@ -55,7 +59,8 @@ class Interpreter : public Receiver, public WorkListener {
 
   /// Gets ready for a collective: messages for its ranks may come from now on. `data[i]` is the buffer of rank
   /// `ranks[i]`, which is of this process; null for helpers that have none of their own.
-  /// REQUIRES: collective and buffers outlive it; its schedule has no in-switch reduction.
+  /// Cost: that of a few lanes' state where the same collective has been closed before.
+  /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data);
   /// The rank takes part from now on.
@@ -67,6 +72,8 @@ class Interpreter : public Receiver, public WorkListener {
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
+  /// Pieces that were sent or have arrived, to see that something moves.
+  [[nodiscard]] std::int64_t pieces() const { return pieces_; }
   /// Why nothing here can go on: a peer sent a message of another length than the schedule says. Empty if all is well.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   /// What the lanes that are not through wait for, in words: for the error when a run does not get on.
@@ -74,6 +81,7 @@ class Interpreter : public Receiver, public WorkListener {
 
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
+  bool take(const Piece& piece, const std::byte* bytes) override;
   bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
   void worked(Ticket ticket) override;
@@ -85,16 +93,21 @@ class Interpreter : public Receiver, public WorkListener {
   struct Connection;
   struct Outbound;
   struct PendingSend;
+  struct Departing;
   struct PendingWork;
 
   // interpreter.cpp: collectives, lanes, steps inside a rank
   Instance* find(CollectiveTag tag);
-  Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
+  std::unique_ptr<Instance> fresh(const core::Collective& collective, const std::vector<core::Rank>& ranks);
+  bool reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<core::Rank>& ranks);
+  static Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
   void make_ready(Lane& lane);
   void run(Lane& lane);
   bool begin(Lane& lane);
   bool work(Lane& lane);
-  void complete(Lane& lane);
+  void pass(Lane& lane);
+  void count_complete(Lane& lane);
+  [[nodiscard]] bool must_wait_for_sends(const Lane& lane) const;
   void finish(Lane& lane);
   [[nodiscard]] std::byte* at(const Lane& lane, const core::Range& range) const;
   [[nodiscard]] Channel outgoing(const Lane& lane) const;
@@ -105,18 +118,22 @@ class Interpreter : public Receiver, public WorkListener {
   bool acquire_slot(Lane& lane, const Channel& channel);
   void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
                    std::int64_t length);
+  void send_room(Lane& lane, Devices::Memory room, const Piece& piece);
+  Ticket ticket_for(Lane& lane);
   void send_out(Lane& lane);
   void send_held(Lane& lane);
   void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
   void send_multicast(Lane& lane);
 
   // receiving.cpp
+  static Connection& connection_of(Lane& lane, const Channel& channel);
   bool take_message(Lane& lane);
   bool find_message(Lane& lane);
   [[nodiscard]] bool is_of_schedule(Instance& instance, const Piece& piece) const;
   Connection* enter(Instance& instance, Lane& lane, const Piece& piece);
   std::byte* room_for(Lane& lane, std::int64_t bytes, bool for_host);
-  void consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place);
+  void consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place);
+  void reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length);
   void piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length);
   void after_message(Lane& lane);
   [[nodiscard]] static bool takes_from(const Lane& lane, const Connection& connection);
@@ -125,11 +142,18 @@ class Interpreter : public Receiver, public WorkListener {
   Devices& devices_;
   InterpreterListener& listener_;
   bool watch_steps_;
-  std::map<CollectiveTag, std::unique_ptr<Instance>> instances_;
+  using Instances = std::map<CollectiveTag, std::unique_ptr<Instance>>;
+  Instances instances_;
+  Instance* last_found_ = nullptr;
+  std::vector<Instances::node_type> spares_;  ///< closed, to be opened again
+  bool one_thing_at_a_time_;                  ///< a lane comes to rest between steps
+  std::int64_t piece_bytes_;                  ///< between workers
   std::deque<Lane*> ready_;
-  std::unordered_map<Ticket, PendingSend> sends_;
+  std::vector<PendingSend> sends_;  ///< by ticket, from 1
+  std::vector<Ticket> free_tickets_;
   std::unordered_map<Ticket, PendingWork> works_;
   Ticket next_ticket_ = 0;
+  std::int64_t pieces_ = 0;
   std::string failure_;
 };
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "core/base/check.h"
@@ -23,6 +26,20 @@ bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
+/// Cost: that of as many comparisons as the lane has senders; one for whoever has sent last.
+Interpreter::Connection& Interpreter::connection_of(Lane& lane, const Channel& channel) {
+  auto& all = lane.connections;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i]->channel.from != channel.from || all[i]->channel.from_lane != channel.from_lane) continue;
+    if (i > 0) std::swap(all[0], all[i]);
+    all[0]->channel.collective = channel.collective;
+    return *all[0];
+  }
+  all.push_back(std::make_unique<Connection>());
+  all.back()->channel = channel;
+  return *all.back();
+}
+
 /// The connection whose front message is for the step at hand. False if it has not begun to come.
 bool Interpreter::find_message(Lane& lane) {
   Instance& instance = *lane.instance;
@@ -35,8 +52,7 @@ bool Interpreter::find_message(Lane& lane) {
   const core::Peer& peer = lane.step.from;
   const Channel channel{instance.tag, peer.rank(lane.rank, instance.schedule->ranks()), peer.lane, lane.rank,
                         lane.number};
-  Connection& connection = instance.incoming[channel];
-  connection.channel = channel;
+  Connection& connection = connection_of(lane, channel);
   if (connection.messages.empty()) return false;
   lane.in = &connection;
   return true;
@@ -66,7 +82,8 @@ bool Interpreter::take_message(Lane& lane) {
     lane.passing_on = acquire_slot(lane, outgoing(lane));
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
-    if (step.kind == StepKind::kReceiveReduceSend && lane.kept_bytes < message.total) {
+    const bool keeps = lane.holds || one_thing_at_a_time_;
+    if (step.kind == StepKind::kReceiveReduceSend && keeps && lane.kept_bytes < message.total) {
       lane.kept = devices_.take(lane.rank, message.total, false);
       lane.kept_bytes = message.total;
     }
@@ -80,10 +97,11 @@ bool Interpreter::take_message(Lane& lane) {
 /// The piece is one that the schedule can send: whatever else a peer says is refused before anything is kept for it.
 bool Interpreter::is_of_schedule(Instance& instance, const Piece& piece) const {
   const Channel& channel = piece.channel;
-  const auto local = instance.ranks.find(channel.to);
-  return local != instance.ranks.end() && channel.to_lane >= 0 &&
-         channel.to_lane < static_cast<core::Lane>(local->second.lanes.size()) && channel.from >= 0 &&
-         channel.from < instance.schedule->ranks() && channel.from_lane >= 0 &&
+  if (channel.to < 0 || channel.to >= instance.schedule->ranks()) return false;
+  const std::int32_t local = instance.places[static_cast<std::size_t>(channel.to)];
+  return local >= 0 && channel.to_lane >= 0 &&
+         channel.to_lane < static_cast<core::Lane>(instance.ranks[static_cast<std::size_t>(local)].lanes.size()) &&
+         channel.from >= 0 && channel.from < instance.schedule->ranks() && channel.from_lane >= 0 &&
          channel.from_lane < instance.schedule->lanes(channel.from) && piece.total >= 0 &&
          piece.total <= instance.collective->bytes().count() && piece.offset >= 0 && piece.length >= 0 &&
          piece.length <= piece.total - piece.offset && piece.length % instance.item == 0;
@@ -91,8 +109,7 @@ bool Interpreter::is_of_schedule(Instance& instance, const Piece& piece) const {
 
 /// Notes a message that begins, or goes on. Null if it does not follow from what came before.
 Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, const Piece& piece) {
-  Connection& connection = instance.incoming[piece.channel];
-  connection.channel = piece.channel;
+  Connection& connection = connection_of(lane, piece.channel);
   const Inbound* const last = connection.messages.empty() ? nullptr : &connection.messages.back();
   if (piece.offset > 0)
     return last && last->received == piece.offset && last->total == piece.total ? &connection : nullptr;
@@ -146,14 +163,42 @@ std::byte* Interpreter::place(const Piece& piece) {
 }
 
 void Interpreter::arrived(const Piece& piece) {
+  ++pieces_;
   Instance& instance = *find(piece.channel.collective);
-  Connection& connection = instance.incoming[piece.channel];
   Lane& lane = lane_of(instance, piece.channel.to, piece.channel.to_lane);
+  Connection& connection = connection_of(lane, piece.channel);
   Inbound& message = connection.messages.back();
   message.received = piece.offset + piece.length;
   if (!takes_from(lane, connection)) return;
   consume(lane, message.placed, piece.offset, piece.length, message.in_place);
   if (lane.state == Lane::State::kReady) make_ready(lane);
+}
+
+/// The piece is not kept, unless its message has to wait for its step.
+bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
+  Instance* const instance = find(piece.channel.collective);
+  if (!instance || !is_of_schedule(*instance, piece)) return false;
+  Lane& lane = lane_of(*instance, piece.channel.to, piece.channel.to_lane);
+  Connection* const connection = enter(*instance, lane, piece);
+  if (!connection) return false;
+  ++pieces_;
+  Inbound& message = connection->messages.back();
+  message.received = piece.offset + piece.length;
+  if (piece.length > 0 && (one_thing_at_a_time_ || !takes_from(lane, *connection))) {
+    std::byte* to = nullptr;
+    if (takes_from(lane, *connection)) {
+      to = room_for(lane, piece.length, true);
+    } else {
+      if (!message.buffer) message.buffer = devices_.take(lane.rank, piece.total, true);
+      to = message.buffer.get() + piece.offset;
+    }
+    std::memcpy(to, bytes, static_cast<std::size_t>(piece.length));
+    bytes = to;
+  }
+  if (!takes_from(lane, *connection)) return true;
+  consume(lane, bytes, piece.offset, piece.length, false);
+  if (lane.state == Lane::State::kReady) make_ready(lane);
+  return true;
 }
 
 /// Memory for one piece of the message at hand.
@@ -168,12 +213,15 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
 
 /// `length` bytes of the message at hand are at `bytes`: does with them what the step says. `in_place`: that is where
 /// the step wants them.
-void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
+void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
   const Step& step = lane.step;
   TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
               lane.consumed);
   lane.consumed += length;
   if (lane.consumed == lane.in->messages.front().total) lane.state = Lane::State::kOnDevice;
+  const bool kept = lane.holds || one_thing_at_a_time_;
+  if (step.kind == StepKind::kReceiveReduceSend && !kept && length > 0)
+    return reduce_and_pass_on(lane, bytes, offset, length);
   std::byte* result = length > 0 ? target_of(lane) + offset : nullptr;
   if (length == 0 || in_place) return piece_done(lane, result, offset, length);
 
@@ -198,6 +246,33 @@ void Interpreter::consume(Lane& lane, std::byte* bytes, std::int64_t offset, std
                      PendingWork{PendingWork::What::kPieceIn, &lane, result, offset, length, {}, std::move(room)});
 }
 
+/// Adds and sends on what is kept nowhere, in stretches that stay in the cache.
+void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length) {
+  const std::int64_t total = lane.in->messages.front().total;
+  Work work = work_of(lane, Work::Kind::kCombine);
+  for (std::int64_t done = 0; done < length;) {
+    const std::int64_t part = std::min(piece_bytes_, length - done);
+    work.count = part / lane.instance->item;
+    work.a = at(lane, lane.step.source) + offset + done;
+    work.b = bytes + done;
+    const Piece piece{outgoing(lane), total, offset + done, part};
+    Devices::Memory room;
+    std::byte* const there = transport_.reserve(piece);
+    if (!there) room = devices_.take(lane.rank, piece_bytes_, true);
+    work.target = there ? there : room.get();
+    const bool at_once = devices_.perform(work, ++next_ticket_);
+    TUTTI_CHECK(at_once, "rank {} lane {}: the device is not through at once", lane.rank, lane.number);
+    if (there) {
+      transport_.publish(piece);
+    } else {
+      send_room(lane, std::move(room), piece);
+    }
+    done += part;
+  }
+  lane.finished += length;
+  if (lane.finished == total) after_message(lane);
+}
+
 /// A piece of the message at hand was reduced or kept.
 void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset, std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
@@ -218,11 +293,7 @@ void Interpreter::after_message(Lane& lane) {
     lane.state = Lane::State::kOnSlot;
     return;
   }
-  if (lane.unsent > 0) {
-    lane.state = Lane::State::kSending;
-    return;
-  }
-  complete(lane);
+  pass(lane);
 }
 
 }  // namespace tutti::real

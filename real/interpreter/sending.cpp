@@ -11,9 +11,6 @@ using core::StepKind;
 
 namespace {
 
-/// A message is sent in pieces of this size: large enough that a header costs nothing, small enough that what was just
-/// received is still in the cache when it is reduced, and that the next rank begins early.
-constexpr std::int64_t kPieceBytes = 128 << 10;
 /// Between memories of devices: every piece is a copy that has to be started.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
 /// Buffers that a lane may have on the way from its device to the transport.
@@ -53,6 +50,7 @@ bool Interpreter::slot_freed(const Channel& channel) {
   ++used->second;
   lane.has_slot = true;
   if (lane.state == Lane::State::kOnSlot) send_held(lane);
+  if (lane.state == Lane::State::kReady) make_ready(lane);
   return true;
 }
 
@@ -68,9 +66,9 @@ void Interpreter::send_held(Lane& lane) {
 void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
                               std::int64_t offset, std::int64_t length) {
   const bool local = transport_.is_local(channel.to);
-  const std::int64_t most = lane.host_reaches || !local ? kPieceBytes : kDevicePieceBytes;
-  lane.unsent += length == 0 ? 1 : (length + most - 1) / most;
+  const std::int64_t most = lane.host_reaches || !local ? piece_bytes_ : kDevicePieceBytes;
   if (!lane.host_reaches && !local && length > 0) {
+    lane.unsent += (length + most - 1) / most;
     lane.outbound.push_back({channel, bytes, total, offset, offset + length});
     lane.outbound.back().bytes -= offset;
     return send_out(lane);
@@ -78,17 +76,47 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
   std::int64_t done = 0;
   do {
     const std::int64_t part = std::min(most, length - done);
-    sends_.try_emplace(++next_ticket_, PendingSend{&lane, {}});
-    transport_.send({channel, total, offset + done, part}, bytes + done, next_ticket_);
+    const Ticket ticket = ticket_for(lane);
+    ++pieces_;
+    if (transport_.send({channel, total, offset + done, part}, bytes + done, ticket)) {
+      free_tickets_.push_back(ticket);
+    } else {
+      ++lane.unsent;
+    }
     done += part;
   } while (done < length);
+}
+
+/// Sends a piece from a room of its own.
+void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece) {
+  const Ticket ticket = ticket_for(lane);
+  ++pieces_;
+  if (transport_.send(piece, room.get(), ticket)) {
+    free_tickets_.push_back(ticket);
+    return;
+  }
+  ++lane.unsent;
+  sends_[ticket - 1].bounce = std::move(room);
+}
+
+/// A ticket for a piece of the step at hand; of the last one that the lane has gone past, where it does one thing at a
+/// time.
+Ticket Interpreter::ticket_for(Lane& lane) {
+  if (free_tickets_.empty()) {
+    sends_.emplace_back();
+    free_tickets_.push_back(sends_.size());
+  }
+  const Ticket ticket = free_tickets_.back();
+  free_tickets_.pop_back();
+  sends_[ticket - 1] = {&lane, lane.begun ? lane.next : lane.next - 1, {}};
+  return ticket;
 }
 
 /// Moves as much of what is to go out as may be under way from the device's memory to where the transport reaches it.
 void Interpreter::send_out(Lane& lane) {
   while (!lane.outbound.empty() && lane.bounces < kMostBounces) {
     Outbound& out = lane.outbound.front();
-    const std::int64_t part = std::min(kPieceBytes, out.end - out.offset);
+    const std::int64_t part = std::min(piece_bytes_, out.end - out.offset);
     Work work = work_of(lane, Work::Kind::kMove);
     Devices::Memory room = devices_.take(lane.rank, part, true);
     work.target = room.get();
@@ -112,8 +140,8 @@ void Interpreter::send_out(Lane& lane) {
 
 /// Sends a whole message; the step is complete when it has left.
 void Interpreter::send_whole(Lane& lane, const std::byte* bytes, std::int64_t length) {
-  lane.state = Lane::State::kSending;
   send_pieces(lane, outgoing(lane), bytes, length, 0, length);
+  pass(lane);
 }
 
 void Interpreter::send_multicast(Lane& lane) {
@@ -127,24 +155,27 @@ void Interpreter::send_multicast(Lane& lane) {
     send_pieces(lane, {lane.instance->tag, lane.rank, lane.number, to, step.to.lane}, at(lane, step.source), length, 0,
                 length);
   }
-  if (lane.unsent > 0) {
-    lane.state = Lane::State::kSending;
-  } else {
-    complete(lane);
-  }
+  pass(lane);
 }
 
 void Interpreter::sent(Ticket ticket) {
-  const auto entry = sends_.extract(ticket);
-  if (entry.empty()) return;
-  Lane& lane = *entry.mapped().lane;
-  if (entry.mapped().bounce) {
+  PendingSend send = std::exchange(sends_[ticket - 1], {});
+  free_tickets_.push_back(ticket);
+  ++pieces_;
+  Lane& lane = *send.lane;
+  if (send.bounce && !lane.host_reaches) {
     --lane.bounces;
     send_out(lane);
   }
-  if (--lane.unsent > 0 || lane.state != Lane::State::kSending) return;
-  complete(lane);
-  make_ready(lane);
+  if (send.index >= lane.next) {
+    --lane.unsent;
+    return;
+  }
+  --lane.departing[static_cast<std::size_t>(send.index - lane.done)].unsent;
+  const std::int64_t before = lane.done;
+  for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done) lane.departing.pop_front();
+  if (lane.done > before) count_complete(lane);
+  if (lane.state == Lane::State::kSending) make_ready(lane);
 }
 
 }  // namespace tutti::real

@@ -32,7 +32,15 @@ struct Interpreter::Outbound {
 
 struct Interpreter::PendingSend {
   Lane* lane = nullptr;
-  Devices::Memory bounce;  ///< what is being sent from, if the host does not reach the source
+  std::int64_t index = 0;  ///< of the step
+  Devices::Memory bounce;  ///< what is being sent from, if that is not the source itself
+};
+
+/// A step that the lane has gone past while what it sends has not left yet.
+struct Interpreter::Departing {
+  std::int64_t unsent = 0;
+  core::Range source;    ///< that must stay as it is meanwhile; may be empty
+  Devices::Memory kept;  ///< or what it is sent from
 };
 
 struct Interpreter::PendingWork {
@@ -64,17 +72,20 @@ struct Interpreter::Lane {
   core::Lane number = 0;
   State state = State::kNotStarted;
   bool queued = false;
-  std::int64_t next = 0;
+  std::int64_t next = 0;  ///< the step at hand
+  std::int64_t done = 0;  ///< steps before this one are complete; those between are in `departing`
   std::int64_t steps = 0;
-  core::Step step;  ///< the one at hand, once begun
+  std::vector<core::Step> known;  ///< all steps, if they are few: asking the schedule takes longer
+  core::Step step;                ///< the one at hand, once begun
   bool begun = false;
-  Connection* in = nullptr;       ///< whose front message the step has taken
-  std::int64_t consumed = 0;      ///< bytes of it handed to the device,
-  std::int64_t finished = 0;      ///< and done with
-  bool passing_on = false;        ///< pieces are sent on as they come
-  bool holds = false;             ///< … or kept until there is a slot,
-  bool has_slot = false;          ///< which may come before the message is whole
-  std::int64_t unsent = 0;        ///< pieces that are not yet sent
+  Connection* in = nullptr;   ///< whose front message the step has taken
+  std::int64_t consumed = 0;  ///< bytes of it handed to the device,
+  std::int64_t finished = 0;  ///< and done with
+  bool passing_on = false;    ///< pieces are sent on as they come
+  bool holds = false;         ///< … or kept until there is a slot,
+  bool has_slot = false;      ///< which may come before the message is whole
+  std::int64_t unsent = 0;    ///< pieces of the step at hand that are not yet sent
+  std::deque<Departing> departing;
   std::deque<Outbound> outbound;  ///< of memory that the host does not reach
   int bounces = 0;                ///< buffers in use for it
   Devices::Memory kept;           ///< what a step that keeps nothing has to send on
@@ -82,7 +93,8 @@ struct Interpreter::Lane {
   Devices::Memory room;           ///< for the piece at hand, to be reduced from
   std::int64_t room_bytes = 0;
   bool room_for_host = true;
-  std::vector<Lane*> waiting;   ///< for this lane to get further
+  std::vector<Lane*> waiting;                            ///< for this lane to get further
+  std::vector<std::unique_ptr<Connection>> connections;  ///< into the lane, those that have been used
   std::deque<Connection*> any;  ///< connections with a message that no step has taken, by arrival
   bool receives_any = false;
   bool host_reaches = true;
@@ -99,14 +111,15 @@ struct Interpreter::Instance {
   Operation operation = Operation::kSum;
   std::int64_t item = 4;  ///< bytes of an element
   struct Local {
+    core::Rank rank = 0;
     std::byte* data = nullptr;
     Devices::Memory scratch;
     std::vector<Lane> lanes;
     std::int32_t lanes_left = 0;
     bool started = false;
   };
-  std::map<core::Rank, Local> ranks;  ///< of this process
-  std::map<Channel, Connection> incoming;
+  std::vector<Local> ranks;                    ///< of this process, in the order of open()
+  std::vector<std::int32_t> places;            ///< by rank: in `ranks`; -1 for those elsewhere
   std::map<Channel, std::int32_t> slots_used;  ///< of outgoing connections with limited slots
   std::map<Channel, Lane*> waiting_for_slot;
 };

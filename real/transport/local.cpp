@@ -4,8 +4,9 @@
 
 namespace tutti::real {
 
-void LocalTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
+bool LocalTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   sends_.push_back({piece, payload, ticket});
+  return false;
 }
 
 void LocalTransport::free_slot(const Channel& channel) { slots_.push_back(channel); }

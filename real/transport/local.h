@@ -16,7 +16,7 @@ class LocalTransport : public Transport {
     devices_ = &devices;
   }
 
-  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  bool send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -20,11 +22,32 @@ using ErrorCode = boost::system::error_code;
 
 namespace {
 
-/// Headers and small payloads are read through a buffer of this size; what is left of a payload beyond it goes straight
-/// to its place.
-constexpr std::size_t kBufferBytes = 64 << 10;
+/// Headers and small payloads are read through a buffer, so many bytes at once; what is left of a payload then goes
+/// straight to its place.
+constexpr std::size_t kAhead = 16 << 10;
+constexpr std::size_t kBufferBytes = 4 * kAhead;
+/// Long pieces: a process that turns from sending to receiving and back for every 128 KiB takes a third longer for 1 MiB
+/// (two processes, two cores; longer than this gains nothing more).
+constexpr std::int64_t kPieceBytes = 512 << 10;
+static_assert(kPieceBytes <= kMostPieceBytes);
+/// The caller may have something else to look after.
+constexpr std::chrono::milliseconds kLongestSleep{20};
+/// Bytes that are taken from one socket before the others get their turn.
+constexpr std::size_t kMostPerTurn = 1 << 20;
 /// Messages handed to the kernel in one call.
 constexpr int kMostAtOnce = 32;
+/// Elements are read in place where they lie so; else they are copied first.
+constexpr std::size_t kAlignment = 8;
+
+/// BBR, the default of some kernels, paces even loopback to half of what CUBIC carries. Where CUBIC is kept for the
+/// privileged, Reno does as well on loopback; elsewhere the kernel's default stays then.
+void choose_congestion_control(tcp::socket& socket) {
+  const int file = socket.native_handle();
+  if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
+  ErrorCode error;
+  const auto peer = socket.remote_endpoint(error);
+  if (!error && peer.address().is_loopback()) ::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
+}
 
 }  // namespace
 
@@ -49,16 +72,17 @@ struct TcpTransport::State {
     bool in_payload = false;
     Header header;
     std::byte* target = nullptr;
-    std::size_t done = 0;  ///< of the payload
-    bool writable = true;  ///< not known to be full
-    bool waits_to_read = false;
-    bool waits_to_write = false;
+    std::size_t done = 0;      ///< of the payload
+    std::size_t straight = 0;  ///< of what is asked for, how much goes to the target
+    bool writable = true;      ///< not known to be full
   };
 
   boost::asio::io_context context;
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
+  std::vector<Peer*> others;                 ///< the same without this one
+  std::vector<pollfd> sockets;               ///< by place in `others`
   std::vector<std::int32_t> worker_of;
-  TcpOptions options;
+  WaitOptions options;
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::string failure;
@@ -118,36 +142,52 @@ struct TcpTransport::State {
 
   // --- reading ---
 
-  /// Takes what the kernel has. True if something moved.
+  /// Takes what the kernel has, up to a bound, so that others get their turn. True if something moved.
   bool read(Peer& peer) {
     bool moved = false;
-    bool more = true;
-    while (more && failure.empty()) {
-      const std::size_t missing = peer.in_payload ? static_cast<std::size_t>(peer.header.piece.length) - peer.done : 0;
-      const bool straight = peer.begin == peer.end && missing >= kBufferBytes / 2;
-      if (peer.begin == peer.end) peer.begin = peer.end = 0;
-      std::byte* const to = straight ? peer.target + peer.done : peer.buffer.data() + peer.end;
-      const std::size_t room = straight ? missing : peer.buffer.size() - peer.end;
-      const ssize_t got = ::recv(peer.socket.native_handle(), to, room, MSG_DONTWAIT);
+    for (std::size_t taken = 0; taken < kMostPerTurn && failure.empty();) {
+      std::size_t asked = 0;
+      const ssize_t got = receive(peer, asked);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        break;
-      }
+      if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got <= 0) {
         fail(peer, got == 0 ? "has closed its connection" : fmt::format("is gone ({})", std::strerror(errno)));
         break;
       }
       moved = true;
-      if (straight) {
-        peer.done += static_cast<std::size_t>(got);
-        if (peer.done == static_cast<std::size_t>(peer.header.piece.length)) end_payload(peer);
-      } else {
-        peer.end += static_cast<std::size_t>(got);
-        parse(peer);
-        more = static_cast<std::size_t>(got) == room;  // else that was all, most likely
-      }
+      auto bytes = static_cast<std::size_t>(got);
+      taken += bytes;
+      const std::size_t straight = std::min(bytes, peer.straight);
+      peer.done += straight;
+      peer.end += bytes - straight;
+      if (peer.in_payload && peer.done == static_cast<std::size_t>(peer.header.piece.length)) end_payload(peer);
+      parse(peer);
+      if (bytes < asked) break;  // that was all, most likely
     }
     return moved;
+  }
+
+  /// What is left of a payload goes straight to its place, and only the next header behind it to the buffer; where no
+  /// payload is being read, what comes goes to the buffer, short messages whole.
+  ssize_t receive(Peer& peer, std::size_t& asked) {
+    if (peer.begin == peer.end) peer.begin = peer.end = 0;
+    const std::size_t missing = peer.in_payload ? static_cast<std::size_t>(peer.header.piece.length) - peer.done : 0;
+    peer.straight = missing;
+    const std::size_t room = std::min(peer.buffer.size() - peer.end, missing > 0 ? kHeaderBytes : kAhead);
+    asked = missing + room;
+    if (missing == 0) return ::recv(peer.socket.native_handle(), peer.buffer.data() + peer.end, room, MSG_DONTWAIT);
+    iovec parts[2] = {{peer.target + peer.done, missing}, {peer.buffer.data() + peer.end, room}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    return ::recvmsg(peer.socket.native_handle(), &message, MSG_DONTWAIT);
+  }
+
+  void refuse(const Peer& peer, const Piece& piece) {
+    fail(peer,
+         fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} of {} "
+                     "bytes)",
+                     piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length, piece.total));
   }
 
   void end_payload(Peer& peer) {
@@ -179,20 +219,21 @@ struct TcpTransport::State {
       const auto from = static_cast<std::size_t>(header->piece.channel.from);
       if (from >= worker_of.size() || worker_of[from] != peer.worker)
         return fail(peer, fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
+      const auto length = static_cast<std::size_t>(header->piece.length);
+      std::byte* const bytes = peer.buffer.data() + peer.begin;
+      if (peer.end - peer.begin >= length && reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
+        peer.begin += length;
+        if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece);
+        continue;
+      }
       peer.header = *header;
       peer.target = receiver->place(header->piece);
-      if (!peer.target) {
-        return fail(
-            peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} of "
-                              "{} bytes)",
-                              header->piece.channel.collective.pack, header->piece.channel.from,
-                              header->piece.channel.to, header->piece.length, header->piece.total));
-      }
+      if (!peer.target) return refuse(peer, header->piece);
       peer.done = 0;
       peer.in_payload = true;
     }
-    // Keeps room for the next header behind what is left.
-    if (peer.begin > 0 && peer.buffer.size() - peer.end < kBufferBytes / 4) {
+    // Keeps room behind what is left.
+    if (peer.begin > 0 && peer.buffer.size() - peer.end < kAhead) {
       std::memmove(peer.buffer.data(), peer.buffer.data() + peer.begin, peer.end - peer.begin);
       peer.end -= peer.begin;
       peer.begin = 0;
@@ -201,39 +242,33 @@ struct TcpTransport::State {
 
   // --- waiting ---
 
-  void wait(Clock::time_point until) {
-    for (const std::unique_ptr<Peer>& each : peers) {
-      Peer* const peer = each.get();
-      if (!peer) continue;
-      if (!peer->waits_to_read) {
-        peer->waits_to_read = true;
-        peer->socket.async_wait(tcp::socket::wait_read, [peer](ErrorCode) { peer->waits_to_read = false; });
-      }
-      if (!peer->queue.empty() && !peer->waits_to_write) {
-        peer->waits_to_write = true;
-        peer->socket.async_wait(tcp::socket::wait_write, [peer](ErrorCode error) {
-          peer->waits_to_write = false;
-          if (!error) peer->writable = true;
-        });
-      }
-    }
-    if (context.stopped()) context.restart();
-    context.run_one_until(until);
-    context.poll();
+  /// Sleeps until a socket has something, or takes something that is waiting for it.
+  void sleep(Clock::time_point until) {
+    for (std::size_t i = 0; i < others.size(); ++i)
+      sockets[i].events = static_cast<short>(others[i]->queue.empty() ? POLLIN : POLLIN | POLLOUT);
+    const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
+    if (left <= 0) return;
+    const timespec most{left / 1'000'000'000, left % 1'000'000'000};
+    ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
+    for (Peer* const peer : others) peer->writable = true;
   }
 
+  /// Moves what can be moved without waiting. Of several sockets only those are read that have something.
   bool move() {
     bool moved = false;
-    for (const std::unique_ptr<Peer>& peer : peers) {
-      if (!peer) continue;
-      moved = write(*peer) || moved;
-      moved = read(*peer) || moved;
+    for (Peer* const peer : others) {
+      if (!peer->queue.empty()) moved = write(*peer) || moved;
+    }
+    if (others.size() == 1) return read(*others.front()) || moved;
+    if (::poll(sockets.data(), sockets.size(), 0) <= 0) return moved;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      if (sockets[i].revents != 0) moved = read(*others[i]) || moved;
     }
     return moved;
   }
 };
 
-TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const TcpOptions& options)
+TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options)
     : state_(std::make_unique<State>()) {
   state_->worker_of = std::move(worker_of);
   state_->options = options;
@@ -246,8 +281,9 @@ TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> w
     ErrorCode ignored;
     peer->socket.set_option(tcp::no_delay(true), ignored);
     peer->worker = static_cast<std::int32_t>(w);
-    // BBR, the default of some kernels, paces even loopback; where the kernel lacks CUBIC this is refused.
-    ::setsockopt(peer->socket.native_handle(), IPPROTO_TCP, TCP_CONGESTION, "cubic", 5);
+    choose_congestion_control(peer->socket);
+    state_->others.push_back(peer.get());
+    state_->sockets.push_back({sockets[w], POLLIN, 0});
     state_->peers[w] = std::move(peer);
   }
 }
@@ -259,13 +295,20 @@ void TcpTransport::connect(Receiver& receiver, Devices& devices) {
   state_->local.connect(receiver, devices);
 }
 
+std::int64_t TcpTransport::piece_bytes() const { return kPieceBytes; }
+
 bool TcpTransport::is_local(core::Rank rank) const { return !state_->peer_of(rank); }
 
-void TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
+bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
   peer->queue.push_back(
-      {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length), ticket, 0, true});
+      {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length), ticket, 0, false});
+  // Others are told of what left before only by poll().
+  if (peer->queue.size() == 1) state_->write(*peer);
+  if (peer->queue.empty()) return true;
+  peer->queue.back().has_ticket = true;
+  return false;
 }
 
 void TcpTransport::free_slot(const Channel& channel) {
@@ -282,10 +325,9 @@ core::Expected<void> TcpTransport::poll(Clock::time_point until) {
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
   if (!moved && s.failure.empty()) {
-    const Clock::time_point spin_until = std::min(until, Clock::now() + s.options.spin);
-    while (!moved && s.failure.empty() && Clock::now() < spin_until) moved = s.move();
-    if (!moved && s.failure.empty() && Clock::now() < until) {
-      s.wait(until);
+    moved = look_around(std::min(until, Clock::now() + s.options.spin), [&] { return s.move() || !s.failure.empty(); });
+    if (!moved && s.failure.empty()) {
+      s.sleep(until);
       s.move();
     }
   }

@@ -6,15 +6,9 @@
 
 #include "real/devices.h"
 #include "real/transport/transport.h"
+#include "real/transport/waiting.h"
 
 namespace tutti::real {
-
-/// What decides how a TcpTransport waits.
-struct TcpOptions {
-  /// How long poll() looks again and again before it lets the core go. 0 where ranks are more than cores: a rank that
-  /// spins then keeps the very rank that it waits for from running.
-  std::chrono::microseconds spin{0};
-};
 
 /// Between worker processes over TCP (Boost.Asio), one connection per pair, non-blocking. Pieces are received straight
 /// to where the receiver wants them; what is sent leaves the sender's memory without a copy of ours.
@@ -22,15 +16,16 @@ class TcpTransport : public Transport {
  public:
   /// `sockets[w]`: a connected, handshaken socket's file descriptor to worker w, -1 for this worker itself; owned from
   /// now on. `worker_of[r]` is the worker of rank r, helpers included.
-  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const TcpOptions& options);
+  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options);
   ~TcpTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;
-  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
+  bool send(const Piece& piece, const std::byte* payload, Ticket ticket) override;
   void free_slot(const Channel& channel) override;
   core::Expected<void> poll(Clock::time_point until) override;
 
   [[nodiscard]] bool flushed() const override;
+  [[nodiscard]] std::int64_t piece_bytes() const override;
   [[nodiscard]] bool is_local(core::Rank rank) const override;
 
  private:

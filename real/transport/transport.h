@@ -50,6 +50,9 @@ class Receiver {
   virtual std::byte* place(const Piece& piece) = 0;
   /// They lie there now. Follows each place() that did not answer null, before the next.
   virtual void arrived(const Piece& piece) = 0;
+  /// In place of place() and arrived(): all bytes of `piece` are at `bytes`, until this returns. False where place()
+  /// answers null.
+  virtual bool take(const Piece& piece, const std::byte* bytes);
   /// The receiver of `channel` has one slot more. False if it had lent none: then the peer is not what it should be.
   virtual bool slot_freed(const Channel& channel) = 0;
   /// What `ticket` was given for has left the sender's memory.
@@ -66,17 +69,28 @@ class Transport {
   /// Who messages are for, and whose memory those between ranks of this process are copied in.
   /// REQUIRES: comes first; both outlive the transport.
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
-  /// REQUIRES: `payload` stays as it is until Receiver::sent(ticket).
-  virtual void send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
+  /// True if the payload has left the sender's memory already: then nobody is told so.
+  /// REQUIRES: otherwise `payload` stays as it is until Receiver::sent(ticket).
+  virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
+  /// Where the payload of `piece` may be written by the sender itself, so that it is there without a copy; publish()
+  /// then sends it. Null where there is no such place, or none at present: then send().
+  virtual std::byte* reserve(const Piece&) { return nullptr; }
+  /// REQUIRES: reserve() of the same piece was the last call, and was answered.
+  virtual void publish(const Piece&) {}
   /// Tells the sender of `channel` that a message was taken out.
   virtual void free_slot(const Channel& channel) = 0;
-  /// Moves what can be moved now and tells the receivers. If there was nothing, waits for something until `until`.
+  /// Moves what can be moved now and tells the receivers. If there was nothing, waits for something until `until`,
+  /// or less: never more than some 10 ms.
   /// ERRORS: a peer is gone, or does not keep to the protocol.
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
   /// Everything that was handed over has left.
   [[nodiscard]] virtual bool flushed() const = 0;
   /// The rank is of this process: its messages do not leave the memory of the process and its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
+  /// Messages are best sent in pieces of so many bytes: large enough that a header costs nothing, small enough that what
+  /// was just received is still in the cache when it is reduced, and that the next rank begins early.
+  /// At most kMostPieceBytes (wire.h); a multiple of every element's size.
+  [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
   /// When that happened which the receiver is being told of; outside of poll(), now.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
 };

@@ -24,7 +24,10 @@ class Nobody : public real::InterpreterListener {
 /// Takes everything and sends it nowhere; senders get their memory back at once.
 class Sink : public real::Transport {
  public:
-  void send(const real::Piece&, const std::byte*, real::Ticket ticket) override { tickets.push_back(ticket); }
+  bool send(const real::Piece&, const std::byte*, real::Ticket ticket) override {
+    tickets.push_back(ticket);
+    return false;
+  }
   void free_slot(const real::Channel&) override {}
   core::Expected<void> poll(Clock::time_point) override { return {}; }
   void connect(real::Receiver&, real::Devices&) override {}

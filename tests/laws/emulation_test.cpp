@@ -31,8 +31,9 @@ class Wire : public real::Transport {
   Wire(const core::Group& group, std::int32_t worker, std::vector<std::unique_ptr<Wire>>& all)
       : group_(group), worker_(worker), all_(all) {}
   void connect(real::Receiver& receiver, real::Devices&) override { receiver_ = &receiver; }
-  void send(const real::Piece& piece, const std::byte* payload, real::Ticket ticket) override {
+  bool send(const real::Piece& piece, const std::byte* payload, real::Ticket ticket) override {
     sends_.push_back({piece, payload, ticket});
+    return false;
   }
   void free_slot(const real::Channel& channel) override { slots_.push_back(channel); }
   core::Expected<void> poll(Clock::time_point) override {

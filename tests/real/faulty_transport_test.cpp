@@ -123,9 +123,10 @@ class EtherTransport : public Transport {
   EtherTransport(Ether& ether, const core::Group& group, std::int32_t worker)
       : ether_(ether), group_(group), worker_(worker) {}
   void connect(Receiver& receiver, Devices&) override { receiver_ = &receiver; }
-  void send(const Piece& piece, const std::byte* payload, Ticket ticket) override {
+  bool send(const Piece& piece, const std::byte* payload, Ticket ticket) override {
     ether_.put({worker_, of(piece.channel.to), false, piece, {payload, payload + piece.length}});
     sent_.push_back(ticket);
+    return false;
   }
   void free_slot(const Channel& channel) override {
     Piece piece;

@@ -21,8 +21,9 @@ using core::DataType;
 using core::Rank;
 
 constexpr Algorithm kAlgorithms[] = {
-    Algorithm::kRing,      Algorithm::kHalvingDoubling, Algorithm::kPscpu,     Algorithm::kPsgpu,
-    Algorithm::kNccl,      Algorithm::kNcclRing,        Algorithm::kNcclPscpu, Algorithm::kNcclHalvingDoubling,
+    Algorithm::kRing,      Algorithm::kHalvingDoubling, Algorithm::kRecursiveDoubling,
+    Algorithm::kPscpu,     Algorithm::kPsgpu,           Algorithm::kNccl,
+    Algorithm::kNcclRing,  Algorithm::kNcclPscpu,       Algorithm::kNcclHalvingDoubling,
     Algorithm::kPscpuPscpu};
 
 struct Shape {

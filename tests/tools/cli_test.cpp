@@ -484,19 +484,27 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
   const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "4", "-e", "4K", "-f",
                                "32", "-n", "2", "-w", "1"});
   ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("run over tcp"));
+  const Outcome shm = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "--transport", "shm",
+                                 "-b", "1K", "-e", "1K", "-n", "30", "-w", "0"});
+  ASSERT_EQ(shm.status, 0) << shm.err;
+  EXPECT_THAT(shm.out, HasSubstr("run over shared memory"));
   EXPECT_THAT(o.out, testing::ContainsRegex("size +count +type +redop +root +time +algbw +busbw +#wrong"));
   EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
 }
 
 TEST(Perf, RefusesWhatIsNoSize) {
-  for (const std::vector<std::string>& bad : std::vector<std::vector<std::string>>{{"-b", "x"},
-                                                                                   {"-b", "8", "-e", "4"},
-                                                                                   {"-e", "1T"},
-                                                                                   {"-f", "1"},
-                                                                                   {"--backend", "nccl"},
-                                                                                   {"-n", "5"},
-                                                                                   {"--backend", "tcp", "-n", "0"},
-                                                                                   {"--type", "f"}}) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{"-b", "x"},
+                                             {"-b", "8", "-e", "4"},
+                                             {"-e", "1T"},
+                                             {"-f", "1"},
+                                             {"--backend", "nccl"},
+                                             {"-n", "5"},
+                                             {"--transport", "shm"},
+                                             {"--backend", "tcp", "--transport", "x"},
+                                             {"--backend", "tcp", "-n", "0"},
+                                             {"--type", "f"}}) {
     std::vector<std::string> arguments{"perf", scenario("01_two_ranks")};
     arguments.insert(arguments.end(), bad.begin(), bad.end());
     EXPECT_EQ(run_tutti(arguments).status, 2) << bad.front();

@@ -104,9 +104,12 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
        {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2 reduction: MEAN", "algorithm: \"psgpu\" shards: 3",
         "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"nccl/ring\"", "algorithm: \"nccl/pscpu\"",
         "algorithm: \"pscpu/pscpu\"", "algorithm: \"ring\" bytes_per_pack: 0"}) {
-    const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario(strategy))});
-    EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
-    EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+    for (const char* transport : {"tcp", "shm"}) {
+      const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario(strategy)), "--transport", transport});
+      EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
+      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp")) << strategy;
+    }
   }
 }
 
@@ -177,35 +180,41 @@ TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
 }
 
 TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
-  const TemporaryFolder folder;
-  const std::string file = folder.write(
-      "killed.textproto", scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1000 } forward_ms: 60000"));
-  Running running({"run", file, "--timeline", folder.file("t.tutti")});
-  const std::vector<pid_t> workers = workers_of(file, 3);
-  ASSERT_EQ(workers.size(), 3u);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  ::kill(workers[1], SIGKILL);
-  const Outcome& ran = running.wait();
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, testing::ContainsRegex("worker [0-2] was ended by signal 9"));
-  EXPECT_TRUE(all_gone(workers));
+  for (const char* transport : {"tcp", "shm"}) {
+    const TemporaryFolder folder;
+    const std::string file =
+        folder.write("killed.textproto",
+                     scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1000 } forward_ms: 60000"));
+    Running running({"run", file, "--timeline", folder.file("t.tutti"), "--transport", transport});
+    const std::vector<pid_t> workers = workers_of(file, 3);
+    ASSERT_EQ(workers.size(), 3u);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ::kill(workers[1], SIGKILL);
+    const Outcome& ran = running.wait();
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, testing::ContainsRegex("worker [0-2] was ended by signal 9"));
+    EXPECT_TRUE(all_gone(workers));
+  }
 }
 
 TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
-  const TemporaryFolder folder;
-  const std::string file = folder.write(
-      "stopped.textproto", scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 1500"));
-  Running running({"run", file, "--timeout-seconds", "1"});
-  const std::vector<pid_t> workers = workers_of(file, 2);
-  ASSERT_EQ(workers.size(), 2u);
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  ::kill(workers[0], SIGSTOP);
-  const Outcome& ran = running.wait();
-  EXPECT_EQ(ran.status, 1);
-  // On a very busy machine it may have been stopped before it met the others.
-  EXPECT_THAT(ran.err, testing::AnyOf(HasSubstr("worker 1 says: nothing has moved for 1 s"), HasSubstr("says nothing"),
-                                      HasSubstr("never came"), HasSubstr("is not it")));
-  EXPECT_TRUE(all_gone(workers));
+  for (const char* transport : {"tcp", "shm"}) {
+    const TemporaryFolder folder;
+    const std::string file =
+        folder.write("stopped.textproto",
+                     scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 1500"));
+    Running running({"run", file, "--timeout-seconds", "1", "--transport", transport});
+    const std::vector<pid_t> workers = workers_of(file, 2);
+    ASSERT_EQ(workers.size(), 2u);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ::kill(workers[0], SIGSTOP);
+    const Outcome& ran = running.wait();
+    EXPECT_EQ(ran.status, 1);
+    // On a very busy machine it may have been stopped before it met the others.
+    EXPECT_THAT(ran.err, testing::AnyOf(HasSubstr("worker 1 says: nothing has moved for 1 s"),
+                                        HasSubstr("says nothing"), HasSubstr("never came"), HasSubstr("is not it")));
+    EXPECT_TRUE(all_gone(workers));
+  }
 }
 
 TEST(RunForReal, ControlCEndsTheWorkersAndKeepsTheTimeline) {
@@ -230,6 +239,8 @@ TEST(RunForReal, RefusesWhatItCannotRun) {
   EXPECT_THAT(many.err, HasSubstr("1000 workers would be as many processes"));
   EXPECT_EQ(run_tutti({"worker", "--join", "nowhere", "--worker", "0"}).status, 2);
   EXPECT_EQ(run_tutti({"run", folder.file("s.textproto"), "--timeout-seconds", "0"}).status, 2);
+  EXPECT_THAT(run_tutti({"run", folder.file("s.textproto"), "--transport", "rdma"}).err,
+              HasSubstr("--transport rdma: expected tcp or shm"));
 }
 
 }  // namespace

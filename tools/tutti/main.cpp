@@ -110,6 +110,8 @@ void add_run(CLI::App& app, RealRunOptions& o) {
                 "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed")
       ->capture_default_str();
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");
+  c->add_option("--transport", o.transport, "Between workers: tcp, or shm (memory that they share)")
+      ->capture_default_str();
 }
 
 void add_compare(CLI::App& app, CompareOptions& o) {
@@ -134,6 +136,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M");
   c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
   c->add_option("--backend", o.backend, "sim, or tcp: processes of this machine")->capture_default_str();
+  c->add_option("--transport", o.transport, "Between workers of a real run: tcp, or shm (memory that they share)");
   c->add_option("-b,--minbytes", o.least, "Smallest size")->capture_default_str();
   c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();
   c->add_option("-f,--stepfactor", o.factor, "From size to size")->capture_default_str();

@@ -34,14 +34,14 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   return number << shift;
 }
 
-/// Keeps nothing of a run but how long its packs took.
+/// Keeps nothing of a run but how long its packs took: of a real run the one of all iterations together.
 class PackTimes : public core::TimelineSink {
  public:
   void begin(const core::RunInfo&) override {}
   void track(const core::Track&) override {}
   void span(core::TrackId, const core::Span&) override {}
   void step(const core::StepRecord&) override {}
-  void pack(const core::PackRecord& pack) override { times.push_back(pack.end - pack.last_start); }
+  void pack(const core::PackRecord& pack) override { times.push_back(pack.end - pack.first_start); }
   void link(const core::LinkRecord&) override {}
   void path(const core::PathPiece&) override {}
   void note(const std::string&) override {}
@@ -84,10 +84,14 @@ std::string how(const core::Scenario& scenario) {
   return core::describe(plain);
 }
 
-std::string text_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows, bool real) {
-  std::string text = fmt::format("# all-reduce by {}, {}, {}\n#\n", how(scenario), describe(*scenario.cluster),
-                                 real ? "run over tcp by processes of this machine; every element compared"
-                                      : "simulated; no elements are compared");
+std::string text_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows,
+                    const std::string& transport) {
+  const bool real = !transport.empty();
+  std::string text =
+      fmt::format("# all-reduce by {}, {}, {}\n#\n", how(scenario), describe(*scenario.cluster),
+                  transport == "shm" ? "run over shared memory by processes of this machine; every element compared"
+                  : real             ? "run over tcp by processes of this machine; every element compared"
+                                     : "simulated; no elements are compared");
   text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>34}\n", "", "", "", "", "", "in-place");
   text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", "size", "count", "type", "redop",
                       "root", "time", "algbw", "busbw", "#wrong");
@@ -105,10 +109,11 @@ std::string text_of(const core::Scenario& scenario, core::DataType type, const s
 }
 
 std::string json_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows,
-                    const std::string& backend) {
+                    const std::string& backend, const std::string& transport) {
   Json json;
   json.object([&] {
     json.field("backend", std::string_view(backend));
+    if (!transport.empty()) json.field("transport", std::string_view(transport));
     json.field("cluster", std::string_view(describe(*scenario.cluster)));
     json.field("strategy", std::string_view(how(scenario)));
     json.field("ranks", scenario.cluster->replicas());
@@ -128,6 +133,7 @@ std::string json_of(const core::Scenario& scenario, core::DataType type, const s
 
 struct Request {
   bool real = false;
+  std::string transport;
   core::DataType type = core::DataType::kFloat32;
   std::vector<std::int64_t> elements;
   std::int32_t iterations = 20;
@@ -140,6 +146,11 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (options.backend != "sim" && options.backend != "tcp")
     return wrong(fmt::format("--backend {}: expected sim or tcp", options.backend));
   request.real = options.backend == "tcp";
+  if (!request.real && !options.transport.empty())
+    return wrong("--transport is that of a real run; the simulator needs none (--backend tcp)");
+  if (!options.transport.empty() && options.transport != "tcp" && options.transport != "shm")
+    return wrong(fmt::format("--transport {}: expected tcp or shm", options.transport));
+  if (request.real) request.transport = options.transport.empty() ? "tcp" : options.transport;
   const auto type = core::parse_data_type(options.type);
   if (!type)
     return wrong(
@@ -155,7 +166,7 @@ Expected<Request> read_request(const PerfOptions& options) {
     return wrong("-n and -w repeat a real run; the simulator needs no repetition (--backend tcp)");
   request.iterations = options.iterations.value_or(request.iterations);
   request.warm_up = options.warm_up.value_or(request.warm_up);
-  if (request.iterations < 1 || request.iterations > 100'000) return wrong("-n must be from 1 to 100000");
+  if (request.iterations < 1 || request.iterations > 100'000'000) return wrong("-n must be from 1 to 100000000");
   if (request.warm_up < 0 || request.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
@@ -182,9 +193,11 @@ int perf(const PerfOptions& options, const Environment& environment) {
   sim::Simulator simulator;
   real::TcpExecutorOptions process_options;
   process_options.program = "/proc/self/exe";
+  process_options.transport = request->transport;
+  process_options.loop = real::LoopOptions{request->iterations, request->warm_up};
   real::TcpExecutor processes(process_options);
   core::Executor& executor = request->real ? static_cast<core::Executor&>(processes) : simulator;
-  const std::int32_t steps = request->real ? request->warm_up + request->iterations : 1;
+  const std::int32_t repetitions = request->real ? request->iterations : 1;
   const auto n = static_cast<double>(scenario->cluster->replicas());
 
   Interrupt interrupt;
@@ -194,7 +207,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
   for (std::size_t i = 0; i < request->elements.size() && !interrupt.happened(); ++i) {
     const std::int64_t elements = request->elements[i];
     const auto one =
-        core::read_scenario(core::with_one_buffer(scenario->text, scenario->file, request->type, elements, steps),
+        core::read_scenario(core::with_one_buffer(scenario->text, scenario->file, request->type, elements, 1),
                             scenario->file, environment.library);
     if (!one) return report(one.error());
     PackTimes packs;
@@ -207,20 +220,18 @@ int perf(const PerfOptions& options, const Environment& environment) {
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
     if (const auto ran = executor.run(*one, record, control, packs); !ran) return report(ran.error());
-    if (packs.times.size() != static_cast<std::size_t>(steps)) break;  // interrupted
-    Time sum;
-    const std::size_t first = request->real ? static_cast<std::size_t>(request->warm_up) : 0;
-    for (std::size_t p = first; p < packs.times.size(); ++p) sum += packs.times[p];
+    if (packs.times.size() != 1) break;  // interrupted
     Row row;
     row.elements = elements;
     row.bytes = elements * core::size_of(request->type).count();
-    row.us = core::to_us(sum) / static_cast<double>(packs.times.size() - first);
+    row.us = core::to_us(packs.times.front()) / repetitions;
     row.algbw = row.us > 0 ? static_cast<double>(row.bytes) / row.us / 1e3 : 0;
     row.busbw = row.algbw * 2 * (n - 1) / n;
     rows.push_back(row);
   }
-  const int printed = print_out(*format == Format::kJson ? json_of(*scenario, request->type, rows, options.backend)
-                                                         : text_of(*scenario, request->type, rows, request->real));
+  const int printed =
+      print_out(*format == Format::kJson ? json_of(*scenario, request->type, rows, options.backend, request->transport)
+                                         : text_of(*scenario, request->type, rows, request->transport));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -15,6 +15,7 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
+  std::string transport;                   ///< of a real run: tcp (the default) or shm
   std::optional<std::int32_t> iterations;  ///< of a real run; default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";

@@ -50,6 +50,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
   if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
     return report(Error::request("--time-scale must be from 0.001 to 1000000"));
+  if (options.transport != "tcp" && options.transport != "shm")
+    return report(Error::request("--transport " + options.transport + ": expected tcp or shm"));
   auto part = part_in_run(options.join, "", environment_variable);
   if (!part) return report(part.error());
   // The same command runs everywhere; --listen is for the one that coordinates.
@@ -60,6 +62,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   executor_options.timeout_seconds = options.timeout_seconds;
   executor_options.busy = options.compute == "busy";
   executor_options.gathering = part->gathering;
+  executor_options.transport = options.transport;
   if (options.emulate) {
     executor_options.time_scale = [&options](const core::Scenario& scenario) {
       return options.time_scale ? *options.time_scale : time_scale_for(scenario);

@@ -18,6 +18,7 @@ struct RealRunOptions : ExecuteOptions {
   double timeout_seconds = 60;
   bool no_verify = false;
   std::string compute = "sleep";  ///< or busy
+  std::string transport = "tcp";
   bool emulate = false;
   std::optional<double> time_scale;
 };

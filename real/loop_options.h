@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tutti::real {
+
+/// How often a collective is repeated. All iterations run back to back, in place, and move the same bytes.
+struct LoopOptions {
+  std::int32_t iterations = 20;  ///< timed, at least 1
+  std::int32_t warm_up = 5;      ///< before them, not timed
+};
+
+}  // namespace tutti::real

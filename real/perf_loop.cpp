@@ -1,0 +1,141 @@
+#include "real/perf_loop.h"
+
+#include <fmt/format.h>
+
+#include "real/verify.h"
+
+namespace tutti::real {
+
+using core::Expected;
+using core::Rank;
+using Clock = Transport::Clock;
+
+namespace {
+
+core::Expected<void> failed(const std::string& text) { return tl::make_unexpected(core::Error::run(text)); }
+
+}  // namespace
+
+PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+                   const WorkerOptions& options, const LoopOptions& loop)
+    : scenario_(scenario),
+      collective_(scenario.plan.packs.front().collective),
+      worker_(worker),
+      transport_(transport),
+      devices_(devices),
+      options_(options),
+      loop_(loop),
+      interpreter_(transport, devices, *this, false) {
+  const core::Cluster& cluster = *scenario.cluster;
+  const int per_worker = cluster.replicas_per_worker();
+  for (int i = 0; i < per_worker; ++i) ranks_.push_back(static_cast<Rank>(worker * per_worker + i));
+  replicas_ = ranks_.size();
+  if (collective_.schedule->ranks() > cluster.replicas())
+    ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
+  for (std::size_t r = 0; r < replicas_; ++r)
+    data_.push_back(devices.take(ranks_[r], collective_.bytes().count(), false));
+  places_.resize(ranks_.size());
+  for (std::size_t r = 0; r < replicas_; ++r) places_[r] = data_[r].get();
+  open(0);
+}
+
+void PerfLoop::open(std::uint32_t iteration) {
+  interpreter_.open({iteration, 0}, collective_, Operation::kSum, ranks_, places_);
+}
+
+Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
+  if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
+  if (auto warm = iterate(loop_.warm_up, idle); !warm) return tl::make_unexpected(warm.error());
+  const Clock::time_point start = Clock::now();
+  if (auto timed = iterate(loop_.iterations, idle); !timed) return tl::make_unexpected(timed.error());
+  const Clock::time_point end = Clock::now();
+  if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
+
+  WorkerStep result;
+  for (std::size_t r = 0; r < replicas_; ++r) {
+    const core::PartId device = scenario_.cluster->replica(ranks_[r]);
+    result.replicas.push_back({scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start});
+  }
+  result.packs.push_back({0, start, start, start, end});
+  return result;
+}
+
+/// An iteration on fresh inputs whose results are compared.
+Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
+  Reduced reduced;
+  reduced.type = collective_.type;
+  reduced.key = std::uint64_t{iteration_} << 32;
+  reduced.contributors = static_cast<std::int32_t>(collective_.contributors);
+  const std::int64_t bytes = collective_.bytes().count();
+  std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
+  for (std::size_t r = 0; r < replicas_; ++r) {
+    const bool reached = devices_.host_reaches(ranks_[r]);
+    if (!reached) bounce[r].resize(static_cast<std::size_t>(bytes));
+    std::byte* const to = reached ? places_[r] : bounce[r].data();
+    fill_inputs(reduced, ranks_[r], to, collective_.elements);
+    if (!reached) devices_.copy_now(places_[r], to, bytes);
+  }
+  if (auto done = one(idle); !done || !options_.verify) return done;
+  const std::vector<Rank> ranks(ranks_.begin(), ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_));
+  std::vector<const std::byte*> results;
+  for (std::size_t r = 0; r < replicas_; ++r) {
+    if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
+    results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
+  }
+  const auto wrong = find_wrong_element(reduced, collective_.elements, ranks, results);
+  if (!wrong) return {};
+  wrong_result_ = true;
+  return failed(fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}",
+                            iteration_ - 1, wrong->element, wrong->rank, wrong->got, wrong->expected,
+                            wrong->tolerance));
+}
+
+Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>& idle) {
+  for (std::int32_t i = 0; i < times; ++i) {
+    if (auto done = one(idle); !done) return done;
+  }
+  return {};
+}
+
+Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
+  const CollectiveTag tag{iteration_, 0};
+  open(++iteration_);
+  ranks_left_ = ranks_.size();
+  for (const Rank rank : ranks_) interpreter_.start(tag, rank);
+  interpreter_.run_ready();
+  // The clock is read only where nothing moves: short messages take no longer than a few readings of it.
+  Clock::time_point moved{};
+  for (std::int64_t seen = interpreter_.pieces(); ranks_left_ > 0;) {
+    if (auto polled = transport_.poll(devices_.next_due()); !polled) return polled;
+    if (auto polled = devices_.poll(interpreter_); !polled) return polled;
+    interpreter_.run_ready();
+    if (!interpreter_.failure().empty()) return failed(interpreter_.failure());
+    if (interpreter_.pieces() != seen) {
+      seen = interpreter_.pieces();
+      moved = {};
+      continue;
+    }
+    const Clock::time_point now = Clock::now();
+    if (moved == Clock::time_point{}) moved = now;
+    if (now - moved > options_.timeout)
+      return failed(
+          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), interpreter_.where_it_stands()));
+    if (!idle()) return failed("the run was stopped");
+  }
+  interpreter_.close(tag);
+  if (iteration_ % 64 == 0 && !idle()) return failed("the run was stopped");
+  return {};
+}
+
+void PerfLoop::rank_done(CollectiveTag, Rank) { --ranks_left_; }
+
+Expected<void> PerfLoop::flush() {
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  while (!transport_.flushed()) {
+    if (auto polled = transport_.poll(Clock::now() + std::chrono::milliseconds(5)); !polled) return polled;
+    if (Clock::now() > until) return failed("a peer takes nothing any more");
+  }
+  return {};
+}
+
+}  // namespace tutti::real

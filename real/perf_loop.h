@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "real/devices.h"
+#include "real/interpreter/interpreter.h"
+#include "real/loop_options.h"
+#include "real/transport/transport.h"
+#include "real/worker_run.h"
+
+namespace tutti::real {
+
+/// One worker's part of a benchmark: the scenario's first pack, reduced again and again without a word to the
+/// coordinator in between. The first iteration and one after the timed ones are on fresh inputs and compared element by
+/// element; those between reduce what the one before left (as nccl-tests and the OSU benchmarks do).
+///
+/// An all-reduce ends nowhere before it has begun everywhere, so a peer is at most one iteration ahead: the next one is
+/// open for its messages before the one at hand starts.
+class PerfLoop : private InterpreterListener {
+ public:
+  /// REQUIRES: scenario, transport and devices outlive the loop.
+  PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
+           const WorkerOptions& options, const LoopOptions& loop);
+
+  Receiver& receiver() { return interpreter_; }
+
+  /// Begin and end of all timed iterations together, as the only pack of a step. `idle` is called now and then; it
+  /// answers false to give up.
+  /// ERRORS: as WorkerRun::run; a wrong element.
+  core::Expected<WorkerStep> run(const std::function<bool()>& idle);
+  [[nodiscard]] bool wrong_result() const { return wrong_result_; }
+  core::Expected<void> flush();
+  core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
+
+ private:
+  void rank_done(CollectiveTag collective, core::Rank rank) override;
+  void step_done(const StepDone&) override {}
+
+  void open(std::uint32_t iteration);
+  core::Expected<void> iterate(std::int32_t times, const std::function<bool()>& idle);
+  core::Expected<void> one(const std::function<bool()>& idle);
+  core::Expected<void> checked(const std::function<bool()>& idle);
+
+  const core::Scenario& scenario_;
+  const core::Collective& collective_;
+  std::int32_t worker_;
+  Transport& transport_;
+  Devices& devices_;
+  WorkerOptions options_;
+  LoopOptions loop_;
+  Interpreter interpreter_;
+  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
+  std::size_t replicas_ = 0;
+  std::vector<Devices::Memory> data_;  ///< by replica
+  std::vector<std::byte*> places_;     ///< by place in ranks_; null for the host
+  std::uint32_t iteration_ = 0;        ///< the next to start
+  std::size_t ranks_left_ = 0;
+  bool wrong_result_ = false;
+};
+
+}  // namespace tutti::real
