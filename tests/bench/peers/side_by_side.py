@@ -62,7 +62,8 @@ def iterations(number, ranks, share):
 
 class Runner:
     def __init__(self, arguments, ranks, folder, share, seconds):
-        self.programs, self.ranks, self.folder, self.share, self.seconds = arguments.programs, ranks, folder, share, seconds
+        self.programs, self.ranks, self.folder = arguments.programs, ranks, folder
+        self.share, self.seconds = share, seconds
         self.rest = arguments.rest
         self.first = ["chrt", "--rr", "1"] if arguments.real_time else []
 
@@ -213,12 +214,16 @@ def conditions(arguments):
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     mpich = first_line(["mpichversion"], r"MPICH Version:\s*(\S+)")
-    return (f"{os.cpu_count()} CPUs ({model[1] if model else '?'}), Linux {os.uname().release}; "
-            f"{first_line([arguments.programs + '/bin/tutti', '--version'], r'(.*)')}, "
-            f"Open MPI {first_line(['mpirun.openmpi', '--version'], r'Open MPI\\)? (\\S+)')}, MPICH {mpich}; "
-            f"congestion control: {congestion} for the MPIs, cubic for Tutti (it asks for it; reno where that is refused); nothing pinned; "
-            f"{'all programs with real-time priority; ' if arguments.real_time else ''}"
-            f"load average at the start {os.getloadavg()[0]:.2f}")
+    open_mpi = first_line(["mpirun.openmpi", "--version"], r"Open MPI\)? (\S+)")
+    tutti = first_line([arguments.programs + "/bin/tutti", "--version"], "(.*)")
+    return "; ".join([
+        f"{os.cpu_count()} CPUs ({model[1] if model else '?'}), Linux {os.uname().release}",
+        f"{tutti}, Open MPI {open_mpi}, MPICH {mpich}",
+        f"congestion control: {congestion} for the MPIs, cubic for Tutti (it asks for it; reno where that is refused)",
+        "nothing pinned",
+        "all programs with real-time priority" if arguments.real_time else "ordinary priority",
+        f"load average at the start {os.getloadavg()[0]:.2f}",
+    ])
 
 
 def main():
@@ -244,7 +249,8 @@ def main():
         inner = [a for i, a in enumerate(sys.argv[1:])
                  if a != "--congestion" and sys.argv[i] != "--congestion" and not a.startswith("--congestion=")]
         script = f"ip link set lo up && echo {arguments.congestion} > /proc/sys/net/ipv4/tcp_congestion_control && "
-        os.execvp("unshare", ["unshare", "-n" if os.geteuid() == 0 else "-rn", "sh", "-c", script + 'exec "$@"', "sh", sys.executable, __file__, *inner])
+        alone = ["unshare", "-n" if os.geteuid() == 0 else "-rn", "sh", "-c", script + 'exec "$@"', "sh"]
+        os.execvp("unshare", [*alone, sys.executable, __file__, *inner])
     with open(arguments.raw, "w") as raw, tempfile.TemporaryDirectory() as folder:
         raw.write("ranks,pass,side,medium,algorithm,bytes,us\n")
         print(conditions(arguments), flush=True)
