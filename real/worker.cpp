@@ -69,10 +69,10 @@ class Worker {
       const std::string text =
           fmt::format("{} ({})", done.error().message(), heartbeat_ ? heartbeat_->doing() : "joining");
       told = tell(text);
-      const bool waits = told && interrupted().has_value();
-      done = tl::make_unexpected(waits ? verdict(text) : Error::run(text));
+      // Also if it takes nothing any more: what it said before may still be unread.
+      done = tl::make_unexpected(interrupted() ? verdict(text) : Error::run(text));
     }
-    return {std::move(done), told && !coordinator_gone_};
+    return {std::move(done), (told || coordinator_said_so_) && !coordinator_gone_};
   }
 
  private:

