@@ -34,6 +34,7 @@ class Coordinator {
   Expected<void> all_steps();
   Expected<void> start_workers();
   Expected<void> assign();
+  [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
@@ -152,7 +153,7 @@ Expected<void> Coordinator::start_workers() {
   if (is_every_address(order.join.host)) {
     // Others will reach it by the address at which they reached the coordinator.
     order.join.host = "127.0.0.1";
-    order.listen = "0.0.0.0:0";
+    order.listen = "0.0.0.0:0";  // nothing more than the user has opened
   }
   for (order.worker = 0; order.worker < count; ++order.worker) {
     if (auto started = children_.start(order); !started) return started;
@@ -160,7 +161,24 @@ Expected<void> Coordinator::start_workers() {
   return {};
 }
 
+/// A worker that has joined over loopback listens there, unless it was told otherwise.
+std::string Coordinator::unreachable() const {
+  const auto near = [](const Member& m) { return is_loopback(m.address.host).value_or(false); };
+  std::optional<std::size_t> inside;
+  bool outside = false;
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (near(crew_[w]) && crew_[w].only_there) inside = w;
+    outside = outside || !near(crew_[w]);
+  }
+  if (!inside || !outside) return {};
+  return fmt::format(
+      "{} has joined over loopback, where those of other machines do not reach it; join it by this "
+      "machine's address",
+      crew_.name(*inside));
+}
+
 Expected<void> Coordinator::assign() {
+  if (const std::string why = unreachable(); !why.empty()) return tl::make_unexpected(Error::request(why));
   Control message;
   proto::Assignment& assignment = *message.mutable_assignment();
   assignment.set_scenario_file(scenario_.file);

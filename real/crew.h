@@ -17,6 +17,7 @@ namespace tutti::real {
 struct Member {
   std::optional<ControlChannel> channel;
   Address address;           ///< where its peers reach it
+  bool only_there = false;   ///< it listens at that address and at no other
   std::string host;          ///< the name of its machine
   bool other_clock = false;  ///< it reads another clock than the coordinator
   int cores = 1;

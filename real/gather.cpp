@@ -176,6 +176,7 @@ class Gatherer {
     if (member.channel) return refuse(guest.channel, fmt::format("there is a worker {} already", w), true);
     const std::string own_clock = clock_identity();
     member.address = {hello.address().host().empty() ? guest.host : hello.address().host(), hello.address().port()};
+    member.only_there = !hello.address().host().empty();
     member.host = hello.host_name();
     member.other_clock = own_clock.empty() || hello.clock() != own_clock;
     member.cores = std::max(hello.cores(), 1);

@@ -71,10 +71,10 @@ class Worker {
       const std::string text =
           fmt::format("{} ({})", done.error().message(), heartbeat_ ? heartbeat_->doing() : "joining");
       told = tell(text);
-      const bool waits = told && interrupted().has_value();
-      done = tl::make_unexpected(waits ? verdict(text) : Error::run(text));
+      // Also if it takes nothing any more: what it said before may still be unread.
+      done = tl::make_unexpected(interrupted() ? verdict(text) : Error::run(text));
     }
-    return {std::move(done), told};
+    return {std::move(done), (told || coordinator_said_so_) && !coordinator_gone_};
   }
 
  private:
@@ -101,6 +101,7 @@ class Worker {
     const auto until = Clock::now() + std::chrono::seconds(3);
     while (Clock::now() < until) {
       auto message = channel_.receive(until);
+      coordinator_gone_ = !message;
       // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
       if (!message && blamed_worker(text))
         return Error::run(fmt::format("the coordinator is gone ({})", heartbeat_ ? heartbeat_->doing() : "joining"));
@@ -396,6 +397,7 @@ class Worker {
   bool wrong_result_ = false;
   bool told_ = false;
   bool coordinator_said_so_ = false;
+  bool coordinator_gone_ = false;
 };
 
 /// Where a worker listens for its peers: as it was told, or at the address by which it reaches the coordinator.

@@ -37,7 +37,7 @@ struct WorkerJoin {
 /// How a worker's life ended.
 struct WorkerEnd {
   core::Expected<void> done;
-  bool told = false;  ///< the coordinator has heard of the error, or said it itself
+  bool told = false;  ///< the coordinator, who is still there, has heard of the error or said it itself
 };
 
 /// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone. Needs no files: the

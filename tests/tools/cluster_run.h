@@ -51,6 +51,8 @@ class ClusterRun {
     return workers_.emplace_back(words, environment);
   }
 
+  /// Waits until all have joined. False if the coordinator ended before.
+  bool is_on() { return coordinator().says("all workers are here"); }
   Process& coordinator() { return coordinator_.front(); }
   Process& worker(std::size_t i) { return workers_[i]; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }

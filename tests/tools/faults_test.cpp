@@ -31,7 +31,11 @@ using testing::HasSubstr;
 
 const std::string kOurs(version());
 
-void let_it_run() { std::this_thread::sleep_for(std::chrono::milliseconds(700)); }
+/// Until it is in a step, most likely; what is expected holds before that too.
+void let_it_run(ClusterRun& run) {
+  ASSERT_TRUE(run.is_on()) << run.coordinator().err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+}
 
 /// Every one of these ended with status 1 and one line that has this.
 void expect_failed(Process& process, const testing::Matcher<std::string>& says, const std::string& who) {
@@ -68,7 +72,7 @@ std::unique_ptr<Control> next(ControlChannel& channel) {
 TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
   ClusterRun run(long_ring_of(3));
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
-  let_it_run();
+  let_it_run(run);
   run.worker(1).signal(SIGKILL);
   const auto named = HasSubstr("worker 1 is gone (");
   expect_failed(run.coordinator(), named, "coordinator");
@@ -79,7 +83,7 @@ TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
 TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
   ClusterRun run(long_ring_of(3), {"--timeout-seconds", "1"});
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
-  let_it_run();
+  let_it_run(run);
   run.worker(2).signal(SIGSTOP);
   const auto named = HasSubstr("worker 2 has ");
   expect_failed(run.coordinator(), AllOf(named, HasSubstr("said nothing for")), "coordinator");
@@ -90,7 +94,7 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
 TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
   ClusterRun run(long_ring_of(2));
   for (const char* number : {"0", "1"}) run.join({"--worker", number});
-  let_it_run();
+  let_it_run(run);
   run.worker(0).signal(SIGTERM);
   expect_failed(run.coordinator(), HasSubstr("worker 0 says: interrupted ("), "coordinator");
   expect_failed(run.worker(0), HasSubstr("interrupted"), "itself");
@@ -101,7 +105,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
   ClusterRun run(long_ring_of(2));
   run.join();
   run.join();
-  let_it_run();
+  let_it_run(run);
   run.coordinator().signal(SIGKILL);
   for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the coordinator is gone ("), "worker");
 }
@@ -110,7 +114,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   ClusterRun run(long_ring_of(2, 3, 500), {"--timeout-seconds", "1"});
   run.join();
   run.join();
-  let_it_run();
+  let_it_run(run);
   run.coordinator().signal(SIGSTOP);
   for (const std::size_t w : {0, 1})
     expect_failed(run.worker(w), HasSubstr("the coordinator has said nothing for 3 s ("), "worker");
@@ -120,6 +124,7 @@ TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
   ClusterRun run(long_ring_of(2, 2, 300), {"--timeout-seconds", "20"});
   run.join();
   run.join();
+  ASSERT_TRUE(run.is_on());
   for (int i = 0; i < 4; ++i) {
     run.worker(1).signal(SIGSTOP);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -159,7 +164,7 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
     ClusterRun run(ring_of(2, 100'000), {"--timeline", timeline, "--format", format});
     run.join({"--worker", "0"});
     run.join({"--worker", "1"});
-    let_it_run();
+    let_it_run(run);
     run.worker(1).signal(SIGKILL);
     const Outcome outcome = run.coordinator().wait();
     EXPECT_EQ(outcome.status, 1);
@@ -191,7 +196,7 @@ TEST(Faults, ControlCEndsWorkersElsewhereToo) {
   ClusterRun run(long_ring_of(2), {"--timeline", folder.file("t.tutti")});
   run.join();
   run.join();
-  let_it_run();
+  let_it_run(run);
   run.coordinator().signal(SIGINT);
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);

@@ -14,6 +14,7 @@
 #include <map>
 #include <thread>
 
+#include "core/timeline/reader.h"
 #include "tests/tools/cluster_run.h"
 
 namespace tutti::test {
@@ -96,6 +97,10 @@ TEST(JoiningSecret, BeyondThisMachineOnlyWithOne) {
   const Outcome joins = Process({"worker", "--join", "192.0.2.7:4711"}).wait();
   EXPECT_EQ(joins.status, 2);
   EXPECT_THAT(joins.err, HasSubstr("joining 192.0.2.7:4711 needs a secret"));
+  const Outcome opens =
+      Process({"worker", "--join", "127.0.0.1:4711", "--listen", "0.0.0.0:0", "--wait-seconds", "1"}).wait();
+  EXPECT_EQ(opens.status, 2);
+  EXPECT_THAT(opens.err, HasSubstr("listening at 0.0.0.0:0 needs a secret"));
   const Outcome weak = Process({"worker", "--join", "192.0.2.7:4711"}, {{{"TUTTI_SECRET", "1234"}}}).wait();
   EXPECT_EQ(weak.status, 2);
   EXPECT_THAT(weak.err, HasSubstr("the secret has 4 characters"));
@@ -297,6 +302,20 @@ TEST(Launchers, CanBeLeftOutOfIt) {
   EXPECT_EQ(Process({"run", file, "--wait-seconds", "0"}).wait().status, 2);
 }
 
+TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
+  Launched launched(3, long_ring_of(3), [](int rank) { return open_mpi(rank, 3); });
+  // The rendezvous is taken away when all have met.
+  while (launched.folder.files().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  launched.ranks[2].signal(SIGKILL);
+  const Outcome zero = launched.ranks[0].wait();
+  EXPECT_EQ(zero.status, 1);
+  EXPECT_THAT(zero.err, HasSubstr("worker 2 is gone ("));
+  const Outcome one = launched.ranks[1].wait();
+  EXPECT_THAT(one.err, HasSubstr("the run has failed: worker 2 is gone ("));
+  EXPECT_EQ(one.status, 0) << "else its launcher kills rank 0, which has files to end";
+}
+
 // --- the launchers themselves ---
 
 Outcome launch(std::vector<std::string> launcher, const std::string& scenario) {
@@ -319,6 +338,28 @@ TEST(RealLaunchers, MpirunOfOpenMpi) {
   const Outcome few = launch(ranks("3"), ring_of(4));
   EXPECT_EQ(few.status, 2);
   EXPECT_THAT(few.err, HasSubstr("the scenario has 4 workers, and 3 processes were started"));
+}
+
+void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
+  if (!have_program(mpirun[0])) GTEST_SKIP() << mpirun[0] << " is not installed";
+  const TemporaryFolder folder;
+  mpirun.insert(mpirun.end(), {"-n", "3", tutti_program(), "run", folder.write("s.textproto", ring_of(3, 100'000)),
+                               "--timeline", folder.file("t.tutti")});
+  Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  run.signal(SIGINT);
+  run.wait();  // with whatever status the launcher makes of that
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline);
+  EXPECT_TRUE(timeline->complete());
+  EXPECT_GE(timeline->steps().size(), 1u);
+}
+
+TEST(RealLaunchers, ControlCOfMpichLeavesAWholeTimeline) { interrupt_and_expect_a_timeline({"mpirun.mpich"}); }
+
+TEST(RealLaunchers, ControlCOfOpenMpiLeavesAWholeTimelineIfItIsGivenTime) {
+  interrupt_and_expect_a_timeline(
+      {"mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "odls_base_sigkill_timeout", "3"});
 }
 
 TEST(RealLaunchers, MpirunOfMpich) {

@@ -177,11 +177,15 @@ class PartFinder {
                        host, address.port));
       return {};
     };
+    part_.gathering.met = [] { tell("all workers are here\n"); };
     return {};
   }
 
   Expected<void> join_at(const Address& at) {
     if (auto allowed = check_secret(at, secret_, "joining"); !allowed) return allowed;
+    if (listen_) {
+      if (auto allowed = check_secret(*listen_, secret_, "listening at"); !allowed) return allowed;
+    }
     part_.coordinates = false;
     part_.where = [appointment = real::Appointment{at, secret_}]() { return std::optional(appointment); };
     return {};

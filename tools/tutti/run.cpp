@@ -33,7 +33,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   const real::WorkerEnd end = real::work(join);
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
-  return report(end.done.error());
+  const int status = report(end.done.error());
+  // Launchers kill all the others when one has failed. Rank 0 has files to end, and its status tells for all.
+  return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 
 }  // namespace
