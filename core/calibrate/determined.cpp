@@ -101,6 +101,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
       unknown.determination = Determination::kDetermined;
       continue;
     }
+    if (candidates.empty()) continue;  // the times scatter too much for any
     unknown.determination = Determination::kConfounded;
     unknown.confounded_with = most_alike(columns, u, candidates, problem.residuals);
   }

@@ -115,8 +115,11 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, bool lane_st
       problems.add(run.error());
       continue;
     }
-    if (run->executor == "simulated")
-      experiments.notes.push_back(path + " was simulated, not measured: what is fitted to it is that simulation");
+    for (const char* made : {"simulated", "emulated"}) {
+      if (!run->executor.starts_with(made)) continue;
+      experiments.notes.push_back(
+          fmt::format("{} was {}, not measured on the cluster: that is what the figures are fitted to", path, made));
+    }
     runs[run->text].push_back(std::move(*run));
   }
   if (!problems.empty()) return problems.take();

@@ -7,7 +7,8 @@
 //      and what mattered most among them at the start still does.
 //   2. The Jacobian there says which unknowns the residuals determine. Those are fitted, the others wait.
 //   3. As long as much is left, unknowns that could explain it join, one by one, the best first.
-//   4. Unknowns that the residuals do not determine at the solution go back to their start. If that would make the fit
+//   4. If much is left still, the same is tried from where shifts of each unknown alone lead, and kept if far better.
+//   5. Unknowns that the residuals do not determine at the solution go back to their start. If that would make the fit
 //      worse, they go back as far as it does not: the measurements say that they are at least (or at most) so much.
 
 #include "core/calibrate/fit.h"
@@ -48,17 +49,36 @@ class Fitter {
   }
 
   Fit run() {
-    Point point = search_families();
+    Solution solution = solve(search_families());
+    if (loss(residuals(solution.point), kFirstScale) >
+        static_cast<double>(problem_.residuals) * kNominalDeviation * kNominalDeviation) {
+      Solution other = solve(search_alone());
+      const double was = loss(residuals(solution.point), kFirstScale);
+      if (loss(residuals(other.point), kFirstScale) < kWorthAnUnknown * was) solution = std::move(other);
+    }
+    fitted_ = solution.fitted;
+    scale_ = solution.robust.scale;
+    const std::set<int> bounded = take_back(solution.point, solution.robust);
+    return result_at(solution.point, solution.robust, bounded);
+  }
+
+ private:
+  struct Solution {
+    Point point;
+    std::vector<int> fitted;
+    RobustScale robust;
+  };
+
+  /// Steps 2 and 3.
+  Solution solve(Point point) {
+    scale_ = kFirstScale;
     fitted_ = determined(problem_, columns(point), kNominalDeviation).chosen;
     RobustScale robust = refine(point);
     while (!stopped() && let_one_join(point, robust)) {
     }
-    scale_ = robust.scale;
-    const std::set<int> bounded = take_back(point, robust);
-    return result_at(point, robust, bounded);
+    return {std::move(point), fitted_, robust};
   }
 
- private:
   bool stopped() {
     cancelled_ = cancelled_ || problem_.cancelled();
     return cancelled_;
@@ -159,6 +179,7 @@ class Fitter {
     for (const FitProblem::Unknown& unknown : problem_.unknowns) {
       if (!unknown.kept) families.insert(unknown.family);
     }
+    scale_ = kFirstScale;
     Point best = start_;
     double least = cost(best);
     for (const double width : {2.0, 1.0, 0.5, 0.25}) {
@@ -172,6 +193,29 @@ class Fitter {
             if (here >= least) continue;
             least = here;
             best = point;
+          }
+        }
+      }
+    }
+    return best;
+  }
+
+  /// Step 4: each unknown in turn, on as long as it gets better.
+  Point search_alone() {
+    scale_ = kFirstScale;
+    Point best = start_;
+    double least = cost(best);
+    for (const double width : {2.0, 1.0, 0.5, 0.25}) {
+      for (std::size_t u = 0; u < best.size(); ++u) {
+        if (problem_.unknowns[u].kept) continue;
+        for (const double shift : {-width, width}) {
+          for (int step = 0; step < 4 && !stopped(); ++step) {
+            Point point = best;
+            point[u] = within(u, best[u] + shift);
+            const double here = cost(point);
+            if (here >= least * (1 - 1e-6)) break;
+            least = here;
+            best = std::move(point);
           }
         }
       }
@@ -268,7 +312,7 @@ class Fitter {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }
 
-  /// Step 4. Answers the unknowns that could not go back all the way.
+  /// Step 5. Answers the unknowns that could not go back all the way.
   std::set<int> take_back(Point& point, RobustScale& robust) {
     fitted_ = intervals(problem_, columns(point), robust.deviation, fitted_).chosen;
     const double before = cost(point);

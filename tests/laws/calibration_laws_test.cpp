@@ -79,7 +79,7 @@ std::string log_of(const TemporaryFolder& folder, const std::string& name, const
   const auto n = static_cast<double>(scenario.cluster->replicas());
   core::Random random(seed);
   std::string log = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
-  for (std::int64_t elements = 16; elements < 40'000'000; elements *= 3) {
+  for (std::int64_t elements = 16; elements < 20'000'000; elements *= 4) {
     core::RunTimes times(false);
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
@@ -166,7 +166,7 @@ TEST(CalibrationLaw, OnTheTruthNothingChanges) {
 TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
   const TemporaryFolder folder;
   std::map<std::string, int> covered;
-  constexpr int kRuns = 30;
+  constexpr int kRuns = 16;
   const std::map<std::string, double> truths{{"network.latency", 12}, {"network.bandwidth", 1.5}};
   for (int seed = 0; seed < kRuns; ++seed) {
     const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.1, static_cast<std::uint64_t>(seed));
@@ -178,8 +178,8 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
-  // 95 % of 30 are 28.5; four standard deviations below that 24.
-  for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 24) << name;
+  // 95 % of 16 are 15.2; four standard deviations below that 12.
+  for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 
 TEST(CalibrationLaw, NeitherNamesNorOrderOfFilesMatter) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "core/base/format.h"
@@ -69,8 +70,13 @@ const CalibratedFigure* launch_of(const Calibration& calibration) {
   return nullptr;
 }
 
-std::string how_to_use(const Calibration& calibration, const std::string& file) {
-  std::string text = fmt::format("cluster {{ file: \"{}\" }}", file);
+/// The line of the scenario. Paths in it start from its folder.
+std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code status;
+  const fs::path folder = fs::absolute(options.scenario, status).parent_path();
+  const fs::path file = fs::absolute(options.output, status).lexically_proximate(folder);
+  std::string text = fmt::format("cluster {{ file: \"{}\" }}", file.string());
   if (const CalibratedFigure* launch = launch_of(calibration))
     text += fmt::format("   and in its strategy:   launch_us: {:g}", launch->value);
   return text;
@@ -107,7 +113,7 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c, const 
   if (options.output.empty()) {
     text += "\n-o FILE writes the cluster with these figures\n";
   } else {
-    text += fmt::format("\nin place of the cluster of a scenario:   {}\n", how_to_use(c, options.output));
+    text += fmt::format("\nin place of the cluster in {}:   {}\n", options.scenario, how_to_use(c, options));
   }
   return text;
 }
@@ -185,7 +191,7 @@ std::string file_of(const core::Scenario& scenario, const Calibration& c, const 
   std::string head = fmt::format("{}{}, with figures fitted by tutti calibrate {}.\n", kFileMagic + 2, options.scenario,
                                  core::version());
   head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
-  head += "\nA scenario uses it by   " + how_to_use(c, options.output) + "\n\nFitted to:\n";
+  head += "\nIn place of the cluster in a scenario beside that one:   " + how_to_use(c, options) + "\n\nFitted to:\n";
   std::string last;
   for (const CalibratedTime& time : c.times) {
     if (time.source != last) head += "  " + time.source + '\n';

@@ -164,6 +164,20 @@ TEST(Fit, WithFewTimesFewUnknownsAreDetermined) {
   EXPECT_LE(known, 1) << "two times leave no degree of freedom for two unknowns";
 }
 
+TEST(Fit, TimesThatScatterByFactorsDetermineNothing) {
+  std::vector<double> wild = measured(5, 12, 0, 0);
+  wild.resize(4);
+  wild[0] *= 30;
+  wild[1] /= 40;
+  wild[3] /= 20;
+  const Fit result = fit(ring_problem(4, 11, wild));
+  EXPECT_NE(result.unknowns[1].determination, Determination::kDetermined);
+  EXPECT_EQ(result.unknowns[1].value, std::log(11.0));
+  for (const FittedUnknown& u : result.unknowns) {
+    EXPECT_TRUE(u.determination != Determination::kConfounded || u.confounded_with >= 0);
+  }
+}
+
 TEST(Fit, PointsThatCannotBeComputedAreAvoided) {
   FitProblem problem = ring_problem(5, 13, measured(5, 12, 0.01, 1));
   const auto inner = problem.evaluate;
