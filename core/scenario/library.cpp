@@ -22,6 +22,7 @@ Place place_of(Library::Kind kind) {
     case Library::Kind::kMachine: return {"machines", ".textproto"};
     case Library::Kind::kModel: return {"models", ".csv"};
     case Library::Kind::kLayerTimes: return {"layer_times", ".csv"};
+    case Library::Kind::kCluster: break;
   }
   return {"", ""};
 }
@@ -36,10 +37,11 @@ bool is_file(const fs::path& path) {
 std::optional<std::string> Library::find(Kind kind, const std::string& name, const std::string& from) const {
   if (sent_) return std::nullopt;
   const fs::path path(name);
-  if (name.find('/') != std::string::npos || path.has_extension()) {
+  if (kind == Kind::kCluster || name.find('/') != std::string::npos || path.has_extension()) {
     const fs::path file = path.is_absolute() ? path : fs::path(from).parent_path() / path;
     if (is_file(file)) return file.string();
   }
+  if (kind == Kind::kCluster) return std::nullopt;
   const Place place = place_of(kind);
   const fs::path shipped = fs::path(folder_) / place.folder / (name + place.ending);
   if (name.find("..") == std::string::npos && is_file(shipped)) return shipped.string();

@@ -12,7 +12,7 @@ namespace tutti::core {
 /// own; or texts that were sent along with a scenario to where there are no files.
 class Library {
  public:
-  enum class Kind { kMachine = 0, kModel = 1, kLayerTimes = 2 };
+  enum class Kind { kMachine = 0, kModel = 1, kLayerTimes = 2, kCluster = 3 };
 
   /// A file that a scenario names.
   struct File {
@@ -28,7 +28,7 @@ class Library {
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
   /// The file that `name` means in a text at `from`: a path (it has a '/' or an ending), relative to the folder of
-  /// `from`; else the shipped file of that name. Nothing if there is none.
+  /// `from`; else the shipped file of that name, except of clusters, of which none are shipped. Nothing if there is none.
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name, const std::string& from) const;
   /// The same, with its text. ERRORS: it is there and cannot be read.
   [[nodiscard]] Expected<std::optional<File>> read(Kind kind, const std::string& name, const std::string& from) const;

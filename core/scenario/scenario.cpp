@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "core/base/file.h"
-#include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/cluster_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -26,8 +26,6 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
     default: return Reduction::kSum;
   }
 }
-
-using MachinePtr = std::shared_ptr<const Machine>;
 
 class ScenarioReader {
  public:
@@ -134,176 +132,17 @@ class ScenarioReader {
   void read_cluster() {
     if (!message_.has_cluster())
       return fields_.complain(message_, "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
-    const proto::Cluster& cluster = message_.cluster();
-    std::map<std::string, MachinePtr> own;
-    for (const proto::Machine& machine : cluster.machine()) {
-      if (own.contains(machine.name()))
-        fields_.complain_at(machine, "name", "machine \"{}\" is described twice", machine.name());
-      own[machine.name()] = machine_from(machine, sources_, problems_);
+    if (message_.cluster().has_file()) {
+      cluster_file_ = load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
+      if (!cluster_file_) return;
+      cluster_ = cluster_file_->message.get();
+      cluster_fields_.emplace(cluster_file_->sources, problems_);
+    } else {
+      cluster_ = &message_.cluster();
+      cluster_fields_.emplace(sources_, problems_);
     }
-    if (cluster.workers().empty())
-      fields_.complain(cluster, "the cluster has no workers; say workers {{ machine: … count: … }}");
-
-    std::vector<WorkerGroup> groups;
-    std::vector<int> replicas;
-    std::int64_t total = 0;
-    bool usable = !cluster.workers().empty();
-    for (const proto::Workers& workers : cluster.workers()) {
-      const MachinePtr machine = machine_named(workers, own);
-      const std::int64_t count = fields_.integer(workers, "count", "workers", 1, kMostWorkers).value_or(1);
-      total += count;
-      if (!machine) {
-        usable = false;
-        continue;
-      }
-      groups.push_back({machine, count});
-      replicas.push_back(replicas_of(workers, *machine));
-      usable = usable && replicas.back() > 0;
-    }
-    if (total > kMostWorkers) {
-      fields_.complain(cluster, "{} workers are more than {}", total, kMostWorkers);
-      usable = false;
-    }
-    for (std::size_t i = 1; i < replicas.size(); ++i) {
-      if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
-      fields_.complain(cluster.workers(static_cast<int>(i)),
-                       "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
-                       "same number on every worker; say replicas: {} for both",
-                       groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
-                       std::min(replicas[i], replicas.front()));
-      usable = false;
-    }
-    std::optional<Network> network = read_network(cluster);
-    if (total > 1 && !cluster.has_network()) {
-      fields_.complain(cluster, "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
-      usable = false;
-    }
-    if (total > 1 && network) usable = check_cards(cluster, groups, *network) && usable;
-    if (!usable || (total > 1 && !network)) return;
-    if (!check_alike(cluster, groups, replicas.front())) return;
-    scenario_.cluster = std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network));
-  }
-
-  /// One collective's devices are of one kind, and one worker's replicas compute at one speed.
-  bool check_alike(const proto::Cluster& cluster, const std::vector<WorkerGroup>& groups, int replicas) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const Machine& machine = *groups[g].machine;
-      const proto::Workers& workers = cluster.workers(static_cast<int>(g));
-      if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
-        fields_.complain(workers,
-                         "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
-                         "machines of one kind",
-                         machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
-                         machine.gpus().empty() ? "have them" : "have none");
-        return false;
-      }
-      const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
-      const Part& first = machine.parts()[static_cast<std::size_t>(devices.front())];
-      for (int r = 1; r < replicas; ++r) {
-        const Part& other = machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
-        if (other.device == first.device) continue;
-        fields_.complain(workers,
-                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the replicas of one worker are "
-                         "taken to be alike; give them the same figures, or use fewer replicas",
-                         machine.name(), first.name, other.name);
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// Keeps a file that the scenario names, once.
-  void remember(const Library::File& file) {
-    const auto same = [&](const Library::File& f) { return f.kind == file.kind && f.name == file.name; };
-    if (std::none_of(scenario_.files.begin(), scenario_.files.end(), same)) scenario_.files.push_back(file);
-  }
-
-  MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
-    const std::string& name = workers.machine();
-    if (name.empty()) {
-      fields_.complain_at(workers, "machine", "workers: machine is missing; say which machine they are");
-      return nullptr;
-    }
-    if (const auto found = own.find(name); found != own.end()) return found->second;
-    const auto file = library_.read(Library::Kind::kMachine, name, path_);
-    if (!file) {
-      problems_.add(file.error());
-      return nullptr;
-    }
-    if (!*file) {
-      std::vector<std::string> names = library_.names(Library::Kind::kMachine);
-      for (const auto& [own_name, machine] : own) names.push_back(own_name);
-      complain_unknown(workers, "machine", "machine", name, names);
-      return nullptr;
-    }
-    remember(**file);
-    const auto [known, fresh] = files_.try_emplace((*file)->path);
-    if (fresh) {
-      Expected<MachinePtr> machine = read_machine((*file)->text, (*file)->path);
-      if (machine) {
-        known->second = *machine;
-      } else {
-        problems_.add(machine.error());
-      }
-    }
-    return known->second;
-  }
-
-  /// How many devices of each worker hold a replica; 0 (and a problem) if that cannot be.
-  int replicas_of(const proto::Workers& workers, const Machine& machine) {
-    const int gpus = static_cast<int>(machine.gpus().size());
-    const int cpus = static_cast<int>(machine.cpus().size());
-    const int most = gpus > 0 ? gpus : cpus;
-    if (!workers.has_replicas()) return gpus > 0 ? gpus : 1;
-    if (workers.replicas() < 1 || workers.replicas() > most) {
-      fields_.complain_at(workers, "replicas",
-                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a worker without devices "
-                          "cannot take part",
-                          most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
-      return 0;
-    }
-    return workers.replicas();
-  }
-
-  std::optional<Network> read_network(const proto::Cluster& cluster) {
-    if (!cluster.has_network()) return std::nullopt;
-    const proto::Network& message = cluster.network();
-    const std::size_t before = problems_.size();
-    Network network;
-    if (message.kind() == proto::Network::KIND_UNSPECIFIED)
-      fields_.complain_at(message, "kind", "network: kind is missing; say ONE_SWITCH or RAILS");
-    network.kind = message.kind() == proto::Network::RAILS ? Network::Kind::kRails : Network::Kind::kOneSwitch;
-    if (const auto rate = fields_.number(message, "bandwidth_gb_per_s", "network", {0, kMostGbPerS, false})) {
-      network.port_bandwidth = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
-    }
-    network.latency = time_from_us(
-        fields_.required(message, "latency_us", "network", {0, kMostLatencyUs}, "one way, from card to card")
-            .value_or(0));
-    network.source = message.source();
-    if (problems_.size() != before) return std::nullopt;
-    return network;
-  }
-
-  bool check_cards(const proto::Cluster& cluster, const std::vector<WorkerGroup>& groups, const Network& network) {
-    for (const WorkerGroup& group : groups) {
-      if (group.machine->nics().empty()) {
-        fields_.complain(cluster,
-                         "machine \"{}\" has no network card, so its workers reach nobody; give it one (nic {{ … }} "
-                         "and a link to it)",
-                         group.machine->name());
-        return false;
-      }
-      if (network.kind == Network::Kind::kRails &&
-          group.machine->nics().size() != groups.front().machine->nics().size()) {
-        fields_.complain(cluster,
-                         "on rails every machine needs the same number of network cards (\"{}\" has {}, \"{}\" has "
-                         "{}); take ONE_SWITCH",
-                         groups.front().machine->name(), groups.front().machine->nics().size(), group.machine->name(),
-                         group.machine->nics().size());
-        return false;
-      }
-    }
-    return true;
+    const std::string& file = cluster_file_ ? cluster_file_->path : path_;
+    scenario_.cluster = cluster_from(*cluster_, *cluster_fields_, file, library_, scenario_.files);
   }
 
   // --- workload ---
@@ -319,11 +158,11 @@ class ScenarioReader {
       if (!file) {
         problems_.add(file.error());
       } else if (!*file) {
-        complain_unknown(w, "layer_times", "profile of layer times", w.layer_times(),
+        complain_unknown(fields_, w, "layer_times", "profile of layer times", w.layer_times(),
                          library_.names(Library::Kind::kLayerTimes));
       } else if (Expected<LayerTimes> times = read_layer_times((*file)->text, (*file)->path)) {
         options.layer_times = std::move(*times);
-        remember(**file);
+        remember(**file, scenario_.files);
       } else {
         problems_.add(times.error());
       }
@@ -378,7 +217,7 @@ class ScenarioReader {
       return false;
     }
     if (!*file) {
-      complain_unknown(w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
+      complain_unknown(fields_, w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
       return false;
     }
     Expected<Model> loaded = core::read_model((*file)->text, (*file)->path);
@@ -387,7 +226,7 @@ class ScenarioReader {
       return false;
     }
     model = std::move(*loaded);
-    remember(**file);
+    remember(**file, scenario_.files);
     return true;
   }
 
@@ -492,8 +331,8 @@ class ScenarioReader {
     if (cluster.append_route(from, to, scenario_.strategy.staging, route)) return true;
     const bool staged = from.worker != to.worker && scenario_.strategy.staging == Staging::kViaHost;
     const bool rails = from.worker != to.worker && cluster.network()->kind == Network::Kind::kRails;
-    fields_.complain(
-        message_.cluster(),
+    cluster_fields_->complain(
+        *cluster_,
         "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
         "on, GPUs and network cards do not; add the missing link",
         cluster.part_name(from), cluster.machine(from.worker).name(), cluster.part_name(to),
@@ -507,9 +346,9 @@ class ScenarioReader {
     const Bytes bytes = scenario_.workload.bytes();
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
-      fields_.complain(message_.cluster(),
-                       "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
-                       name, to_gb_per_s(bandwidth), bytes.count());
+      cluster_fields_->complain(
+          *cluster_, "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
+          name, to_gb_per_s(bandwidth), bytes.count());
     };
     for (const WorkerGroup& group : scenario_.cluster->groups()) {
       const std::vector<Part>& parts = group.machine->parts();
@@ -536,14 +375,6 @@ class ScenarioReader {
     return text;
   }
 
-  void complain_unknown(const google::protobuf::Message& message, const char* field, const char* what,
-                        const std::string& name, const std::vector<std::string>& known) {
-    const std::string hint = did_you_mean(name, known);
-    fields_.complain_at(
-        message, field, "there is no {} \"{}\"{}", what, name,
-        hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file" : hint);
-  }
-
   std::string path_;
   const Library& library_;
   Problems problems_;
@@ -552,7 +383,9 @@ class ScenarioReader {
   proto::Scenario message_;
   Scenario scenario_;
   bool strategy_known_ = false;
-  std::map<std::string, MachinePtr> files_;
+  std::optional<ClusterFile> cluster_file_;
+  const proto::Cluster* cluster_ = nullptr;  ///< what describes the cluster: in the scenario, or in its file
+  std::optional<Fields> cluster_fields_;     ///< and where that was written
 };
 
 }  // namespace

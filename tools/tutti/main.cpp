@@ -16,6 +16,7 @@
 #include "core/base/version.h"
 #include "core/text/utf8.h"
 #include "real/join/launcher.h"
+#include "tools/tutti/calibrate.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/compare.h"
 #include "tools/tutti/export.h"
@@ -146,6 +147,29 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 
+void add_calibrate(CLI::App& app, CalibrateOptions& o) {
+  CLI::App* c = app.add_subcommand("calibrate", "Fit a cluster's latencies and rates to runs and nccl-tests logs");
+  c->footer(
+      "Examples (docs/calibration.md tells the whole loop):\n"
+      "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run real.tutti\n"
+      "  tutti calibrate mine.textproto --log all_reduce_perf.txt --keep pcie -o calibrated.textproto");
+  c->add_option("scenario", o.scenario, "Scenario whose cluster is fitted; logs are of its algorithm")
+      ->required()
+      ->check(not_utf8);
+  c->add_option("--run", o.timelines, "Timelines of runs on this cluster, of any workload and strategy")
+      ->check(not_utf8);
+  c->add_option("--log", o.logs, "Logs of all_reduce_perf (text or JSON) or tutti perf on the whole cluster")
+      ->check(not_utf8);
+  c->add_flag("--lane-steps", o.lane_steps,
+              "Of timelines, fit to the steps of lanes too: they tell adding from sending");
+  c->add_option("--keep", o.keep, "Figures that are known and stay, such as pcie or network.bandwidth");
+  c->add_option("-o,--output", o.output,
+                "Write the cluster to this file (of files that are there, only such are replaced)")
+      ->check(not_utf8);
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_option("--rows", o.rows, "Times to list in the text, worst first")->capture_default_str();
+}
+
 void add_worker(CLI::App& app, WorkerOptions& o) {
   CLI::App* c = app.add_subcommand("worker", "One worker of a run that tutti run coordinates, here or elsewhere");
   c->footer(
@@ -218,10 +242,12 @@ int run(int argc, char** argv) {
   WorkerOptions worker_options;
   CompareOptions compare_options;
   PerfOptions perf_options;
+  CalibrateOptions calibrate_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
   add_compare(app, compare_options);
   add_perf(app, perf_options);
+  add_calibrate(app, calibrate_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
@@ -238,6 +264,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("run")) return run_for_real(run_options, environment);
   if (app.got_subcommand("compare")) return compare(compare_options, environment);
   if (app.got_subcommand("perf")) return perf(perf_options, environment);
+  if (app.got_subcommand("calibrate")) return calibrate(calibrate_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);

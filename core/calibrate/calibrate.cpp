@@ -1,0 +1,214 @@
+#include "core/calibrate/calibrate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "core/base/version.h"
+#include "core/calibrate/run_times.h"
+
+namespace tutti::core {
+namespace {
+
+/// As many digits as a fit can mean.
+double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
+
+/// Predictions of all experiments for the same figures.
+struct Predictions {
+  std::vector<double> us;  ///< of all measurements, in order
+  std::vector<double> steps_us;
+};
+
+class Calibrator {
+ public:
+  Calibrator(const ClusterFigures& figures, const Experiments& experiments, Executor& simulator, const Library& library,
+             const RunControl& control)
+      : figures_(figures), experiments_(experiments), simulator_(simulator), library_(library), control_(control) {}
+
+  Expected<Predictions> predictions(const std::vector<double>& values) {
+    Predictions all;
+    RunControl quiet;
+    quiet.cancel = control_.cancel;
+    for (const Experiment& experiment : experiments_.list) {
+      const auto one = predict(experiment, figures_, values, simulator_, library_, quiet);
+      if (!one) return tl::make_unexpected(one.error());
+      all.us.insert(all.us.end(), one->us.begin(), one->us.end());
+      if (experiment.step_us) all.steps_us.push_back(one->step_us.value_or(0));
+    }
+    return all;
+  }
+
+  Fit run(const std::vector<bool>& kept) {
+    FitProblem problem;
+    for (std::size_t f = 0; f < figures_.list().size(); ++f) {
+      const ClusterFigure& figure = figures_.list()[f];
+      const int family = figure.kind == ClusterFigure::Kind::kRate ? 1 : 0;
+      problem.unknowns.push_back(
+          {std::log(figure.before), std::log(figure.least), std::log(figure.most), family, kept[f]});
+    }
+    std::vector<double> measured;
+    for (const Experiment& experiment : experiments_.list) {
+      for (const Measurement& measurement : experiment.measurements) measured.push_back(measurement.us);
+    }
+    problem.residuals = measured.size();
+    problem.cancelled = [this] { return control_.cancel != nullptr && control_.cancel->load(); };
+    int evaluations = 0;
+    problem.evaluate = [&](const std::vector<double>& logs) -> std::optional<std::vector<double>> {
+      // How many there will be is not known; most fits end before 600.
+      if (control_.progress) control_.progress(1 - std::exp(-++evaluations / 300.0));
+      std::vector<double> values;
+      for (const double log : logs) values.push_back(std::exp(log));
+      auto predicted = predictions(values);
+      if (!predicted) return std::nullopt;
+      for (std::size_t i = 0; i < measured.size(); ++i) predicted->us[i] = std::log(predicted->us[i] / measured[i]);
+      return std::move(predicted->us);
+    };
+    return fit(problem);
+  }
+
+ private:
+  const ClusterFigures& figures_;
+  const Experiments& experiments_;
+  Executor& simulator_;
+  const Library& library_;
+  const RunControl& control_;
+};
+
+Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures, const std::vector<std::string>& names) {
+  std::vector<bool> kept(figures.list().size(), false);
+  Problems problems;
+  for (const std::string& name : names) {
+    bool found = false;
+    std::vector<std::string> known;
+    for (std::size_t f = 0; f < kept.size(); ++f) {
+      const std::string& figure = figures.list()[f].name;
+      known.push_back(figure);
+      if (figure != name && !figure.starts_with(name + ".") && !figure.starts_with(name + ":")) continue;
+      kept[f] = true;
+      found = true;
+    }
+    if (found) continue;
+    std::string list;
+    for (const std::string& figure : known) list += (list.empty() ? "" : ", ") + figure;
+    problems.add({}, "--keep {}: the cluster has no such figure; there are {}", name, list);
+  }
+  if (!problems.empty()) return problems.take();
+  return kept;
+}
+
+CalibratedFigure calibrated(const ClusterFigures& figures, const FittedUnknown& fitted, std::size_t f) {
+  CalibratedFigure result;
+  result.figure = figures.list()[f];
+  result.determination = fitted.determination;
+  const bool moved =
+      fitted.determination == Determination::kDetermined || fitted.determination == Determination::kBounded;
+  result.value = moved ? rounded(std::exp(fitted.value)) : result.figure.before;
+  if (fitted.determination == Determination::kDetermined) {
+    result.low = std::exp(fitted.value - fitted.half_width);
+    result.high = std::exp(fitted.value + fitted.half_width);
+  }
+  if (fitted.confounded_with >= 0)
+    result.confounded_with = figures.list()[static_cast<std::size_t>(fitted.confounded_with)].name;
+  return result;
+}
+
+FigureSource source_of(const CalibratedFigure& figure) {
+  FigureSource source{figure.value, ""};
+  const std::string field = figure.figure.name.substr(figure.figure.name.find('.') + 1);
+  const std::string name = field.substr(0, field.find(':'));
+  if (figure.determination == Determination::kDetermined) {
+    source.text = fmt::format("{} fitted by tutti calibrate {}, 95 % interval {:.4g} to {:.4g}, before {:.6g}", name,
+                              version(), figure.low, figure.high, figure.figure.before);
+  } else if (figure.determination == Determination::kBounded) {
+    source.text =
+        fmt::format("{} {} by tutti calibrate {}, before {:.6g}", name,
+                    figure.value > figure.figure.before ? "raised" : "lowered", version(), figure.figure.before);
+  }
+  return source;
+}
+
+void compare(const Experiments& experiments, const Predictions& before, const Predictions& after, Calibration& result) {
+  std::size_t i = 0, s = 0;
+  for (const Experiment& experiment : experiments.list) {
+    for (const Measurement& measurement : experiment.measurements) {
+      result.times.push_back({measurement.source, measurement.what, measurement.us, before.us[i], after.us[i]});
+      ++i;
+    }
+    if (!experiment.step_us) continue;
+    result.steps.push_back({experiment.source, "step", *experiment.step_us, before.steps_us[s], after.steps_us[s]});
+    ++s;
+  }
+  result.before = error_of(result.times, &CalibratedTime::before_us);
+  result.after = error_of(result.times, &CalibratedTime::after_us);
+}
+
+}  // namespace
+
+CalibrationError error_of(const std::vector<CalibratedTime>& times, double CalibratedTime::*predicted) {
+  std::vector<double> errors;
+  for (const CalibratedTime& time : times)
+    errors.push_back(std::exp(std::abs(std::log(time.*predicted / time.measured_us))) - 1);
+  if (errors.empty()) return {};
+  return {median(errors), *std::max_element(errors.begin(), errors.end())};
+}
+
+std::string CalibratedFigure::why() const {
+  switch (determination) {
+    case Determination::kKept: return "kept, as asked";
+    case Determination::kDetermined: return "";
+    case Determination::kBounded:
+      return fmt::format("at {} this; {} would do as well", value > figure.before ? "least" : "most",
+                         value > figure.before ? "more" : "less");
+    case Determination::kInsensitive: return "not determined by these measurements: they hardly depend on it; left";
+    case Determination::kConfounded:
+      return fmt::format("not determined by these measurements: {} would explain them as well; left", confounded_with);
+  }
+  return "";
+}
+
+Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request, Executor& simulator,
+                                const Library& library, const RunControl& control) {
+  const auto figures = ClusterFigures::of(scenario.text, scenario.file, library);
+  if (!figures) return tl::make_unexpected(figures.error());
+  const auto kept = kept_figures(*figures, request.keep);
+  if (!kept) return tl::make_unexpected(kept.error());
+  Experiments experiments;
+  Problems problems;
+  if (const auto done = add_timelines(request.timelines, request.lane_steps, *figures, library, experiments); !done)
+    problems.add(done.error());
+  if (const auto done = add_logs(request.logs, scenario, experiments); !done) problems.add(done.error());
+  if (!problems.empty()) return problems.take();
+  std::size_t measurements = 0;
+  for (const Experiment& experiment : experiments.list) measurements += experiment.measurements.size();
+  if (measurements < 2) {
+    return tl::make_unexpected(Error::request(fmt::format(
+        "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
+        measurements == 0 ? "there is no time" : "there is one time")));
+  }
+
+  Calibrator calibrator(*figures, experiments, simulator, library, control);
+  std::vector<double> values;
+  for (const ClusterFigure& figure : figures->list()) values.push_back(figure.before);
+  const auto before = calibrator.predictions(values);
+  if (!before) return tl::make_unexpected(before.error());
+  const Fit fitted = calibrator.run(*kept);
+
+  Calibration result;
+  result.cancelled = fitted.cancelled;
+  std::vector<FigureSource> sources;
+  for (std::size_t f = 0; f < values.size(); ++f) {
+    result.figures.push_back(calibrated(*figures, fitted.unknowns[f], f));
+    sources.push_back(source_of(result.figures.back()));
+    values[f] = result.figures.back().value;
+  }
+  if (result.cancelled) return result;
+  const auto after = calibrator.predictions(values);
+  if (!after) return tl::make_unexpected(after.error());
+  compare(experiments, *before, *after, result);
+  result.notes = figures->notes();
+  result.notes.insert(result.notes.end(), experiments.notes.begin(), experiments.notes.end());
+  result.cluster_text = figures->text(sources);
+  return result;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,323 @@
+#include "core/calibrate/cluster_figures.h"
+
+#include <algorithm>
+#include <map>
+
+#include <google/protobuf/text_format.h>
+
+#include "core/base/version.h"
+#include "core/cluster/machine.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/cluster_reader.h"
+#include "core/text/bind.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+/// How far from its start a figure may go: what is further off is no correction but another machine.
+constexpr double kFurthest = 1e4;
+
+ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {
+  return {ClusterFigure::Kind::kRate,
+          name,
+          about,
+          gb_per_s,
+          std::max(gb_per_s / kFurthest, kLeastGbPerS),
+          std::min(gb_per_s * kFurthest, kMostGbPerS)};
+}
+
+ClusterFigure latency(const std::string& name, const std::string& about, double us) {
+  return {ClusterFigure::Kind::kLatency, name, about, us, us / kFurthest, std::min(us * kFurthest, kMostLatencyUs)};
+}
+
+/// The machine that `name` means in a cluster written at `path`.
+Expected<proto::Machine> machine_named(const std::string& name, const std::string& path, const Library& library) {
+  const auto file = library.read(Library::Kind::kMachine, name, path);
+  if (!file) return tl::make_unexpected(file.error());
+  if (!*file) return tl::make_unexpected(Error::request(fmt::format("there is no machine \"{}\"", name), {path, 0, 0}));
+  Problems problems;
+  SourceMap sources((*file)->path);
+  proto::Machine machine;
+  bind(parse_document((*file)->text, (*file)->path, problems).root, machine, sources, problems);
+  if (!problems.empty()) return problems.take();
+  return machine;
+}
+
+/// Every machine that workers name is in the cluster itself; those that none names are not.
+Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path, const Library& library) {
+  std::map<std::string, std::string> called;  // what workers name → the name here
+  std::map<std::string, proto::Machine> own;
+  for (const proto::Machine& machine : cluster.machine()) own[machine.name()] = machine;
+  cluster.clear_machine();
+  std::set<std::string> taken;
+  for (proto::Workers& workers : *cluster.mutable_workers()) {
+    auto known = called.find(workers.machine());
+    if (known == called.end()) {
+      proto::Machine machine;
+      if (const auto found = own.find(workers.machine()); found != own.end()) {
+        machine = found->second;
+      } else if (Expected<proto::Machine> read = machine_named(workers.machine(), path, library)) {
+        machine = std::move(*read);
+      } else {
+        return tl::make_unexpected(read.error());
+      }
+      // Two files may call their machines the same.
+      const std::string plain = machine.name();
+      for (int number = 2; !taken.insert(machine.name()).second; ++number)
+        machine.set_name(fmt::format("{}-{}", plain, number));
+      known = called.emplace(workers.machine(), machine.name()).first;
+      *cluster.add_machine() = std::move(machine);
+    }
+    workers.set_machine(known->second);
+  }
+  return {};
+}
+
+std::string link_kind(const proto::Link& link) {
+  switch (link.kind()) {
+    case proto::Link::NVLINK: return "nvlink";
+    case proto::Link::PCIE: return "pcie";
+    default: return "socket";
+  }
+}
+
+double reduce_rate(const proto::Device& device) {
+  return device.has_reduce_gb_per_s() ? device.reduce_gb_per_s() : device.memory_gb_per_s() / 3;
+}
+
+double copy_rate(const proto::Device& device) {
+  return device.has_copy_gb_per_s() ? device.copy_gb_per_s() : device.memory_gb_per_s() / 2;
+}
+
+void say_source(std::string& source, const std::string& fitted) {
+  if (!fitted.empty()) source = source.empty() ? fitted : fitted + "; " + source;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text, const std::string& path) {
+  Problems problems;
+  SourceMap sources(path);
+  auto scenario = std::make_unique<proto::Scenario>();
+  bind(parse_document(text, path, problems).root, *scenario, sources, problems);
+  if (!problems.empty()) return problems.take();
+  return scenario;
+}
+
+ClusterFigures::ClusterFigures() : cluster_(std::make_unique<proto::Cluster>()) {}
+ClusterFigures::ClusterFigures(ClusterFigures&&) noexcept = default;
+ClusterFigures& ClusterFigures::operator=(ClusterFigures&&) noexcept = default;
+ClusterFigures::~ClusterFigures() = default;
+
+Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::string& path, const Library& library) {
+  Problems problems;
+  SourceMap sources(path);
+  proto::Scenario scenario;
+  bind(parse_document(text, path, problems).root, scenario, sources, problems);
+  if (!problems.empty()) return problems.take();
+  ClusterFigures figures;
+  std::string written_at = path;
+  if (scenario.cluster().has_file()) {
+    Fields fields(sources, problems);
+    std::vector<Library::File> files;
+    const auto file = load_cluster_file(scenario.cluster(), fields, path, library, files);
+    if (!file) return problems.take();
+    *figures.cluster_ = *file->message;
+    written_at = file->path;
+  } else {
+    *figures.cluster_ = scenario.cluster();
+  }
+  if (const auto done = write_out_machines(*figures.cluster_, written_at, library); !done)
+    return tl::make_unexpected(done.error());
+  figures.launch_us_ = scenario.strategy().launch_us();
+  figures.collect();
+  return figures;
+}
+
+void ClusterFigures::collect() {
+  std::int64_t workers = 0;
+  for (const proto::Workers& group : cluster_->workers()) workers += group.has_count() ? group.count() : 1;
+  if (workers > 1) add_network();
+  add_links();
+  add_devices();
+  if (launch_us_ > 0) {
+    ClusterFigure launch = latency("launch", "starting a collective (launch_us of the strategy)", launch_us_);
+    launch.kind = ClusterFigure::Kind::kLaunch;
+    add(std::move(launch), {Place::Field::kLaunch, Place::Part::kStrategy});
+  }
+  tell_alike_names_apart();
+}
+
+/// A figure of the same name and value is the same figure, at one more place.
+void ClusterFigures::add(ClusterFigure figure, const Place& place) {
+  if (!(figure.before > 0)) {
+    const std::string note =
+        fmt::format("{} is 0 in the scenario and stays 0; write a small latency to have it fitted", figure.name);
+    if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+    return;
+  }
+  for (std::size_t f = 0; f < figures_.size(); ++f) {
+    if (figures_[f].name != figure.name || figures_[f].before != figure.before) continue;
+    places_[f].push_back(place);
+    return;
+  }
+  figures_.push_back(std::move(figure));
+  places_.push_back({place});
+}
+
+void ClusterFigures::add_network() {
+  const proto::Network& network = cluster_->network();
+  add(latency("network.latency", "one way from card to card", network.latency_us()),
+      {Place::Field::kLatency, Place::Part::kNetwork});
+  double slowest_card = kMostGbPerS;
+  for (const proto::Machine& machine : cluster_->machine()) {
+    for (const proto::Nic& nic : machine.nic()) slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
+  }
+  // Where the network's ports are what limits, they are the figure, and the cards must not hold them back; otherwise
+  // the other way about.
+  const bool ports_limit = network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
+  const std::string about = "of a network card's port, per direction";
+  const Place ports{Place::Field::kBandwidth, Place::Part::kNetwork, -1, 0, !ports_limit};
+  if (ports_limit) add(rate("network.bandwidth", about, network.bandwidth_gb_per_s()), ports);
+  for (int m = 0; m < cluster_->machine_size(); ++m) {
+    const proto::Machine& machine = cluster_->machine(m);
+    for (int n = 0; n < machine.nic_size(); ++n) {
+      const double own = machine.nic(n).bandwidth_gb_per_s();
+      const Place card{Place::Field::kBandwidth, Place::Part::kNic, m, n, ports_limit};
+      add(rate("network.bandwidth", about, ports_limit ? network.bandwidth_gb_per_s() : own), card);
+    }
+  }
+  if (ports_limit || !network.has_bandwidth_gb_per_s()) return;
+  for (std::size_t f = 0; f < figures_.size(); ++f) {
+    if (figures_[f].name == "network.bandwidth") places_[f].push_back(ports);
+  }
+}
+
+void ClusterFigures::add_links() {
+  for (int m = 0; m < cluster_->machine_size(); ++m) {
+    const proto::Machine& machine = cluster_->machine(m);
+    for (int l = 0; l < machine.link_size(); ++l) {
+      const proto::Link& link = machine.link(l);
+      const std::string kind = link_kind(link);
+      add(latency(kind + ".latency", "of the first bit", link.latency_us()),
+          {Place::Field::kLatency, Place::Part::kLink, m, l});
+      add(rate(kind + ".bandwidth", "per direction", link.bandwidth_gb_per_s()),
+          {Place::Field::kBandwidth, Place::Part::kLink, m, l});
+    }
+  }
+}
+
+void ClusterFigures::add_devices() {
+  for (int m = 0; m < cluster_->machine_size(); ++m) {
+    const proto::Machine& machine = cluster_->machine(m);
+    for (int d = 0; d < machine.device_size(); ++d) {
+      const proto::Device& device = machine.device(d);
+      const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
+      add(rate(kind + ".reduce", "bytes of one operand when two are added", reduce_rate(device)),
+          {Place::Field::kReduce, Place::Part::kDevice, m, d});
+      add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
+          {Place::Field::kCopy, Place::Part::kDevice, m, d});
+    }
+  }
+}
+
+void ClusterFigures::tell_alike_names_apart() {
+  std::map<std::string, int> times;
+  for (const ClusterFigure& figure : figures_) ++times[figure.name];
+  for (ClusterFigure& figure : figures_) {
+    if (times[figure.name] > 1) figure.name += fmt::format(":{:g}", figure.before);
+  }
+}
+
+void ClusterFigures::set(proto::Cluster& cluster, const Place& place, double value, const std::string& source) {
+  proto::Machine* machine = place.machine < 0 ? nullptr : cluster.mutable_machine(place.machine);
+  switch (place.part) {
+    case Place::Part::kNetwork: {
+      proto::Network& network = *cluster.mutable_network();
+      if (place.field == Place::Field::kLatency) {
+        network.set_latency_us(value);
+      } else {
+        if (place.at_least && network.bandwidth_gb_per_s() >= value) return;
+        network.set_bandwidth_gb_per_s(value);
+      }
+      return say_source(*network.mutable_source(), source);
+    }
+    case Place::Part::kNic: {
+      proto::Nic& nic = *machine->mutable_nic(place.index);
+      if (place.at_least && nic.bandwidth_gb_per_s() >= value) return;
+      nic.set_bandwidth_gb_per_s(value);
+      return say_source(*nic.mutable_source(), source);
+    }
+    case Place::Part::kLink: {
+      proto::Link& link = *machine->mutable_link(place.index);
+      place.field == Place::Field::kLatency ? link.set_latency_us(value) : link.set_bandwidth_gb_per_s(value);
+      return say_source(*link.mutable_source(), source);
+    }
+    case Place::Part::kDevice: {
+      proto::Device& device = *machine->mutable_device(place.index);
+      place.field == Place::Field::kReduce ? device.set_reduce_gb_per_s(value) : device.set_copy_gb_per_s(value);
+      return say_source(*device.mutable_source(), source);
+    }
+    case Place::Part::kStrategy: return;
+  }
+}
+
+void ClusterFigures::put(const std::vector<double>& values, proto::Scenario& scenario) const {
+  proto::Cluster& cluster = *scenario.mutable_cluster();
+  cluster = *cluster_;
+  for (std::size_t f = 0; f < figures_.size(); ++f) {
+    for (const Place& place : places_[f]) set(cluster, place, values[f], "");
+    if (figures_[f].kind == ClusterFigure::Kind::kLaunch && scenario.strategy().launch_us() == launch_us_)
+      scenario.mutable_strategy()->set_launch_us(values[f]);
+  }
+}
+
+std::string ClusterFigures::structure() const {
+  proto::Cluster bare = *cluster_;
+  bare.mutable_network()->clear_bandwidth_gb_per_s();
+  bare.mutable_network()->clear_latency_us();
+  bare.mutable_network()->clear_source();
+  for (proto::Workers& workers : *bare.mutable_workers()) {
+    if (!workers.has_count()) workers.set_count(1);
+  }
+  for (proto::Machine& machine : *bare.mutable_machine()) {
+    machine.clear_description();
+    machine.clear_source();
+    for (proto::Device& device : *machine.mutable_device()) {
+      const proto::Device figures = device;
+      device.Clear();
+      device.set_name(figures.name());
+      device.set_kind(figures.kind());
+      if (figures.has_threads()) device.set_threads(figures.threads());
+    }
+    for (proto::Switch& part : *machine.mutable_switch_()) part.clear_source();
+    for (proto::Nic& nic : *machine.mutable_nic()) {
+      nic.clear_bandwidth_gb_per_s();
+      nic.clear_source();
+    }
+    for (proto::Link& link : *machine.mutable_link()) {
+      link.clear_bandwidth_gb_per_s();
+      link.clear_latency_us();
+      link.clear_source();
+    }
+    for (proto::Ring& ring : *machine.mutable_ring()) ring.clear_source();
+  }
+  return bare.ShortDebugString();
+}
+
+std::string ClusterFigures::text(const std::vector<FigureSource>& values) const {
+  proto::Cluster cluster = *cluster_;
+  for (std::size_t f = 0; f < figures_.size(); ++f) {
+    if (values[f].text.empty()) continue;
+    for (const Place& place : places_[f]) set(cluster, place, values[f].value, values[f].text);
+  }
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetUseShortRepeatedPrimitives(true);
+  printer.SetUseUtf8StringEscaping(true);
+  std::string written;
+  printer.PrintToString(cluster, &written);
+  return written;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/scenario/library.h"
+
+namespace tutti::proto {
+class Cluster;
+class Scenario;
+}  // namespace tutti::proto
+
+namespace tutti::core {
+
+/// A figure of a cluster that measurements may correct: one for all parts or links of a kind that had the same figure
+/// before, so that a cluster of any size has a handful.
+struct ClusterFigure {
+  enum class Kind { kLatency, kRate, kLaunch };
+  Kind kind = Kind::kRate;
+  std::string name;   ///< "network.latency"; "nvlink.bandwidth:40" where there are several of that name
+  std::string about;  ///< in words
+  double before = 0;  ///< microseconds or GB/s
+  double least = 0;
+  double most = 0;
+
+  [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
+};
+
+/// What a calibrated figure's `source` says.
+struct FigureSource {
+  double value = 0;
+  std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the figure was not changed
+};
+
+/// The cluster of a scenario with its machines written out, and the figures in it.
+class ClusterFigures {
+ public:
+  /// `text` is a scenario, `path` its file. ERRORS: it has problems, also in the files that it names.
+  static Expected<ClusterFigures> of(const std::string& text, const std::string& path, const Library& library);
+  ClusterFigures(ClusterFigures&&) noexcept;
+  ClusterFigures& operator=(ClusterFigures&&) noexcept;
+  ~ClusterFigures();
+
+  [[nodiscard]] const std::vector<ClusterFigure>& list() const { return figures_; }
+  /// What cannot be calibrated, and why, in sentences.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+  /// Workers, parts and links without figures and sources: alike for two clusters that are joined the same way.
+  [[nodiscard]] std::string structure() const;
+
+  /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the launch where it has one.
+  void put(const std::vector<double>& values, proto::Scenario& scenario) const;
+
+  /// The cluster with these values as a text that `cluster { file: … }` takes.
+  [[nodiscard]] std::string text(const std::vector<FigureSource>& values) const;
+
+ private:
+  /// Where a figure stands. `machine` is -1 for the network.
+  struct Place {
+    enum class Field { kLatency, kBandwidth, kReduce, kCopy, kLaunch } field = Field::kLatency;
+    enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
+    int machine = -1;
+    int index = 0;
+    bool at_least = false;  ///< raised to the value if it is less: it must not hold back what was measured
+  };
+
+  ClusterFigures();
+  void collect();
+  void add(ClusterFigure figure, const Place& place);
+  void add_network();
+  void add_links();
+  void add_devices();
+  void tell_alike_names_apart();
+  static void set(proto::Cluster& cluster, const Place& place, double value, const std::string& source);
+
+  std::unique_ptr<proto::Cluster> cluster_;
+  double launch_us_ = 0;
+  std::vector<ClusterFigure> figures_;
+  std::vector<std::vector<Place>> places_;  ///< of each figure
+  std::vector<std::string> notes_;
+};
+
+/// A scenario's text as a message. ERRORS: its syntax, unknown fields.
+Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& text, const std::string& path);
+
+}  // namespace tutti::core

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tutti::core {
+
+/// What is to be fitted: unknowns, each between bounds, and what they should make small.
+struct FitProblem {
+  struct Unknown {
+    double start = 0;
+    double least = 0;
+    double most = 0;
+    /// Unknowns of one family are first searched for together, by a common shift: an answer that is far away is found
+    /// although single unknowns seem to do nothing on the way.
+    int family = 0;
+    bool kept = false;  ///< stays at `start`
+  };
+  std::vector<Unknown> unknowns;
+  std::size_t residuals = 0;
+  /// The residuals at a point, as many as `residuals`; nothing where they cannot be computed, which is taken as bad.
+  std::function<std::optional<std::vector<double>>(const std::vector<double>&)> evaluate;
+  /// Asked between evaluations; true ends the fit.
+  std::function<bool()> cancelled = [] { return false; };
+
+  /// Residuals are known no better than this, however well they vanish.
+  double resolution = 0.001;
+  /// An unknown whose 95 % interval is wider than ± this is not determined.
+  double widest = 0.6931471805599453;  // ln 2
+};
+
+enum class Determination {
+  kKept,         ///< not to be fitted
+  kDetermined,   ///< fitted, with an interval
+  kBounded,      ///< only known to be at least, or at most, what it is now; moved no further than that from its start
+  kInsensitive,  ///< the residuals do not depend on it enough; left at its start
+  kConfounded,   ///< another unknown does the same to the residuals; left at its start
+};
+
+struct FittedUnknown {
+  double value = 0;
+  Determination determination = Determination::kInsensitive;
+  double half_width = 0;     ///< of the 95 % interval; kDetermined
+  int confounded_with = -1;  ///< kConfounded: the unknown that is most like it
+};
+
+struct Fit {
+  std::vector<FittedUnknown> unknowns;
+  std::vector<double> residuals;
+  bool cancelled = false;
+  int evaluations = 0;
+};
+
+/// Minimises the sum of soft-L1 losses of the residuals over those unknowns that they determine, and leaves the others
+/// at their start. The loss is quadratic up to about 1.3 robust standard deviations and linear beyond.
+///
+/// Intervals are those of a robust regression at its solution, from a Jacobian by central differences, with Student's
+/// factor for as many degrees of freedom as residuals less unknowns.
+/// Deterministic. Costs some hundred evaluations.
+/// SOURCE: Huber, "Robust Statistics", 1981, section 7.6 (covariance); Golub & Van Loan, "Matrix Computations",
+/// section 5.5.7 (subset selection by QR with column pivoting); Powell, "The BOBYQA algorithm", 2009 (minimiser, NLopt).
+/// REQUIRES: at least two residuals; evaluate() gives an answer at the start.
+Fit fit(const FitProblem& problem);
+
+}  // namespace tutti::core

@@ -1,0 +1,361 @@
+// The text of nccl-tests. Its columns moved over the years (no redop or root, "error" for "#wrong", a CPU time, per-run
+// statistics, one half of the table only), so rows are read by the titles above them and not by their position.
+
+#include "core/measured/nccl_tests.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "core/base/file.h"
+#include "core/measured/nccl_tests_reader.h"
+#include "core/text/number.h"
+
+namespace tutti::core {
+namespace {
+
+struct Word {
+  std::string_view text;
+  int column = 1;
+};
+
+std::vector<Word> words_of(std::string_view line) {
+  std::vector<Word> words;
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// How much of a word is the prefix of a launcher: "[1,0]<stdout>:" of mpirun --tag-output, which may stick to what
+/// follows, "0:" of srun --label.
+std::size_t prefix_of(std::string_view word) {
+  if (word.starts_with('[')) {
+    const std::size_t end = word.find(">:");
+    return end == std::string_view::npos ? 0 : end + 2;
+  }
+  return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
+}
+
+/// Half of a table: where its columns stand in a row.
+struct Half {
+  bool in_place = false;
+  std::size_t time = 0;
+  std::optional<std::size_t> algbw, busbw, wrong;
+};
+
+struct Columns {
+  std::size_t size = 0, count = 0, type = 0;
+  std::optional<std::size_t> redop;
+  std::vector<Half> halves;
+};
+
+/// What the titles say; nothing if these words are no titles.
+std::optional<Columns> read_titles(const std::vector<Word>& words, const std::vector<bool>& halves_in_place) {
+  Columns columns;
+  std::set<std::string_view> seen;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view title = words[i].text;
+    seen.insert(title);
+    if (title == "size") columns.size = i;
+    if (title == "count") columns.count = i;
+    if (title == "type") columns.type = i;
+    if (title == "redop") columns.redop = i;
+    if (title == "time" || title == "cputime") {
+      const std::size_t half = columns.halves.size();
+      if (half >= 2) return std::nullopt;
+      Half& added = columns.halves.emplace_back();
+      added.in_place = half < halves_in_place.size() ? halves_in_place[half] : half == 1;
+      added.time = i;
+    }
+    if (columns.halves.empty()) continue;
+    Half& half = columns.halves.back();
+    if (title == "algbw") half.algbw = i;
+    if (title == "busbw") half.busbw = i;
+    if (title == "#wrong") half.wrong = i;
+  }
+  if (!seen.contains("size") || !seen.contains("count") || !seen.contains("type") || columns.halves.empty())
+    return std::nullopt;
+  return columns;
+}
+
+class TextReader {
+ public:
+  TextReader(std::string_view text, const std::string& file, Problems& problems)
+      : text_(text), file_(file), problems_(problems) {}
+
+  std::vector<NcclTestsTable> read() {
+    for (std::size_t at = 0; at < text_.size() && !problems_.full();) {
+      const std::size_t end = std::min(text_.find('\n', at), text_.size());
+      ++line_;
+      read_line(words_of(text_.substr(at, end - at)));
+      at = end + 1;
+    }
+    return std::move(tables_);
+  }
+
+ private:
+  [[nodiscard]] Location at(const Word& word) const { return {file_, line_, word.column}; }
+
+  void read_line(std::vector<Word> words) {
+    if (!words.empty()) cut_front(words, prefix_of(words.front().text));
+    if (words.empty()) return;
+    if (words.front().text.starts_with('#')) {
+      cut_front(words, 1);
+      if (!words.empty()) read_remark(words);
+    } else if (columns_) {
+      read_row(words);
+    }
+  }
+
+  static void cut_front(std::vector<Word>& words, std::size_t letters) {
+    words.front().text.remove_prefix(letters);
+    words.front().column += static_cast<int>(letters);
+    if (words.front().text.empty()) words.erase(words.begin());
+  }
+
+  void read_remark(const std::vector<Word>& words) {
+    const std::string_view first = words[0].text;
+    if (first == "nThread" || first == "Using") begin_run();
+    if (first == "Rank" && words.size() > 1) {
+      if (all_digits(words[1].text)) ranks_.insert(std::string(words[1].text));
+    }
+    if (first == "Collective" && words.size() >= 4 && words[2].text == "starting:")
+      collective_ = collective_of_program(words[3].text);
+    if (words.size() > 1 && words[1].text == "by") read_perf_remark(words);
+    std::vector<bool> halves;
+    for (const Word& word : words) {
+      if (word.text == "out-of-place") halves.push_back(false);
+      if (word.text == "in-place") halves.push_back(true);
+    }
+    if (!halves.empty()) halves_in_place_ = halves;
+    if (const auto columns = read_titles(words, halves_in_place_)) {
+      columns_ = columns;
+      second_half_ = false;
+      tables_.push_back({at(words[0]), collective_, ranks(), {}});
+      halves_in_place_.clear();
+    }
+  }
+
+  /// What came before was of another run.
+  void begin_run() {
+    columns_.reset();
+    ranks_.clear();
+    perf_ranks_.reset();
+  }
+
+  /// "# all-reduce by ring, 2 × cpu-host, 2 CPUs, run over tcp …", as tutti perf begins.
+  void read_perf_remark(const std::vector<Word>& words) {
+    begin_run();
+    collective_ = words[0].text;
+    std::replace(collective_.begin(), collective_.end(), '-', '_');
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (!words[i].text.starts_with("CPU") && !words[i].text.starts_with("GPU")) continue;
+      const std::string_view number = words[i - 1].text;
+      std::int64_t ranks = 0;
+      if (all_digits(number) && std::from_chars(number.data(), number.data() + number.size(), ranks).ec == std::errc())
+        perf_ranks_ = ranks;
+    }
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> ranks() const {
+    if (ranks_.empty()) return perf_ranks_;
+    return static_cast<std::int64_t>(ranks_.size());
+  }
+
+  /// A row begins with two whole numbers and the name of a type; whatever else stands between rows is not of the table.
+  void read_row(const std::vector<Word>& words) {
+    const Columns& c = *columns_;
+    const std::size_t begins = std::max({c.size, c.count, c.type});
+    if (words.size() <= begins || !all_digits(words[c.size].text) || !all_digits(words[c.count].text) ||
+        !is_type(words[c.type].text)) {
+      return;
+    }
+    NcclTestsRow row;
+    row.where = at(words[c.size]);
+    const auto bytes = whole(words[c.size], "size");
+    const auto elements = whole(words[c.count], "count");
+    if (!bytes || !elements) return;
+    row.bytes = *bytes;
+    row.elements = *elements;
+    row.type = words[c.type].text;
+    if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none") row.redop = words[*c.redop].text;
+    const std::size_t before = problems_.size();
+    for (std::size_t h = 0; h < c.halves.size(); ++h) {
+      const Half& half = c.halves[h];
+      // Some tables leave the second half out although their titles announce it; but then in every row.
+      if (h > 0 && half.time >= words.size() && !second_half_) break;
+      second_half_ = second_half_ || h > 0;
+      (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
+    }
+    if (problems_.size() == before) add_row(tables_.back(), std::move(row), problems_);
+  }
+
+  static bool is_type(std::string_view word) {
+    static constexpr std::array kOthers{"int8", "uint8", "char", "int", "uint32", "uint64", "f8e4m3", "f8e5m2"};
+    return data_type_of_nccl_name(word) || std::find(kOthers.begin(), kOthers.end(), word) != kOthers.end();
+  }
+
+  std::optional<NcclTestsTiming> timing(const std::vector<Word>& words, const Half& half) {
+    const std::size_t last = std::max({half.time, half.algbw.value_or(0), half.busbw.value_or(0)});
+    if (last >= words.size()) {
+      problems_.add({file_, line_, words.back().column},
+                    "the row ends before its {}; was the log cut off? take a whole one", half_name(half));
+      return std::nullopt;
+    }
+    if (words[half.time].text == "N/A") return std::nullopt;
+    NcclTestsTiming timing;
+    const auto number = [&](std::optional<std::size_t> column, const char* what, double most) {
+      if (!column || words[*column].text == "N/A") return 0.0;
+      return read_number(std::string(words[*column].text), at(words[*column]), what, 0, most, problems_).value_or(0);
+    };
+    timing.us = number(half.time, "time", kMostLogUs);
+    timing.algbw_gb_per_s = number(half.algbw, "algbw", kMostLogGbPerS);
+    timing.busbw_gb_per_s = number(half.busbw, "busbw", kMostLogGbPerS);
+    if (half.wrong && *half.wrong < words.size())
+      timing.wrong = static_cast<std::int64_t>(number(half.wrong, "#wrong", 1e15));
+    return timing;
+  }
+
+  static const char* half_name(const Half& half) { return half.in_place ? "in-place time" : "out-of-place time"; }
+
+  std::optional<std::int64_t> whole(const Word& word, const char* what) {
+    std::int64_t value = 0;
+    const auto status = std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
+    if (status == std::errc() && value <= kMostLogBytes) return value;
+    problems_.add(at(word), "{}: {} is more than any message is long", what, word.text);
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  Problems& problems_;
+  int line_ = 0;
+  std::set<std::string> ranks_;
+  std::optional<std::int64_t> perf_ranks_;
+  std::string collective_;
+  std::vector<bool> halves_in_place_;
+  std::optional<Columns> columns_;
+  bool second_half_ = false;  ///< a row of this table had one
+  std::vector<NcclTestsTable> tables_;
+};
+
+std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
+
+}  // namespace
+
+std::string collective_of_program(std::string_view program) {
+  program.remove_prefix(program.rfind('/') + 1);  // npos + 1 is 0
+  if (program.ends_with("_perf")) program.remove_suffix(5);
+  return std::string(program);
+}
+
+void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
+  if (row.bytes == 0 || row.elements == 0 || (!row.out_of_place && !row.in_place)) return;
+  for (const auto& timing : {row.out_of_place, row.in_place}) {
+    if (!timing) continue;
+    if (!(timing->us > 0)) {
+      problems.add(row.where, "{} bytes took no time; times must be above 0", row.bytes);
+      return;
+    }
+    // Two decimals of a bandwidth say something from 0.5 GB/s on.
+    const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
+    if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
+      problems.add(row.where, "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?", row.bytes,
+                   timing->us, printed(algbw), timing->algbw_gb_per_s);
+      return;
+    }
+  }
+  table.rows.push_back(std::move(row));
+}
+
+Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, const std::string& file) {
+  Problems problems;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string_view::npos && text[first] == '{';
+  std::vector<NcclTestsTable> tables =
+      json ? parse_nccl_tests_json(text, file, problems) : TextReader(text, file, problems).read();
+  std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
+  if (tables.empty() && problems.empty()) {
+    problems.add({file, 0, 0},
+                 "there is no table of nccl-tests in this file; expected column titles (# size count type … time algbw "
+                 "busbw) and rows below them, as all_reduce_perf and tutti perf print them");
+  }
+  if (!problems.empty()) return problems.take();
+  return tables;
+}
+
+Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path) {
+  const Expected<std::string> text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  return parse_nccl_tests(*text, path);
+}
+
+Expected<void> check_all_reduce(const NcclTestsTable& table, std::int64_t ranks) {
+  const auto wrong = [](const Location& where, const std::string& text) {
+    return tl::make_unexpected(Error::request(text, where));
+  };
+  if (!table.collective.empty() && table.collective != "all_reduce")
+    return wrong(table.where, fmt::format("this table is of {}; expected all_reduce", table.collective));
+  if (table.ranks && *table.ranks != ranks) {
+    return wrong(table.where,
+                 fmt::format("this table is of {} ranks; the scenario's cluster has {}", *table.ranks, ranks));
+  }
+  const double expected = 2 * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  for (const NcclTestsRow& row : table.rows) {
+    if (row.redop.empty())
+      return wrong(row.where, "this row has no operation (redop), so it is not of an all-reduce; expected all_reduce");
+    for (const auto& timing : {row.out_of_place, row.in_place}) {
+      if (!timing || timing->algbw_gb_per_s < 0.5) continue;
+      const double factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
+      const double rounding = 0.006 / timing->algbw_gb_per_s * (1 + expected) + 0.002;
+      if (std::abs(factor - expected) <= rounding) continue;
+      return wrong(row.where,
+                   fmt::format("busbw is {} times algbw here; over the {} ranks of the scenario's cluster an "
+                               "all-reduce has {}: this is another collective or another number of ranks",
+                               printed(factor), ranks, printed(expected)));
+    }
+  }
+  return {};
+}
+
+namespace {
+
+struct NcclType {
+  std::string_view name;
+  DataType type;
+};
+/// The first name of each type is what nccl-tests prints.
+constexpr NcclType kNcclTypes[] = {
+    {"float", DataType::kFloat32},     {"double", DataType::kFloat64}, {"half", DataType::kFloat16},
+    {"bfloat16", DataType::kBfloat16}, {"int32", DataType::kInt32},    {"int64", DataType::kInt64},
+    {"int", DataType::kInt32},         {"uint32", DataType::kInt32},   {"uint64", DataType::kInt64},
+};
+
+}  // namespace
+
+std::optional<DataType> data_type_of_nccl_name(std::string_view name) {
+  for (const NcclType& known : kNcclTypes) {
+    if (known.name == name) return known.type;
+  }
+  return std::nullopt;
+}
+
+std::string_view nccl_name(DataType type) {
+  for (const NcclType& known : kNcclTypes) {
+    if (known.type == type) return known.name;
+  }
+  return "";
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/data_type.h"
+#include "core/base/error.h"
+
+namespace tutti::core {
+
+/// What nccl-tests measured for one size, out of place or in place.
+struct NcclTestsTiming {
+  double us = 0;
+  double algbw_gb_per_s = 0;  ///< as printed: few digits where it is small
+  double busbw_gb_per_s = 0;
+  std::int64_t wrong = 0;  ///< elements that were wrong; 0 too where nothing was checked
+};
+
+/// One row of a table: one size.
+struct NcclTestsRow {
+  Location where;
+  std::int64_t bytes = 0;
+  std::int64_t elements = 0;
+  std::string type;   ///< as nccl-tests calls it: "float", "half", …
+  std::string redop;  ///< "sum", …; empty where the table does not say
+  std::optional<NcclTestsTiming> out_of_place;
+  std::optional<NcclTestsTiming> in_place;
+};
+
+/// One run of an nccl-tests program, or of `tutti perf`. A file may hold several, one behind the other.
+struct NcclTestsTable {
+  Location where;                     ///< of the column titles
+  std::string collective;             ///< "all_reduce", …; empty where the log does not say
+  std::optional<std::int64_t> ranks;  ///< where the log lists them
+  std::vector<NcclTestsRow> rows;     ///< sizes of 0 bytes are left out
+};
+
+/// The tables of a log: the text that nccl-tests 2.0 to 2.19 and `tutti perf` print, with whatever stands between their
+/// lines (NCCL's own messages, prefixes of mpirun and srun), or the JSON that they write.
+/// ERRORS: no table in it; a row that is cut off, whose numbers are none, or whose bandwidth is not bytes over time.
+/// Takes time in proportion to the text.
+Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, const std::string& file);
+/// The same for a file of at most 64 MiB.
+Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
+
+/// That the table is of an all-reduce over `ranks`, so far as it lets one see: by its name, its ranks, its operation, and
+/// busbw / algbw = 2(n - 1)/n wherever enough digits are printed.
+/// ERRORS: what it is instead, at its place.
+Expected<void> check_all_reduce(const NcclTestsTable& table, std::int64_t ranks);
+
+/// The type that nccl-tests calls so. Nothing for those that Tutti does not reduce (int8, fp8, …).
+std::optional<DataType> data_type_of_nccl_name(std::string_view name);
+/// How nccl-tests calls a type.
+std::string_view nccl_name(DataType type);
+
+}  // namespace tutti::core

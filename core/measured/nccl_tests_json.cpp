@@ -1,0 +1,141 @@
+// nccl-tests' own JSON (all_reduce_perf -J FILE, version 3) and that of tutti perf --format json.
+
+#include <charconv>
+#include <cmath>
+
+#include "core/measured/nccl_tests_reader.h"
+#include "core/text/number.h"
+
+namespace tutti::core {
+namespace {
+
+const Value* find(const Value& object, std::string_view name) {
+  for (const Value::Field& field : object.fields) {
+    if (field.name == name) return &field.value;
+  }
+  return nullptr;
+}
+
+class JsonReader {
+ public:
+  JsonReader(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
+
+  std::vector<NcclTestsTable> read(const Value& root) {
+    const Value* results = find(root, "results");
+    const bool of_perf = results == nullptr;
+    if (of_perf) results = find(root, "rows");
+    if (results == nullptr || results->kind != Value::Kind::kList) return {};
+    NcclTestsTable table;
+    table.where = at(*results);
+    if (of_perf) {
+      table.collective = find(root, "collective") ? text(root, "collective") : "all_reduce";
+      if (const auto ranks = whole(root, "ranks")) table.ranks = *ranks;
+    } else {
+      if (const Value* args = find(root, "args"); args && !args->items.empty())
+        table.collective = collective_of_program(args->items.front().text);
+      if (const Value* devices = find(root, "devices"); devices && !devices->items.empty())
+        table.ranks = static_cast<std::int64_t>(devices->items.size());
+    }
+    for (const Value& result : results->items) {
+      if (problems_.full()) break;
+      of_perf ? add_perf_row(root, result, table) : add_result(result, table);
+    }
+    return {std::move(table)};
+  }
+
+ private:
+  [[nodiscard]] Location at(const Value& value) const { return {file_, value.at.line, value.at.column}; }
+
+  std::optional<double> number(const Value& object, const char* name, double most) {
+    const Value* value = find(object, name);
+    if (value == nullptr) return std::nullopt;
+    return read_number(value->text, at(*value), name, 0, most, problems_);
+  }
+
+  std::optional<std::int64_t> whole(const Value& object, const char* name) {
+    const auto value = number(object, name, static_cast<double>(kMostLogBytes));
+    if (!value) return std::nullopt;
+    return static_cast<std::int64_t>(*value);
+  }
+
+  std::optional<std::int64_t> required(const Value& object, const char* name) {
+    if (find(object, name) == nullptr) problems_.add(at(object), "{} is missing", name);
+    return whole(object, name);
+  }
+
+  static std::string text(const Value& object, const char* name) {
+    const Value* value = find(object, name);
+    return value == nullptr ? "" : value->text;
+  }
+
+  void add_perf_row(const Value& root, const Value& result, NcclTestsTable& table) {
+    NcclTestsRow row;
+    row.where = at(result);
+    const auto bytes = required(result, "bytes");
+    const auto elements = required(result, "elements");
+    const auto type = parse_data_type(text(root, "type"));
+    if (!type) problems_.add(at(root), "type is missing or no type that tutti perf writes");
+    if (find(result, "time_us") == nullptr) problems_.add(at(result), "time_us is missing");
+    const auto us = number(result, "time_us", kMostLogUs);
+    if (!bytes || !elements || !type || !us) return;
+    row.bytes = *bytes;
+    row.elements = *elements;
+    row.type = nccl_name(*type);
+    row.redop = "sum";
+    row.in_place = NcclTestsTiming{*us, number(result, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
+                                   number(result, "busbw_gb_per_s", kMostLogGbPerS).value_or(0), 0};
+    add_row(table, std::move(row), problems_);
+  }
+
+  void add_result(const Value& result, NcclTestsTable& table) {
+    NcclTestsRow row;
+    row.where = at(result);
+    const auto bytes = required(result, "size");
+    const auto elements = required(result, "count");
+    if (!bytes || !elements) return;
+    row.bytes = *bytes;
+    row.elements = *elements;
+    row.type = text(result, "type");
+    row.redop = text(result, "redop") == "none" ? "" : text(result, "redop");
+    const std::size_t before = problems_.size();
+    row.out_of_place = timing(result, "out_of_place");
+    row.in_place = timing(result, "in_place");
+    if (problems_.size() == before) add_row(table, std::move(row), problems_);
+  }
+
+  std::optional<NcclTestsTiming> timing(const Value& result, const char* half) {
+    const Value* value = find(result, half);
+    if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
+    const char* time = find(*value, "time") == nullptr ? "cpu_time" : "time";
+    const auto us = number(*value, time, kMostLogUs);
+    if (!us) {
+      if (find(*value, time) == nullptr) problems_.add(at(*value), "time is missing");
+      return std::nullopt;
+    }
+    NcclTestsTiming timing;
+    timing.us = *us;
+    timing.algbw_gb_per_s = number(*value, "alg_bw", kMostLogGbPerS).value_or(0);
+    timing.busbw_gb_per_s = number(*value, "bus_bw", kMostLogGbPerS).value_or(0);
+    // "N/A" and "nan" where nothing was checked.
+    if (const Value* wrong = find(*value, "nwrong")) {
+      const char* const end = wrong->text.data() + wrong->text.size();
+      double count = 0;
+      if (std::from_chars(wrong->text.data(), end, count).ec == std::errc() && count > 0 && count < 1e15)
+        timing.wrong = static_cast<std::int64_t>(count);
+    }
+    return timing;
+  }
+
+  const std::string& file_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file, Problems& problems) {
+  const Document document = parse_json(text, file, problems);
+  if (!problems.empty()) return {};
+  return JsonReader(file, problems).read(document.root);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,23 @@
+#pragma once
+
+// Between the readers of the two notations and what they share; nobody else includes it.
+
+#include "core/measured/nccl_tests.h"
+#include "core/text/document.h"
+
+namespace tutti::core {
+
+/// What a number in a log may be; far beyond any measurement.
+inline constexpr double kMostLogUs = 1e12;
+inline constexpr double kMostLogGbPerS = 1e9;
+inline constexpr std::int64_t kMostLogBytes = std::int64_t{1} << 50;
+
+/// "/opt/nccl-tests/build/all_reduce_perf" → "all_reduce".
+std::string collective_of_program(std::string_view program);
+
+/// Adds `row` to `table` unless it is of 0 bytes; problems where its numbers contradict each other.
+void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
+
+std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file, Problems& problems);
+
+}  // namespace tutti::core

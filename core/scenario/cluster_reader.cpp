@@ -1,0 +1,246 @@
+#include "core/scenario/cluster_reader.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/cluster/machine_file.h"
+#include "core/proto/scenario.pb.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+using MachinePtr = std::shared_ptr<const Machine>;
+
+class ClusterReader {
+ public:
+  ClusterReader(const proto::Cluster& message, Fields& fields, const std::string& path, const Library& library,
+                std::vector<Library::File>& named)
+      : message_(message), fields_(fields), path_(path), library_(library), named_(named) {}
+
+  std::shared_ptr<const Cluster> read() {
+    std::map<std::string, MachinePtr> own;
+    for (const proto::Machine& machine : message_.machine()) {
+      if (own.contains(machine.name()))
+        fields_.complain_at(machine, "name", "machine \"{}\" is described twice", machine.name());
+      own[machine.name()] = machine_from(machine, fields_.sources(), fields_.problems());
+    }
+    if (message_.workers().empty())
+      fields_.complain(message_, "the cluster has no workers; say workers {{ machine: … count: … }}");
+
+    std::vector<WorkerGroup> groups;
+    std::vector<int> replicas;
+    std::int64_t total = 0;
+    bool usable = !message_.workers().empty();
+    for (const proto::Workers& workers : message_.workers()) {
+      const MachinePtr machine = machine_named(workers, own);
+      const std::int64_t count = fields_.integer(workers, "count", "workers", 1, kMostWorkers).value_or(1);
+      total += count;
+      if (!machine) {
+        usable = false;
+        continue;
+      }
+      groups.push_back({machine, count});
+      replicas.push_back(replicas_of(workers, *machine));
+      usable = usable && replicas.back() > 0;
+    }
+    if (total > kMostWorkers) {
+      fields_.complain(message_, "{} workers are more than {}", total, kMostWorkers);
+      usable = false;
+    }
+    for (std::size_t i = 1; i < replicas.size(); ++i) {
+      if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
+      fields_.complain(message_.workers(static_cast<int>(i)),
+                       "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
+                       "same number on every worker; say replicas: {} for both",
+                       groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
+                       std::min(replicas[i], replicas.front()));
+      usable = false;
+    }
+    std::optional<Network> network = read_network();
+    if (total > 1 && !message_.has_network()) {
+      fields_.complain(message_, "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
+      usable = false;
+    }
+    if (total > 1 && network) usable = check_cards(groups, *network) && usable;
+    if (!usable || (total > 1 && !network)) return nullptr;
+    if (!check_alike(groups, replicas.front())) return nullptr;
+    return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network));
+  }
+
+ private:
+  /// One collective's devices are of one kind, and one worker's replicas compute at one speed.
+  bool check_alike(const std::vector<WorkerGroup>& groups, int replicas) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Machine& machine = *groups[g].machine;
+      const proto::Workers& workers = message_.workers(static_cast<int>(g));
+      if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
+        fields_.complain(workers,
+                         "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
+                         "machines of one kind",
+                         machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
+                         machine.gpus().empty() ? "have them" : "have none");
+        return false;
+      }
+      const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
+      const Part& first = machine.parts()[static_cast<std::size_t>(devices.front())];
+      for (int r = 1; r < replicas; ++r) {
+        const Part& other = machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
+        if (other.device == first.device) continue;
+        fields_.complain(workers,
+                         "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the replicas of one worker are "
+                         "taken to be alike; give them the same figures, or use fewer replicas",
+                         machine.name(), first.name, other.name);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
+    const std::string& name = workers.machine();
+    if (name.empty()) {
+      fields_.complain_at(workers, "machine", "workers: machine is missing; say which machine they are");
+      return nullptr;
+    }
+    if (const auto found = own.find(name); found != own.end()) return found->second;
+    const auto file = library_.read(Library::Kind::kMachine, name, path_);
+    if (!file) {
+      fields_.problems().add(file.error());
+      return nullptr;
+    }
+    if (!*file) {
+      std::vector<std::string> names = library_.names(Library::Kind::kMachine);
+      for (const auto& [own_name, machine] : own) names.push_back(own_name);
+      complain_unknown(fields_, workers, "machine", "machine", name, names);
+      return nullptr;
+    }
+    remember(**file, named_);
+    const auto [known, fresh] = files_.try_emplace((*file)->path);
+    if (fresh) {
+      Expected<MachinePtr> machine = read_machine((*file)->text, (*file)->path);
+      if (machine) {
+        known->second = *machine;
+      } else {
+        fields_.problems().add(machine.error());
+      }
+    }
+    return known->second;
+  }
+
+  /// How many devices of each worker hold a replica; 0 (and a problem) if that cannot be.
+  int replicas_of(const proto::Workers& workers, const Machine& machine) {
+    const int gpus = static_cast<int>(machine.gpus().size());
+    const int cpus = static_cast<int>(machine.cpus().size());
+    const int most = gpus > 0 ? gpus : cpus;
+    if (!workers.has_replicas()) return gpus > 0 ? gpus : 1;
+    if (workers.replicas() < 1 || workers.replicas() > most) {
+      fields_.complain_at(workers, "replicas",
+                          "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a worker without devices "
+                          "cannot take part",
+                          most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
+      return 0;
+    }
+    return workers.replicas();
+  }
+
+  std::optional<Network> read_network() {
+    if (!message_.has_network()) return std::nullopt;
+    const proto::Network& message = message_.network();
+    const std::size_t before = fields_.problems().size();
+    Network network;
+    if (message.kind() == proto::Network::KIND_UNSPECIFIED)
+      fields_.complain_at(message, "kind", "network: kind is missing; say ONE_SWITCH or RAILS");
+    network.kind = message.kind() == proto::Network::RAILS ? Network::Kind::kRails : Network::Kind::kOneSwitch;
+    if (const auto rate = fields_.number(message, "bandwidth_gb_per_s", "network", {0, kMostGbPerS, false})) {
+      network.port_bandwidth = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
+    }
+    network.latency = time_from_us(
+        fields_.required(message, "latency_us", "network", {0, kMostLatencyUs}, "one way, from card to card")
+            .value_or(0));
+    network.source = message.source();
+    if (fields_.problems().size() != before) return std::nullopt;
+    return network;
+  }
+
+  bool check_cards(const std::vector<WorkerGroup>& groups, const Network& network) {
+    for (const WorkerGroup& group : groups) {
+      if (group.machine->nics().empty()) {
+        fields_.complain(message_,
+                         "machine \"{}\" has no network card, so its workers reach nobody; give it one (nic {{ … }} "
+                         "and a link to it)",
+                         group.machine->name());
+        return false;
+      }
+      if (network.kind == Network::Kind::kRails &&
+          group.machine->nics().size() != groups.front().machine->nics().size()) {
+        fields_.complain(message_,
+                         "on rails every machine needs the same number of network cards (\"{}\" has {}, \"{}\" has "
+                         "{}); take ONE_SWITCH",
+                         groups.front().machine->name(), groups.front().machine->nics().size(), group.machine->name(),
+                         group.machine->nics().size());
+        return false;
+      }
+    }
+    return true;
+  }
+
+  const proto::Cluster& message_;
+  Fields& fields_;
+  const std::string& path_;
+  const Library& library_;
+  std::vector<Library::File>& named_;
+  std::map<std::string, MachinePtr> files_;
+};
+
+}  // namespace
+
+ClusterFile::ClusterFile(const std::string& file)
+    : path(file), message(std::make_unique<proto::Cluster>()), sources(file) {}
+ClusterFile::ClusterFile(ClusterFile&&) noexcept = default;
+ClusterFile& ClusterFile::operator=(ClusterFile&&) noexcept = default;
+ClusterFile::~ClusterFile() = default;
+
+std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields, const std::string& from,
+                                             const Library& library, std::vector<Library::File>& files) {
+  Problems& problems = fields.problems();
+  const std::size_t before = problems.size();
+  if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
+    fields.complain_at(cluster, "file", "cluster: the file says everything about the cluster; leave out the rest here");
+    return std::nullopt;
+  }
+  const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);
+  if (!found || !*found) {
+    fields.complain_at(cluster, "file", "cluster: file \"{}\": {}", cluster.file(),
+                       found ? "there is no such file" : found.error().problems().front().text);
+    return std::nullopt;
+  }
+  remember(**found, files);
+  ClusterFile file((*found)->path);
+  bind(parse_document((*found)->text, file.path, problems).root, *file.message, file.sources, problems);
+  if (file.message->has_file())
+    problems.add(file.sources.at(*file.message, "file"),
+                 "a cluster file cannot name another one; name that in the scenario");
+  if (problems.size() != before) return std::nullopt;
+  return file;
+}
+
+std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields, const std::string& path,
+                                            const Library& library, std::vector<Library::File>& files) {
+  return ClusterReader(message, fields, path, library, files).read();
+}
+
+void remember(const Library::File& file, std::vector<Library::File>& files) {
+  const auto same = [&](const Library::File& f) { return f.kind == file.kind && f.name == file.name; };
+  if (std::none_of(files.begin(), files.end(), same)) files.push_back(file);
+}
+
+void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field, const char* what,
+                      const std::string& name, const std::vector<std::string>& known) {
+  const std::string hint = did_you_mean(name, known);
+  fields.complain_at(
+      message, field, "there is no {} \"{}\"{}", what, name,
+      hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file" : hint);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,260 @@
+#include "core/measured/nccl_tests.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// nccl-tests 2.13 to 2.17.
+constexpr const char* kModern =
+    "# nThread 1 nGpus 4 minBytes 1024 maxBytes 4194304 step: 4096(factor) warmup iters: 5 iters: 20 agg iters: 1 "
+    "validation: 1 graph: 0\n"
+    "#\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid  12345 on      node0 device  0 [0x07] NVIDIA A100\n"
+    "#  Rank  1 Group  0 Pid  12345 on      node0 device  1 [0x0f] NVIDIA A100\n"
+    "#  Rank  2 Group  0 Pid  12345 on      node0 device  2 [0x47] NVIDIA A100\n"
+    "#  Rank  3 Group  0 Pid  12345 on      node0 device  3 [0x4e] NVIDIA A100\n"
+    "#\n"
+    "#                                                              out-of-place                       in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n"
+    "        1024           256     float     sum      -1    21.36    0.05    0.07      0    20.99    0.05    0.07     "
+    " "
+    "0\n"
+    "     4194304       1048576     float     sum      -1    83.20   50.41   75.62      0    82.10   51.09   76.63    "
+    "N/A\n"
+    "# Out of bounds values : 0 OK\n"
+    "# Avg bus bandwidth    : 38.1\n";
+
+/// Before 2.10: no root, "error" for "#wrong"; another tool's line between the rows; one half only.
+constexpr const char* kOld =
+    "# nThread 8 nGpus 1 minBytes 64 maxBytes 64 step: 2(factor) warmup iters: 2 iters: 5 validation: 0 \n"
+    "# Using devices\n"
+    "#   Rank  0 Pid 519864 on oneflow-27 device  0 [0x0f] NVIDIA GeForce RTX 3090\n"
+    "#   Rank  1 Pid 519864 on oneflow-27 device  1 [0x10] NVIDIA GeForce RTX 3090\n"
+    "#                                                       out-of-place                       in-place          \n"
+    "#       size         count      type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
+    "#        (B)    (elements)                       (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       \n"
+    "hostname:3442:3442 [0] NCCL INFO Launch mode Parallel\n"
+    "           0             0   float     sum    35.20    0.00    0.00    N/A\n"
+    "          64            16     float     sum    55.57    0.00    0.00    N/A\n";
+
+constexpr const char* kPerf =
+    "# all-reduce by nccl, 2 × dgx1-v100, 16 GPUs, simulated; no elements are compared\n"
+    "#\n"
+    "#                                                                               in-place\n"
+    "#         size         count      type   redop   root       time    algbw    busbw #wrong\n"
+    "#          (B)    (elements)                                (us)   (GB/s)   (GB/s)\n"
+    "          1024           256     float     sum     -1      39.18    0.026    0.049    N/A\n"
+    "       4194304       1048576     float     sum     -1     175.74    23.87    44.75    N/A\n";
+
+std::vector<NcclTestsTable> parsed(const std::string& text) {
+  const auto tables = parse_nccl_tests(text, "log");
+  EXPECT_TRUE(tables) << (tables ? "" : tables.error().message());
+  return tables.value_or(std::vector<NcclTestsTable>{});
+}
+
+std::string refusal(const std::string& text) {
+  const auto tables = parse_nccl_tests(text, "log");
+  return tables ? "accepted" : tables.error().message();
+}
+
+TEST(NcclTests, ReadsBothHalvesOfARow) {
+  const auto tables = parsed(kModern);
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].ranks, 4);
+  ASSERT_THAT(tables[0].rows, SizeIs(2));
+  const NcclTestsRow& row = tables[0].rows[1];
+  EXPECT_EQ(row.where, (Location{"log", 13, 6}));
+  EXPECT_EQ(row.bytes, 4'194'304);
+  EXPECT_EQ(row.elements, 1'048'576);
+  EXPECT_EQ(row.type, "float");
+  EXPECT_EQ(row.redop, "sum");
+  EXPECT_EQ(row.out_of_place->us, 83.20);
+  EXPECT_EQ(row.out_of_place->algbw_gb_per_s, 50.41);
+  EXPECT_EQ(row.in_place->us, 82.10);
+  EXPECT_EQ(row.in_place->busbw_gb_per_s, 76.63);
+}
+
+TEST(NcclTests, ReadsTablesWithoutRootAndOfOneHalfAndLeavesOutEmptyMessages) {
+  const auto tables = parsed(kOld);
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].ranks, 2);
+  ASSERT_THAT(tables[0].rows, SizeIs(1));
+  EXPECT_EQ(tables[0].rows[0].out_of_place->us, 55.57);
+  EXPECT_FALSE(tables[0].rows[0].in_place);
+}
+
+TEST(NcclTests, ReadsWhatTuttiPerfPrints) {
+  const auto tables = parsed(kPerf);
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].collective, "all_reduce");
+  EXPECT_EQ(tables[0].ranks, 16);
+  ASSERT_THAT(tables[0].rows, SizeIs(2));
+  EXPECT_EQ(tables[0].rows[0].in_place->us, 39.18);
+  EXPECT_FALSE(tables[0].rows[0].out_of_place);
+}
+
+TEST(NcclTests, LogsOneBehindTheOtherAreTablesOfTheirOwn) {
+  const auto tables = parsed(std::string(kModern) + kOld + kPerf);
+  ASSERT_THAT(tables, SizeIs(3));
+  EXPECT_EQ(tables[0].ranks, 4);
+  EXPECT_EQ(tables[1].ranks, 2);
+  EXPECT_EQ(tables[2].ranks, 16);
+  EXPECT_EQ(tables[1].rows[0].bytes, 64);
+}
+
+TEST(NcclTests, PrefixesOfLaunchersChangeNothing) {
+  for (const std::string prefix : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", "12: "}) {
+    std::string text = prefix;
+    for (const char c : std::string(kModern)) text += c == '\n' ? "\n" + prefix : std::string(1, c);
+    const auto tables = parsed(text);
+    ASSERT_THAT(tables, SizeIs(1)) << prefix;
+    EXPECT_EQ(tables[0].ranks, 4) << prefix;
+    ASSERT_THAT(tables[0].rows, SizeIs(2)) << prefix;
+    EXPECT_EQ(tables[0].rows[1].out_of_place->us, 83.20) << prefix;
+  }
+}
+
+TEST(NcclTests, ReadsColumnsByTheirTitles) {
+  // 2.19: statistics behind each half; a collective's name.
+  const auto tables = parsed(
+      "# Collective test starting: /opt/all_reduce_perf\n"
+      "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min "
+      "i_max "
+      "i_p99 i_cv%\n"
+      "4194304 1048576 bfloat16 sum -1 100.0 41.94 62.91 2 90 120 119 1.0 50.0 83.89 125.8 0 40 60 59 1.0 2026-01-01 "
+      "10:00:00\n");
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].collective, "all_reduce");
+  EXPECT_EQ(tables[0].rows[0].out_of_place->wrong, 2);
+  EXPECT_EQ(tables[0].rows[0].in_place->us, 50);
+  EXPECT_EQ(tables[0].rows[0].in_place->busbw_gb_per_s, 125.8);
+}
+
+TEST(NcclTests, ReadsItsOwnJson) {
+  const auto tables = parsed(R"({"version": 3, "args": ["./build/all_reduce_perf", "-b", "1K"],
+ "devices": [{"rank": 0}, {"rank": 1}, {"rank": 2}],
+ "results": [
+  {"size": 1048576, "count": 262144, "type": "float", "redop": "sum", "root": "-1",
+   "out_of_place": {"time": 100.5, "alg_bw": 10.43, "bus_bw": 13.91, "nwrong": "0"},
+   "in_place": {"cpu_time": 99.5, "alg_bw": 10.54, "bus_bw": 14.05, "nwrong": 7}},
+  {"size": 1048576, "count": 262144, "type": "float", "redop": "sum", "root": "-1",
+   "out_of_place": null, "in_place": {"time": 98.5, "alg_bw": 10.65, "bus_bw": 14.19, "nwrong": "nan"}}]})");
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].collective, "all_reduce");
+  EXPECT_EQ(tables[0].ranks, 3);
+  ASSERT_THAT(tables[0].rows, SizeIs(2));
+  EXPECT_EQ(tables[0].rows[0].out_of_place->us, 100.5);
+  EXPECT_EQ(tables[0].rows[0].in_place->wrong, 7);
+  EXPECT_FALSE(tables[0].rows[1].out_of_place);
+  EXPECT_EQ(tables[0].rows[1].in_place->wrong, 0);
+  EXPECT_TRUE(check_all_reduce(tables[0], 3));
+}
+
+TEST(NcclTests, ReadsTheJsonOfTuttiPerf) {
+  const auto tables = parsed(R"({"backend": "sim", "ranks": 16, "type": "float16",
+   "rows": [{"bytes": 2048, "elements": 1024, "time_us": 12.25, "algbw_gb_per_s": 0.167, "busbw_gb_per_s": 0.313}]})");
+  ASSERT_THAT(tables, SizeIs(1));
+  EXPECT_EQ(tables[0].ranks, 16);
+  EXPECT_EQ(tables[0].rows[0].type, "half");
+  EXPECT_EQ(tables[0].rows[0].in_place->us, 12.25);
+}
+
+TEST(NcclTests, WhatWasPrintedIsReadBack) {
+  Random random(7);
+  for (int table = 0; table < 50; ++table) {
+    std::string text = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+    std::vector<std::pair<std::int64_t, double>> rows;
+    for (int r = 0; r < 20; ++r) {
+      const auto elements = static_cast<std::int64_t>(1 + random.below(std::uint64_t{1} << (1 + r)));
+      const double us = static_cast<double>(1 + random.below(10'000'000)) / 100;
+      const double algbw = static_cast<double>(8 * elements) / us / 1e3;
+      text += fmt::format("{:>12} {:>12} double sum -1 {:7.2f} {:6.2f} {:6.2f} 0 {:7.2f} {:6.2f} {:6.2f} 0\n",
+                          8 * elements, elements, us, algbw, algbw * 1.5, us, algbw, algbw * 1.5);
+      rows.emplace_back(8 * elements, us);
+    }
+    const auto tables = parsed(text);
+    ASSERT_THAT(tables, SizeIs(1));
+    ASSERT_THAT(tables[0].rows, SizeIs(20));
+    EXPECT_TRUE(check_all_reduce(tables[0], 4));
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      EXPECT_EQ(tables[0].rows[r].bytes, rows[r].first);
+      EXPECT_NEAR(tables[0].rows[r].out_of_place->us, rows[r].second, 1e-9);
+      EXPECT_EQ(tables[0].rows[r].in_place->us, tables[0].rows[r].out_of_place->us);
+    }
+  }
+}
+
+TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
+  const std::string text = kModern;
+  const std::size_t row = text.find("     4194304");
+  for (std::size_t length = row + 40; length < row + 75; ++length) {
+    const std::string message = refusal(text.substr(0, length));
+    // Cut inside a number it is a number still; then its columns contradict each other, or the rest is missing.
+    EXPECT_THAT(message, AllOf(HasSubstr("log:13:"), testing::AnyOf(HasSubstr("cut off"), HasSubstr("algbw says"))))
+        << length;
+  }
+}
+
+TEST(NcclTests, NumbersThatAreNoneAreRefusedAtTheirPlace) {
+  const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
+  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 abc 0.05 0.07 0\n"),
+              HasSubstr("log:2:23: time: \"abc\" is not a number"));
+  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 nan 0.05 0.07 0\n"), HasSubstr("log:2:23: "));
+  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 -3 0.05 0.07 0\n"), HasSubstr("time must be from 0"));
+  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 0.00 0.05 0.07 0\n"), HasSubstr("took no time"));
+  EXPECT_THAT(refusal(titles + "99999999999999999999 256 float sum -1 1 1 1 0\n"), HasSubstr("log:2:1: size: "));
+  EXPECT_THAT(refusal(titles + "1048576 262144 float sum -1 10 1.05 2.1 0\n"),
+              HasSubstr("1048576 bytes in 10 us are 105 GB/s, but algbw says 1.05"));
+  EXPECT_THAT(refusal(R"({"results": [{"size": "x", "count": 3}]})"), HasSubstr("log:1:23: size: \"x\""));
+  EXPECT_THAT(refusal(R"({"results": [{"count": 3}]})"), HasSubstr("log:1:14: size is missing"));
+  EXPECT_THAT(refusal("{\"results\": ["), HasSubstr("log:1:"));
+}
+
+TEST(NcclTests, FilesWithoutATableAreRefused) {
+  for (const std::string text : {"", "hello\n", "# size count type\n1 2 float\n", "{}", "{\"results\": 3}",
+                                 "# size count type redop root time algbw busbw #wrong\n"}) {
+    EXPECT_THAT(refusal(text), HasSubstr("there is no table of nccl-tests in this file")) << text;
+  }
+}
+
+TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
+  const NcclTestsTable table = parsed(kModern).front();
+  EXPECT_TRUE(check_all_reduce(table, 4));
+  EXPECT_THAT(check_all_reduce(table, 8).error().message(), HasSubstr("log:10:9: this table is of 4 ranks; the "
+                                                                      "scenario's cluster has 8"));
+  NcclTestsTable unknown = table;
+  unknown.ranks.reset();
+  EXPECT_TRUE(check_all_reduce(unknown, 4));
+  EXPECT_THAT(check_all_reduce(unknown, 8).error().message(),
+              HasSubstr("log:13:6: busbw is 1.5 times algbw here; over the 8 ranks"));
+  NcclTestsTable gather = table;
+  gather.collective = "all_gather";
+  EXPECT_THAT(check_all_reduce(gather, 4).error().message(), HasSubstr("this table is of all_gather"));
+  NcclTestsTable plain = table;
+  plain.rows[0].redop.clear();
+  EXPECT_THAT(check_all_reduce(plain, 4).error().message(), HasSubstr("no operation"));
+}
+
+TEST(NcclTests, TypesHaveTwoNames) {
+  for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16,
+                              DataType::kInt32, DataType::kInt64}) {
+    EXPECT_EQ(data_type_of_nccl_name(nccl_name(type)), type);
+  }
+  EXPECT_EQ(data_type_of_nccl_name("uint64"), DataType::kInt64);
+  EXPECT_FALSE(data_type_of_nccl_name("f8e4m3"));
+}
+
+}  // namespace
+}  // namespace tutti::core

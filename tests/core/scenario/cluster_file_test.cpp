@@ -1,0 +1,85 @@
+// cluster { file: … }: a cluster in a file of its own.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/scenario/scenario.h"
+#include "tests/support/clusters.h"
+#include "tests/support/program.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kRest =
+    "workload { variable { name: \"a\" shape: 100 } update_ms: 0 } strategy { algorithm: \"ring\" }";
+constexpr const char* kCluster =
+    "workers { machine: \"m\" count: 3 } network { kind: ONE_SWITCH latency_us: 2 } machine { name: \"m\" device { "
+    "name: "
+    "\"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 4 } link { from: \"cpu0\" to: "
+    "\"n\" "
+    "kind: PCIE bandwidth_gb_per_s: 6 latency_us: 1 } }";
+
+Library library() { return Library(test::source_folder() + "/scenarios"); }
+
+TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() + "/clusters");
+  static_cast<void>(folder.write("clusters/c.textproto", kCluster));
+  const auto apart = load_scenario(
+      folder.write("s.textproto", std::string("cluster { file: \"clusters/c.textproto\" } ") + kRest), library());
+  const auto whole =
+      load_scenario(folder.write("w.textproto", std::string("cluster { ") + kCluster + " } " + kRest), library());
+  ASSERT_TRUE(apart) << apart.error().message();
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_EQ(apart->cluster->replicas(), 3);
+  EXPECT_EQ(describe(*apart->cluster), describe(*whole->cluster));
+  const auto there = read_scenario(apart->text, "sent", Library(apart->files));
+  ASSERT_TRUE(there) << "with the files that it names it is read anywhere: " << there.error().message();
+  EXPECT_EQ(describe(*there->cluster), describe(*whole->cluster));
+  for (LinkId link = 0; link < whole->cluster->links(); ++link) {
+    EXPECT_EQ(apart->cluster->link(link).bandwidth, whole->cluster->link(link).bandwidth);
+    EXPECT_EQ(apart->cluster->link(link).latency, whole->cluster->link(link).latency);
+  }
+}
+
+TEST(ClusterFile, NamesMachinesFromWhereItLies) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() + "/clusters");
+  static_cast<void>(
+      folder.write("clusters/m.textproto", "name: \"m\" device { name: \"gpu0\" kind: GPU memory_gb_per_s: 50 }"));
+  static_cast<void>(folder.write("clusters/c.textproto", "workers { machine: \"m.textproto\" }"));
+  const auto scenario = load_scenario(
+      folder.write("s.textproto", std::string("cluster { file: \"clusters/c.textproto\" } ") + kRest), library());
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(describe(*scenario->cluster), "1 × m, 1 GPU");
+}
+
+TEST(ClusterFile, ProblemsAreToldWhereTheyAre) {
+  const test::TemporaryFolder folder;
+  const auto refusal = [&folder](const std::string& cluster) {
+    const auto scenario =
+        load_scenario(folder.write("s.textproto", "cluster { " + cluster + " }\n" + kRest), library());
+    return scenario ? std::string("accepted") : scenario.error().message();
+  };
+  EXPECT_THAT(refusal("file: \"absent\""),
+              AllOf(HasSubstr("s.textproto:1:17: "), HasSubstr("\"absent\": there is no such file")));
+  static_cast<void>(folder.write("c", kCluster));
+  EXPECT_THAT(refusal("file: \"c\" network { kind: RAILS latency_us: 1 }"),
+              AllOf(HasSubstr("s.textproto:1:17: "), HasSubstr("leave out the rest")));
+  static_cast<void>(folder.write("c", "file: \"c\""));
+  EXPECT_THAT(refusal("file: \"c\""), AllOf(HasSubstr("/c:1:7: "), HasSubstr("cannot name another one")));
+  static_cast<void>(folder.write("c", "workers { machine: \"nobody\" cuont: 2 }"));
+  EXPECT_THAT(refusal("file: \"c\""), AllOf(HasSubstr("/c:1:29: "), HasSubstr("did you mean \"count\"")));
+  static_cast<void>(folder.write("c", "workers { machine: \"nobody\" }"));
+  EXPECT_THAT(refusal("file: \"c\""), AllOf(HasSubstr("/c:1:20: "), HasSubstr("there is no machine \"nobody\"")));
+  static_cast<void>(folder.write("c", "workers { machine: \"cpu-host\" count: 2 }"));
+  EXPECT_THAT(refusal("file: \"c\""), AllOf(HasSubstr("/c"), HasSubstr("2 workers need a network")));
+}
+
+}  // namespace
+}  // namespace tutti::core

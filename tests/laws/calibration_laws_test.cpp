@@ -1,0 +1,317 @@
+// Calibration against the simulator: what was simulated with known figures is to be found again, whatever the figures were
+// that the fit starts from.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "core/base/random.h"
+#include "core/calibrate/calibrate.h"
+#include "core/calibrate/run_times.h"
+#include "core/scenario/rewrite.h"
+#include "core/timeline/writer.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+#include "tests/support/program.h"
+
+namespace tutti {
+namespace {
+
+using core::CalibratedFigure;
+using core::CalibratedTime;
+using core::Calibration;
+using core::Determination;
+using core::Expected;
+using core::Scenario;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+struct Figures {
+  double latency_us = 3;
+  double card_gb_per_s = 4;
+  double reduce_gb_per_s = 20;
+};
+
+std::string text_of(const Figures& figures, const std::string& algorithm = "ring", int workers = 4) {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: {} }} machine {{ "
+      "name: "
+      "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 reduce_gb_per_s: {} }} nic {{ name: \"nic0\" "
+      "bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 100 latency_us: "
+      "0.01 "
+      "}} }} }}\n"
+      "workload {{ variable {{ name: \"a\" shape: 200 }} variable {{ name: \"b\" shape: 40001 }} variable {{ name: "
+      "\"c\" "
+      "shape: 3000000 }} variable {{ name: \"d\" shape: 700000 }} variable {{ name: \"e\" shape: 7 }} backward_ms: 400 "
+      "}}\n"
+      "strategy {{ algorithm: \"{}\" merging: SEPARATE {} }}\n",
+      workers, figures.latency_us, figures.reduce_gb_per_s, figures.card_gb_per_s, algorithm,
+      algorithm == "pscpu" ? "shards: 2" : "");
+}
+
+core::Library library() { return core::Library(test::source_folder() + "/scenarios"); }
+
+Scenario scenario_of(const std::string& text) {
+  auto scenario = core::read_scenario(text, "s.textproto", library());
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  return std::move(*scenario);
+}
+
+/// The file of a timeline of `text`, simulated.
+std::string simulated(const TemporaryFolder& folder, const std::string& name, const std::string& text,
+                      core::RecordLevel level = core::RecordLevel::kNone) {
+  std::ofstream file(folder.file(name), std::ios::binary);
+  core::TimelineWriter writer(file);
+  core::RecordOptions record;
+  record.level = level;
+  EXPECT_TRUE(sim::Simulator().run(scenario_of(text), record, {}, writer));
+  return folder.file(name);
+}
+
+/// The file of a log as nccl-tests prints it: times as simulated, off by about `noise`.
+std::string log_of(const TemporaryFolder& folder, const std::string& name, const std::string& text, double noise,
+                   std::uint64_t seed) {
+  const Scenario scenario = scenario_of(text);
+  const auto n = static_cast<double>(scenario.cluster->replicas());
+  core::Random random(seed);
+  std::string log = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
+  for (std::int64_t elements = 16; elements < 20'000'000; elements *= 4) {
+    core::RunTimes times(false);
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    const Scenario one = scenario_of(core::with_one_buffer(text, "s", core::DataType::kFloat32, elements, 1));
+    EXPECT_TRUE(sim::Simulator().run(one, record, {}, times));
+    log += fmt::format("{} {} float sum -1", 4 * elements, elements);
+    for (int half = 0; half < 2; ++half) {
+      const double us = times.us().at({}) * std::exp(noise * (static_cast<double>(random.below(2001)) / 1e3 - 1));
+      const double algbw = static_cast<double>(4 * elements) / us / 1e3;
+      log += fmt::format(" {:.4f} {:.2f} {:.2f} 0", us, algbw, algbw * 2 * (n - 1) / n);
+    }
+    log += '\n';
+  }
+  return folder.write(name, log);
+}
+
+core::CalibrationRequest request(std::vector<std::string> timelines, std::vector<std::string> logs,
+                                 std::vector<std::string> keep) {
+  return {std::move(timelines), false, std::move(logs), std::move(keep)};
+}
+
+Expected<Calibration> try_calibrate(const std::string& text, const core::CalibrationRequest& request) {
+  sim::Simulator simulator;
+  return core::calibrate(scenario_of(text), request, simulator, library(), {});
+}
+
+Calibration calibrated(const std::string& text, const core::CalibrationRequest& request) {
+  auto result = try_calibrate(text, request);
+  EXPECT_TRUE(result) << (result ? "" : result.error().message());
+  return result ? std::move(*result) : Calibration{};
+}
+
+CalibratedFigure figure(const Calibration& calibration, const std::string& name) {
+  for (const CalibratedFigure& f : calibration.figures) {
+    if (f.figure.name == name) return f;
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return {};
+}
+
+void expect_found(const Calibration& calibration, const std::string& name, double truth, double within) {
+  const CalibratedFigure f = figure(calibration, name);
+  EXPECT_EQ(f.determination, Determination::kDetermined) << name << ": " << f.why();
+  EXPECT_NEAR(f.value / truth, 1, within) << name;
+  EXPECT_LE(f.low, truth) << name;
+  EXPECT_GE(f.high, truth) << name;
+}
+
+TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromItsTimeline) {
+  const TemporaryFolder folder;
+  for (const Figures truth : {Figures{3, 4, 20}, Figures{31, 0.9, 20}, Figures{0.4, 40, 20}}) {
+    const std::string timeline = simulated(folder, "t", text_of(truth));
+    const Calibration c = calibrated(text_of({3, 4, 20}), request({timeline}, {}, {}));
+    expect_found(c, "network.latency", truth.latency_us, 0.02);
+    expect_found(c, "network.bandwidth", truth.card_gb_per_s, 0.02);
+    EXPECT_LT(c.after.worst, 0.005);
+    ASSERT_EQ(c.times.size(), 5u) << "a time per pack";
+    ASSERT_EQ(c.steps.size(), 1u);
+    EXPECT_NEAR(c.steps[0].after_us / c.steps[0].measured_us, 1, 0.001);
+    EXPECT_THAT(c.notes, testing::Contains(HasSubstr("was simulated, not measured")));
+  }
+}
+
+TEST(CalibrationLaw, WhatWasSimulatedIsFoundAgainFromALog) {
+  const TemporaryFolder folder;
+  for (const std::string algorithm : {"ring", "halving_doubling", "pscpu"}) {
+    const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}, algorithm), 0, 0);
+    const Calibration c = calibrated(text_of({3, 4, 20}, algorithm), request({}, {log}, {}));
+    expect_found(c, "network.latency", 12, 0.02);
+    expect_found(c, "network.bandwidth", 1.5, 0.02);
+  }
+}
+
+TEST(CalibrationLaw, OnTheTruthNothingChanges) {
+  const TemporaryFolder folder;
+  const std::string text = text_of({3, 4, 20});
+  const Calibration c =
+      calibrated(text, request({simulated(folder, "t", text)}, {log_of(folder, "l", text, 0, 0)}, {}));
+  EXPECT_LT(c.before.worst, 1e-4);
+  EXPECT_LT(c.after.worst, 1e-3);
+  for (const CalibratedFigure& f : c.figures) EXPECT_NEAR(f.value / f.figure.before, 1, 1e-3) << f.figure.name;
+}
+
+TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
+  const TemporaryFolder folder;
+  std::map<std::string, int> covered;
+  constexpr int kRuns = 16;
+  const std::map<std::string, double> truths{{"network.latency", 12}, {"network.bandwidth", 1.5}};
+  for (int seed = 0; seed < kRuns; ++seed) {
+    const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.1, static_cast<std::uint64_t>(seed));
+    const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {}));
+    for (const auto& [name, truth] : truths) {
+      const CalibratedFigure f = figure(c, name);
+      EXPECT_EQ(f.determination, Determination::kDetermined);
+      EXPECT_LT(f.high / f.low, 1.5) << "the interval says something";
+      if (f.low <= truth && truth <= f.high) ++covered[name];
+    }
+  }
+  // 95 % of 16 are 15.2; four standard deviations below that 12.
+  for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
+}
+
+TEST(CalibrationLaw, NeitherNamesNorOrderOfFilesMatter) {
+  const TemporaryFolder folder;
+  const std::string first = log_of(folder, "b.log", text_of({12, 1.5, 20}), 0.1, 1);
+  const std::string second = log_of(folder, "a.log", text_of({12, 1.5, 20}), 0.1, 2);
+  const std::string ring = simulated(folder, "t1", text_of({12, 1.5, 20}));
+  const std::string star = simulated(folder, "t0", text_of({12, 1.5, 20}, "pscpu"));
+  const Calibration c = calibrated(text_of({}), request({ring, star}, {first, second}, {}));
+  for (const auto& [from, to] :
+       std::map<std::string, std::string>{{first, "x"}, {second, "z"}, {ring, "y"}, {star, "w"}})
+    std::filesystem::copy_file(from, folder.file(to));
+  const Calibration d =
+      calibrated(text_of({}), request({folder.file("w"), folder.file("y")}, {folder.file("z"), folder.file("x")}, {}));
+  ASSERT_EQ(c.figures.size(), d.figures.size());
+  for (std::size_t f = 0; f < c.figures.size(); ++f) {
+    EXPECT_EQ(c.figures[f].value, d.figures[f].value);
+    EXPECT_EQ(c.figures[f].high, d.figures[f].high);
+  }
+  EXPECT_EQ(c.cluster_text, d.cluster_text);
+}
+
+TEST(CalibrationLaw, RepetitionsCountByTheirMedian) {
+  const TemporaryFolder folder;
+  const std::string good = simulated(folder, "1", text_of({12, 1.5, 20}));
+  const std::string same = simulated(folder, "2", text_of({12, 1.5, 20}));
+  const Calibration one = calibrated(text_of({}), request({good}, {}, {}));
+  const Calibration two = calibrated(text_of({}), request({good, same}, {}, {}));
+  EXPECT_EQ(one.times.size(), two.times.size());
+  EXPECT_EQ(figure(one, "network.latency").value, figure(two, "network.latency").value);
+}
+
+TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
+  const TemporaryFolder folder;
+  const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.05, 4);
+  const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {}));
+  for (const char* name : {"pcie.latency", "pcie.bandwidth", "cpu.copy", "cpu.reduce"}) {
+    const CalibratedFigure f = figure(c, name);
+    EXPECT_NE(f.determination, Determination::kDetermined) << name;
+    EXPECT_EQ(f.value, f.figure.before) << name;
+    EXPECT_THAT(f.why(), HasSubstr("not determined by these measurements")) << name;
+  }
+}
+
+TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
+  // Every all-reduce adds half of what it sends, so that the times of packs know only what both take together.
+  const TemporaryFolder folder;
+  const Figures truth{12, 9, 3};
+  const std::string ring = simulated(folder, "ring", text_of(truth), core::RecordLevel::kSteps);
+  const std::string star = simulated(folder, "star", text_of(truth, "pscpu"), core::RecordLevel::kSteps);
+  core::CalibrationRequest both = request({ring, star}, {}, {});
+  const Calibration packs = calibrated(text_of({3, 4, 20}), both);
+  EXPECT_EQ(figure(packs, "cpu.reduce").determination, Determination::kConfounded);
+  EXPECT_THAT(figure(packs, "cpu.reduce").why(), HasSubstr("network.bandwidth would explain"));
+  EXPECT_LT(packs.after.worst, 0.05);
+  both.lane_steps = true;
+  const Calibration steps = calibrated(text_of({3, 4, 20}), both);
+  expect_found(steps, "network.latency", 12, 0.02);
+  expect_found(steps, "network.bandwidth", 9, 0.02);
+  expect_found(steps, "cpu.reduce", 3, 0.02);
+  EXPECT_LT(steps.after.worst, 0.01);
+}
+
+TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
+  const TemporaryFolder folder;
+  // Here the PCIe link is the narrow one; measured was a network of 9 GB/s behind PCIe of 100.
+  std::string start = text_of({3, 4, 20});
+  start.replace(start.find("bandwidth_gb_per_s: 100"), 23, "bandwidth_gb_per_s: 5");
+  const Calibration c = calibrated(start, request({}, {log_of(folder, "log", text_of({3, 9, 20}), 0.02, 4)}, {}));
+  const CalibratedFigure card = figure(c, "network.bandwidth");
+  const CalibratedFigure pcie = figure(c, "pcie.bandwidth");
+  EXPECT_LT(c.after.median, 0.02);
+  EXPECT_NEAR(std::min(card.value, pcie.value), 9, 0.3);
+  EXPECT_NEAR(std::max(card.value, pcie.value), 9, 0.6) << "no further than needed";
+  EXPECT_THAT(card.why() + pcie.why(), HasSubstr("at least this"));
+}
+
+TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
+  const TemporaryFolder folder;
+  const std::string timeline = simulated(folder, "t", text_of({12, 1.5, 20}));
+  const std::string start = text_of({3, 4, 20});
+  const Calibration c = calibrated(start, request({timeline}, {}, {}));
+  const std::string rest = start.substr(start.find("workload"));
+  static_cast<void>(folder.write("c.textproto", c.cluster_text));
+  const auto scenario = core::read_scenario("cluster { file: \"c.textproto\" } " + rest, folder.file("s"), library());
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  core::RunTimes times(false);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
+  for (const auto& [key, us] : times.us()) EXPECT_EQ(us, c.times[static_cast<std::size_t>(key.pack)].after_us);
+  // And a calibration that starts there finds nothing to do.
+  const Calibration again = calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));
+  EXPECT_LT(again.before.worst, 0.005);
+}
+
+TEST(CalibrationLaw, KeptFiguresStayAndUnknownOnesAreRefused) {
+  const TemporaryFolder folder;
+  const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.05, 4);
+  const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {"network"}));
+  EXPECT_EQ(figure(c, "network.latency").value, 3);
+  EXPECT_EQ(figure(c, "network.bandwidth").determination, Determination::kKept);
+  const auto refused = try_calibrate(text_of({}), request({}, {log}, {"netwrok", "pcie.latency"}));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), testing::AllOf(HasSubstr("--keep netwrok: the cluster has no such figure"),
+                                                        HasSubstr("network.latency, network.bandwidth")));
+}
+
+TEST(CalibrationLaw, NcclOverTwoMachinesIsFoundAgain) {
+  const TemporaryFolder folder;
+  const auto text = [](double latency, double card, double launch) {
+    return fmt::format(
+        "cluster {{ workers {{ machine: \"m\" count: 2 }} network {{ kind: RAILS latency_us: {} bandwidth_gb_per_s: {} "
+        "}} "
+        "machine {{ name: \"m\" device {{ name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1300 }} device {{ name: "
+        "\"cpu0\" "
+        "kind: CPU memory_gb_per_s: 100 }} switch {{ name: \"sw\" kind: NVSWITCH }} switch {{ name: \"plx\" kind: "
+        "PCIE_SWITCH }} nic {{ name: \"nic[0-3]\" "
+        "bandwidth_gb_per_s: 25 }} link {{ from: \"gpu[0-3]\" to: \"sw\" kind: NVLINK bandwidth_gb_per_s: 200 "
+        "latency_us: "
+        "0.3 }} link {{ from: \"gpu[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 latency_us: 0.5 }} link {{ "
+        "from: \"nic[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 64 latency_us: 0.5 }} link {{ "
+        "from: \"cpu0\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 24 latency_us: 0.5 }} }} }}\n"
+        "workload {{ variable {{ name: \"a\" shape: 9 }} }} strategy {{ algorithm: \"nccl\" launch_us: {} }}",
+        latency, card, launch);
+  };
+  const std::string log = log_of(folder, "log", text(3, 11, 20), 0.02, 1);
+  const Calibration c = calibrated(text(3, 25, 20), request({}, {log}, {"launch"}));
+  expect_found(c, "network.bandwidth", 11, 0.05);
+  EXPECT_LT(c.after.median, 0.02);
+  EXPECT_EQ(figure(c, "launch").determination, Determination::kKept);
+}
+
+}  // namespace
+}  // namespace tutti

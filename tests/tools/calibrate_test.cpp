@@ -1,0 +1,237 @@
+// `tutti calibrate` as its users meet it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/support/clusters.h"
+#include "tests/support/json.h"
+#include "tests/support/program.h"
+
+namespace tutti::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+std::string scenario(double latency_us, double card_gb_per_s, int workers = 3, const std::string& name = "m",
+                     const std::string& more = "") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"{2}\" count: {3} }} network {{ kind: ONE_SWITCH latency_us: {0} }} machine {{ "
+      "name: \"{2}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 }} nic {{ name: \"nic0\" "
+      "bandwidth_gb_per_s: {1} }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 50 latency_us: "
+      "0.1 "
+      "}} }} }}\n"
+      "workload {{ variable {{ name: \"a\" shape: 30000 }} variable {{ name: \"b\" shape: 4000000 }} backward_ms: 5 "
+      "update_ms: 0 }}\nstrategy {{ algorithm: \"ring\" {4} }}\n",
+      latency_us, card_gb_per_s, name, workers, more);
+}
+
+/// A scenario to start from, and what was measured on the cluster of another one.
+struct Measured {
+  TemporaryFolder folder;
+  std::string start = folder.write("start.textproto", scenario(2, 10));
+  std::string truth = folder.write("truth.textproto", scenario(20, 2));
+  std::string log = folder.write("perf.txt", run_tutti({"perf", truth, "-b", "1K", "-e", "64M", "-f", "4"}).out);
+  std::string timeline = folder.file("truth.tutti");
+
+  Measured() { EXPECT_EQ(run_tutti({"simulate", truth, "--timeline", timeline}).status, 0); }
+
+  [[nodiscard]] Outcome calibrate(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"calibrate", start});
+    return run_tutti(arguments, {.folder = folder.path()});
+  }
+
+  void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& why) const {
+    const std::vector<std::string> before = folder.files();
+    std::vector<std::string> with_output = arguments;
+    with_output.insert(with_output.end(), {"-o", folder.file("out.textproto")});
+    const Outcome o = calibrate(with_output);
+    EXPECT_EQ(o.status, 2) << o.out;
+    EXPECT_THAT(o.err, why);
+    EXPECT_THAT(o.out, IsEmpty());
+    EXPECT_EQ(folder.files(), before);
+  }
+};
+
+double figure(const std::string& json, const std::string& name, const std::string& field) {
+  const core::Value document = parse_or_throw(json, "out");
+  for (const Data& f : Data(document)["figures"].items()) {
+    if (f["name"].text() == name) return f[field].real();
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return 0;
+}
+
+TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
+  const Measured m;
+  const Outcome o = m.calibrate({"--log", m.log, "-o", "mine.textproto"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("network.latency"), HasSubstr("95 % interval"),
+                           HasSubstr("cluster { file: \"mine.textproto\" }"), HasSubstr("not determined")));
+  const std::string file = m.folder.read("mine.textproto");
+  EXPECT_THAT(file, AllOf(StartsWith("# The cluster of "), HasSubstr("perf.txt"), HasSubstr("worst"),
+                          HasSubstr("fitted by tutti calibrate"), HasSubstr("tutti calibrate 0.")));
+  // The line that the output says, in a scenario.
+  const std::string text = scenario(2, 10);
+  const std::string rest = text.substr(text.find("workload"));
+  const std::string mine = m.folder.write("with.textproto", "cluster { file: \"mine.textproto\" }\n" + rest);
+  const auto step = [](const std::string& path) {
+    const core::Value document = parse_or_throw(run_tutti({"simulate", path, "--format", "json"}).out, "out");
+    return Data(document)["step_time_us"].real();
+  };
+  EXPECT_NEAR(step(mine) / step(m.truth), 1, 0.01);
+  EXPECT_GT(std::abs(step(m.start) / step(m.truth) - 1), 0.05) << "there was something to calibrate";
+}
+
+TEST(Calibrate, TheLineForTheScenarioStartsFromItsFolder) {
+  const Measured m;
+  std::filesystem::create_directory(m.folder.path() + "/clusters");
+  const Outcome o = m.calibrate({"--log", m.log, "-o", "clusters/mine.textproto"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("cluster { file: \"clusters/mine.textproto\" }"));
+  std::filesystem::create_directory(m.folder.path() + "/elsewhere");
+  const Outcome e = run_tutti({"calibrate", m.start, "--log", m.log, "-o", m.folder.file("elsewhere/mine.textproto")});
+  EXPECT_THAT(e.out, HasSubstr("cluster { file: \"elsewhere/mine.textproto\" }"));
+}
+
+TEST(Calibrate, AnswersInJson) {
+  const Measured m;
+  const Outcome o = m.calibrate({"--log", m.log, "--run", m.timeline, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NEAR(figure(o.out, "network.latency", "fitted"), 20, 0.5);
+  EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
+  EXPECT_LT(figure(o.out, "network.bandwidth", "low"), 2.01);
+  EXPECT_GT(figure(o.out, "network.bandwidth", "high"), 1.99);
+  EXPECT_EQ(figure(o.out, "network.bandwidth", "before"), 10);
+  const core::Value document = parse_or_throw(o.out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes and two packs";
+  EXPECT_EQ(json["steps"].items().size(), 1u);
+  EXPECT_GT(json["error_before"]["median"].real(), 0.5);
+  EXPECT_LT(json["error_after"]["worst"].real(), 0.02);
+}
+
+TEST(Calibrate, TakesLogsInBothNotations) {
+  const Measured m;
+  const std::string json = m.folder.write(
+      "perf.json", run_tutti({"perf", m.truth, "-b", "1K", "-e", "64M", "-f", "4", "--format", "json"}).out);
+  const Outcome o = m.calibrate({"--log", json, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NEAR(figure(o.out, "network.latency", "fitted"), 20, 0.2);
+}
+
+TEST(Calibrate, TakesRunsOfOtherWorkloadsOnTheSameCluster) {
+  const Measured m;
+  std::string text = scenario(20, 2);
+  text.replace(text.find("shape: 30000"), 12, "shape: 77777");
+  text.replace(text.find("\"ring\""), 6, "\"pscpu\"");
+  const std::string other = m.folder.write("other.textproto", text);
+  ASSERT_EQ(run_tutti({"simulate", other, "--timeline", m.folder.file("o.tutti")}).status, 0);
+  const Outcome o = m.calibrate({"--run", m.timeline, m.folder.file("o.tutti"), "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
+}
+
+TEST(Calibrate, CanStartFromItsOwnFile) {
+  const Measured m;
+  ASSERT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
+  const std::string text = scenario(2, 10);
+  const std::string mine =
+      m.folder.write("with.textproto", "cluster { file: \"mine.textproto\" }\n" + text.substr(text.find("workload")));
+  const Outcome o = run_tutti({"calibrate", mine, "--log", m.log, "--run", m.timeline, "--format", "json", "-o",
+                               m.folder.file("again.textproto")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NEAR(figure(o.out, "network.latency", "fitted") / figure(o.out, "network.latency", "before"), 1, 0.02);
+  // Its own file is replaced, nobody else's.
+  EXPECT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
+  const Outcome refused = m.calibrate({"--log", m.log, "-o", m.truth});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("is something else"));
+}
+
+TEST(Calibrate, WrongRequestsAreRefused) {
+  const Measured m;
+  m.expect_refused({}, HasSubstr("nothing to fit to; give --run TIMELINE"));
+  m.expect_refused({"--log", m.log, "--format", "xml"}, HasSubstr("--format xml: expected one of text, json"));
+  m.expect_refused({"--log", m.log, "--rows", "-1"}, HasSubstr("--rows"));
+  m.expect_refused({"--log", m.log, "--keep", "nvlink"},
+                   AllOf(HasSubstr("--keep nvlink: the cluster has no such figure"), HasSubstr("pcie.latency")));
+  m.expect_refused({"--log", m.folder.file("absent")}, HasSubstr("absent: cannot be read"));
+  m.expect_refused({"--run", m.folder.file("absent")}, HasSubstr("absent"));
+  m.expect_refused({"--run", m.log}, HasSubstr("perf.txt"));
+  m.expect_refused({"--log", m.timeline}, HasSubstr("truth.tutti"));
+}
+
+TEST(Calibrate, LogsOfSomethingElseAreRefused) {
+  const Measured m;
+  const std::string four = m.folder.write("four.textproto", scenario(20, 2, 4));
+  const std::string log = m.folder.write("four.txt", run_tutti({"perf", four, "-b", "1K", "-e", "1M"}).out);
+  m.expect_refused({"--log", log}, HasSubstr("four.txt:4:11: this table is of 4 ranks; the scenario's cluster has 3"));
+  const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
+  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 2.80 0\n")},
+                   HasSubstr("x:2:1: busbw is 0.668 times algbw here; over the 3 ranks"));
+  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float none 0 1000 4.19 4.19 0\n")},
+                   HasSubstr("x:2:1: this row has no operation"));
+  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 4194304 uint8 sum -1 1000 4.19 5.59 0\n")},
+                   HasSubstr("x:2:1: 4194304 bytes as 4194304 elements of uint8: Tutti does not reduce this type"));
+  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000\n")},
+                   HasSubstr("x:2:30: the row ends before its out-of-place time"));
+  m.expect_refused({"--log", m.folder.write("x", titles + "4194304 1048576 float sum -1 1000 4.19 5.59 0\n")},
+                   HasSubstr("there is one time to fit to"));
+}
+
+TEST(Calibrate, TimelinesOfAnotherClusterAreRefused) {
+  const Measured m;
+  for (const std::string& other : {scenario(20, 2, 4), scenario(20, 2, 3, "other")}) {
+    const std::string file = m.folder.write("other.textproto", other);
+    ASSERT_EQ(run_tutti({"simulate", file, "--timeline", m.folder.file("o.tutti")}).status, 0);
+    m.expect_refused(
+        {"--run", m.folder.file("o.tutti")},
+        AllOf(HasSubstr("o.tutti: this timeline is of another cluster ("), HasSubstr("only their figures")));
+  }
+}
+
+TEST(Calibrate, TimelinesThatAreCutOffAreRefused) {
+  const Measured m;
+  const std::string whole = m.folder.read("truth.tutti");
+  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 3, whole.size() - 9}) {
+    const std::string cut = m.folder.write("cut.tutti", whole.substr(0, length));
+    m.expect_refused({"--run", cut}, HasSubstr("cut.tutti"));
+  }
+  m.expect_refused({"--run", m.folder.write("cut.tutti", whole.substr(0, whole.size() - 9))},
+                   HasSubstr("cut off or damaged"));
+}
+
+TEST(Calibrate, LaneStepsMustHaveBeenRecorded) {
+  const Measured m;
+  ASSERT_EQ(run_tutti({"simulate", m.truth, "--timeline", m.folder.file("p.tutti"), "--record", "packs"}).status, 0);
+  m.expect_refused({"--run", m.folder.file("p.tutti"), "--lane-steps"}, HasSubstr("this timeline holds none"));
+  const Outcome o = m.calibrate({"--run", m.timeline, "--lane-steps", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
+}
+
+TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
+  const Measured m;
+  std::string log = m.folder.read("perf.txt");
+  // The last row's time is made up, and its results were wrong.
+  log += "     67108864      16777216     float     sum     -1      9.000   7456.5   9942.0     12\n";
+  const Outcome o = m.calibrate({"--log", m.folder.write("wrong.txt", log)});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("note: 1 times of wrong results were left out"));
+}
+
+TEST(Calibrate, HelpNamesThePage) {
+  const Outcome o = run_tutti({"calibrate", "--help"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.out, AllOf(HasSubstr("Examples"), HasSubstr("docs/calibration.md"), HasSubstr("--lane-steps")));
+}
+
+}  // namespace
+}  // namespace tutti::test

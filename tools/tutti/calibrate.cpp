@@ -1,0 +1,255 @@
+#include "tools/tutti/calibrate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "core/base/format.h"
+#include "core/base/version.h"
+#include "core/calibrate/calibrate.h"
+#include "sim/simulator.h"
+#include "tools/tutti/interrupt.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/output_file.h"
+#include "tools/tutti/progress.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::CalibratedFigure;
+using core::CalibratedTime;
+using core::Calibration;
+using core::ClusterFigure;
+using core::Determination;
+
+/// What a cluster file of ours begins with; other files are not written over.
+constexpr const char* kFileMagic = "# The cluster of ";
+
+std::string show_figure(const ClusterFigure& figure, double value) {
+  if (figure.kind == ClusterFigure::Kind::kRate) return core::show(core::bandwidth_from_gb_per_s(value));
+  return core::show(core::time_from_us(value));
+}
+
+std::string interval(const CalibratedFigure& figure) {
+  if (figure.determination != Determination::kDetermined) return "";
+  return show_figure(figure.figure, figure.low) + " … " + show_figure(figure.figure, figure.high);
+}
+
+std::string percent(double error) { return fmt::format("{:.{}f} %", 100 * error, error < 0.0995 ? 1 : 0); }
+
+/// "+12.3 %": how much more the prediction is than the measurement.
+std::string off(double predicted_us, double measured_us) {
+  return fmt::format("{:+.1f} %", 100 * (predicted_us / measured_us - 1));
+}
+
+std::string show_us(double us) { return core::show(core::time_from_us(us)); }
+
+std::string figures_table(const Calibration& calibration, int indent) {
+  Table table({"<figure", "before", "fitted", "<95 % interval", "<"});
+  for (const CalibratedFigure& figure : calibration.figures) {
+    const std::string why = figure.why();
+    table.row({figure.figure.name, show_figure(figure.figure, figure.figure.before),
+               show_figure(figure.figure, figure.value), interval(figure), why.empty() ? figure.figure.about : why});
+  }
+  return table.text(indent);
+}
+
+std::string errors_text(const Calibration& c) {
+  return fmt::format("over {} times: median {} before, {} after; worst {} before, {} after", c.times.size(),
+                     percent(c.before.median), percent(c.after.median), percent(c.before.worst),
+                     percent(c.after.worst));
+}
+
+const CalibratedFigure* launch_of(const Calibration& calibration) {
+  for (const CalibratedFigure& figure : calibration.figures) {
+    if (figure.figure.kind == ClusterFigure::Kind::kLaunch && figure.value != figure.figure.before) return &figure;
+  }
+  return nullptr;
+}
+
+/// The line of the scenario. Paths in it start from its folder.
+std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
+  namespace fs = std::filesystem;
+  std::error_code status;
+  const fs::path folder = fs::absolute(options.scenario, status).parent_path();
+  const fs::path file = fs::absolute(options.output, status).lexically_proximate(folder);
+  std::string text = fmt::format("cluster {{ file: \"{}\" }}", file.string());
+  if (const CalibratedFigure* launch = launch_of(calibration))
+    text += fmt::format("   and in its strategy:   launch_us: {:g}", launch->value);
+  return text;
+}
+
+std::string times_table(const std::vector<CalibratedTime>& times, int rows) {
+  std::vector<CalibratedTime> sorted = times;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
+    return std::abs(std::log(x.after_us / x.measured_us)) > std::abs(std::log(y.after_us / y.measured_us));
+  });
+  Table table({"<", "measured", "before", "", "after", "", "<"});
+  for (std::size_t i = 0; i < sorted.size() && i < static_cast<std::size_t>(rows); ++i) {
+    const CalibratedTime& t = sorted[i];
+    table.row({t.what, show_us(t.measured_us), show_us(t.before_us), off(t.before_us, t.measured_us),
+               show_us(t.after_us), off(t.after_us, t.measured_us), t.source});
+  }
+  std::string text = table.text(2);
+  const auto hidden = static_cast<std::int64_t>(sorted.size()) - rows;
+  if (hidden > 0) text += fmt::format("  … and {} more (--rows {} shows all)\n", hidden, sorted.size());
+  return text;
+}
+
+std::string text_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
+  std::string text = fmt::format("{}, {}\n\n", scenario.name, core::describe(*scenario.cluster));
+  text += figures_table(c, 0);
+  text += fmt::format("\nerror of predicted times, {}\n", errors_text(c));
+  if (options.rows > 0) text += times_table(c.times, options.rows);
+  if (!c.steps.empty()) {
+    text += "\nwhole steps, computation included (not fitted to)\n";
+    text += times_table(c.steps, std::max(options.rows, 1));
+  }
+  for (const std::string& note : c.notes) text += "\nnote: " + note;
+  if (!c.notes.empty()) text += '\n';
+  if (options.output.empty()) {
+    text += "\n-o FILE writes the cluster with these figures\n";
+  } else {
+    text += fmt::format("\nin place of the cluster in {}:   {}\n", options.scenario, how_to_use(c, options));
+  }
+  return text;
+}
+
+std::string name_of(Determination determination) {
+  switch (determination) {
+    case Determination::kKept: return "kept";
+    case Determination::kDetermined: return "determined";
+    case Determination::kBounded: return "bounded";
+    case Determination::kInsensitive: return "insensitive";
+    case Determination::kConfounded: return "confounded";
+  }
+  return "";
+}
+
+void write_times(Json& json, const std::vector<CalibratedTime>& times) {
+  json.array(times, [&json](const CalibratedTime& time) {
+    json.object([&] {
+      json.field("source", std::string_view(time.source));
+      json.field("what", std::string_view(time.what));
+      json.field("measured_us", time.measured_us);
+      json.field("before_us", time.before_us);
+      json.field("after_us", time.after_us);
+    });
+  });
+}
+
+std::string json_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
+  Json json;
+  const auto errors = [&json](const char* name, const core::CalibrationError& error) {
+    json.key(name).object([&] {
+      json.field("median", error.median);
+      json.field("worst", error.worst);
+    });
+  };
+  json.object([&] {
+    json.field("scenario", std::string_view(scenario.name));
+    json.field("cluster", std::string_view(core::describe(*scenario.cluster)));
+    json.key("figures").array(c.figures, [&](const CalibratedFigure& figure) {
+      json.object([&] {
+        json.field("name", std::string_view(figure.figure.name));
+        json.field("unit", std::string_view(figure.figure.unit()));
+        json.field("before", figure.figure.before);
+        json.field("fitted", figure.value);
+        json.field("determination", std::string_view(name_of(figure.determination)));
+        if (figure.determination == Determination::kDetermined) {
+          json.field("low", figure.low);
+          json.field("high", figure.high);
+        }
+        if (!figure.confounded_with.empty()) json.field("confounded_with", std::string_view(figure.confounded_with));
+      });
+    });
+    errors("error_before", c.before);
+    errors("error_after", c.after);
+    write_times(json.key("times"), c.times);
+    write_times(json.key("steps"), c.steps);
+    json.key("notes").array(c.notes, [&json](const std::string& note) { json.value(std::string_view(note)); });
+    if (!options.output.empty()) json.field("cluster_file", std::string_view(options.output));
+  });
+  return json.text();
+}
+
+/// Every line of `text` as a remark.
+std::string remarks(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    result += end == at ? "#\n" : "# " + text.substr(at, end - at) + '\n';
+    at = end + 1;
+  }
+  return result;
+}
+
+std::string file_of(const core::Scenario& scenario, const Calibration& c, const CalibrateOptions& options) {
+  std::string head = fmt::format("{}{}, with figures fitted by tutti calibrate {}.\n", kFileMagic + 2, options.scenario,
+                                 core::version());
+  head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
+  head += "\nIn place of the cluster in a scenario beside that one:   " + how_to_use(c, options) + "\n\nFitted to:\n";
+  std::string last;
+  for (const CalibratedTime& time : c.times) {
+    if (time.source != last) head += "  " + time.source + '\n';
+    last = time.source;
+  }
+  head += fmt::format("Error of predicted times, {}.\n\n", errors_text(c));
+  return remarks(head + figures_table(c, 2)) + '\n' + c.cluster_text;
+}
+
+std::vector<std::string> inputs_of(const CalibrateOptions& options) {
+  std::vector<std::string> inputs = options.timelines;
+  inputs.insert(inputs.end(), options.logs.begin(), options.logs.end());
+  inputs.push_back(options.scenario);
+  return inputs;
+}
+
+}  // namespace
+
+int calibrate(const CalibrateOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (options.rows < 0) return report(core::Error::request("--rows must be at least 0"));
+  if (options.timelines.empty() && options.logs.empty()) {
+    return report(core::Error::request(
+        "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)"));
+  }
+  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  if (!scenario) return report(scenario.error());
+  std::optional<OutputFile> file;
+  if (!options.output.empty()) {
+    auto created = OutputFile::create(options.output, inputs_of(options), kFileMagic);
+    if (!created) return report(created.error());
+    file.emplace(std::move(*created));
+  }
+
+  sim::Simulator simulator;
+  Interrupt interrupt;
+  Progress progress("fitting");
+  std::atomic<bool> stop{false};
+  core::RunControl control;
+  control.cancel = &stop;
+  control.progress = [&](double share) {
+    progress.update(share);
+    if (interrupt.happened()) stop.store(true);
+  };
+  const auto calibration =
+      core::calibrate(*scenario, {options.timelines, options.lane_steps, options.logs, options.keep}, simulator,
+                      environment.library, control);
+  if (!calibration) return report(calibration.error());
+  if (calibration->cancelled) return report(core::Error::run("interrupted; nothing was written"));
+  core::Expected<void> kept;
+  if (file) {
+    file->stream() << file_of(*scenario, *calibration, options);
+    kept = file->keep();
+  }
+  const int printed = print_out(*format == Format::kJson ? json_of(*scenario, *calibration, options)
+                                                         : text_of(*scenario, *calibration, options));
+  return kept ? printed : report(kept.error());
+}
+
+}  // namespace tutti::tools

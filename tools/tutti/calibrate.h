@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct CalibrateOptions {
+  std::string scenario;
+  std::vector<std::string> timelines;
+  bool lane_steps = false;
+  std::vector<std::string> logs;
+  std::vector<std::string> keep;
+  std::string output;  ///< the cluster file, if any
+  std::string format = "text";
+  std::int32_t rows = 12;  ///< of times in the text
+};
+
+/// `tutti calibrate`: the figures of a scenario's cluster from what was measured on it.
+int calibrate(const CalibrateOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools
