@@ -18,7 +18,7 @@ target_compile_options(tutti_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${TUTTI_WARNINGS_AS_ERRORS}>:-Werror>)
 if(TUTTI_SANITIZE)
-  add_compile_options(-fsanitize=${TUTTI_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TUTTI_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${TUTTI_SANITIZE})
 endif()
 if(TUTTI_FUZZ)

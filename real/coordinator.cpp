@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,16 @@ using proto::Control;
 
 namespace {
 
+/// … and the medium.
+std::string how(Backend backend) {
+  switch (backend) {
+    case Backend::kTcp: return "over";
+    case Backend::kCuda: return "on CUDA devices, between workers over";
+    case Backend::kNccl: return "by NCCL, and";
+  }
+  return "";
+}
+
 class Coordinator {
  public:
   Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario, const core::RecordOptions& record,
@@ -34,6 +45,8 @@ class Coordinator {
   Expected<void> all_steps();
   Expected<void> start_workers();
   Expected<void> assign();
+  Expected<void> hand_round_nccl_id();
+  void note_devices(const Crew::Messages& ready);
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
@@ -101,7 +114,7 @@ void Coordinator::begin_timeline() {
   const std::string medium = options_.transport == "shm" ? "shared memory" : options_.transport;
   core::RunInfo info = core::run_info(
       scenario_, emulates() ? fmt::format("emulated over {}, {:g} times slower, {}", medium, time_scale_, where)
-                            : fmt::format("run over {}, {}", medium, where));
+                            : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
   info.network_model.clear();
   if (!emulates()) {
     // The scenario's least possible times are those of other hardware.
@@ -113,7 +126,8 @@ void Coordinator::begin_timeline() {
   if (emulates()) return;
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
-  if (scenario_.cluster->workers() > 1 && scenario_.strategy.staging == core::Staging::kViaHost &&
+  if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
+      scenario_.strategy.staging == core::Staging::kViaHost &&
       scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
     sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
 }
@@ -128,10 +142,12 @@ Expected<void> Coordinator::all_steps() {
                        "--emulate out, or start them all on one"));
   }
   if (auto assigned = assign(); !assigned) return assigned;
+  if (auto named = hand_round_nccl_id(); !named) return named;
   const std::int32_t batch = steps_in_a_batch();
   for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
-    if (auto ready = crew_.from_everyone(Control::kReady, "is not ready"); !ready)
-      return tl::make_unexpected(ready.error());
+    auto ready = crew_.from_everyone(Control::kReady, "is not ready");
+    if (!ready) return tl::make_unexpected(ready.error());
+    note_devices(*ready);
     if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
@@ -206,6 +222,9 @@ Expected<void> Coordinator::assign() {
   assignment.set_timeout_seconds(timeout_seconds_);
   assignment.set_time_scale(time_scale_);
   assignment.set_busy(options_.busy);
+  assignment.set_backend(to_string(options_.backend));
+  std::map<std::string, int> here, before;
+  for (std::size_t w = 0; w < crew_.size(); ++w) ++here[crew_[w].host];
   assignment.set_transport(options_.transport);
   if (options_.loop) {
     assignment.mutable_loop()->set_iterations(options_.loop->iterations);
@@ -213,10 +232,33 @@ Expected<void> Coordinator::assign() {
   }
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     assignment.set_worker(static_cast<std::int32_t>(w));
+    assignment.set_workers_here(here[crew_[w].host]);
+    assignment.set_workers_before(before[crew_[w].host]++);
     assignment.set_spin_ns(50'000);
     if (auto told = crew_.tell(w, message); !told) return told;
   }
   return {};
+}
+
+/// Worker 0 names the communicator that all ranks are in.
+Expected<void> Coordinator::hand_round_nccl_id() {
+  if (!needs_nccl_id(options_.backend, scenario_)) return {};
+  auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
+  if (!ids) return tl::make_unexpected(ids.error());
+  for (std::size_t w = 0; w < crew_.size(); ++w) {
+    if (auto told = crew_.tell(w, *ids->front()); !told) return told;
+  }
+  return {};
+}
+
+/// What workers say of their devices, each thing once.
+void Coordinator::note_devices(const Crew::Messages& ready) {
+  std::set<std::string> said;
+  for (const auto& message : ready) {
+    for (const std::string& note : message->ready().note()) {
+      if (said.insert(note).second) sink_.note(note);
+    }
+  }
 }
 
 std::int64_t Coordinator::next_start_ns() const {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/data_type.h"
 #include "core/base/error.h"
@@ -42,6 +44,8 @@ class WorkListener {
   virtual ~WorkListener() = default;
   /// What `ticket` was given for is done.
   virtual void worked(Ticket ticket) = 0;
+  /// The next of what Devices::compute() was asked for on this rank has ended; it began and ended then.
+  virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
 /// The devices of this process's ranks: where buffers lie, and who computes on them. What lies in a device's memory is
@@ -72,10 +76,16 @@ class Devices {
   /// perform() is through with all work when it returns, on memory that the host reaches, for every rank: then a lane
   /// need not come to rest between steps.
   [[nodiscard]] virtual bool at_once() const { return false; }
+  /// Keeps the rank's device busy until `end`, on a stream of its own and behind what it was asked to before: replayed
+  /// computation. WorkListener::computed() follows from poll(). False if the device has no such stream; then time is all
+  /// that passes, and nothing is told.
+  virtual bool compute(core::Rank, Clock::time_point) { return false; }
   /// Tells of work that is done. ERRORS: a device has failed.
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
   /// poll() may have something to tell by then; max() if nothing is under way.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
+  /// What whoever reads the run's times should know about the devices.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
 /// Ranks in the process's own memory; its cores do the work at once. Large buffers lie in huge pages, and are kept for

@@ -14,12 +14,12 @@ constexpr std::chrono::hours kAllForgiven{24};
 
 }  // namespace
 
-Ground::Ground(const core::Scenario& scenario, double time_scale, Transport& transport)
-    : transport_(transport), timers_(time_scale > 0 ? std::chrono::microseconds(kAllForgiven) : kForgiven) {
-  if (time_scale <= 0) {
-    devices_ = std::make_unique<HostDevices>();
-    return;
-  }
+Ground::Ground(const core::Scenario& scenario, double time_scale, Transport& transport,
+               std::unique_ptr<Devices> devices)
+    : transport_(transport),
+      timers_(time_scale > 0 ? std::chrono::microseconds(kAllForgiven) : kForgiven),
+      devices_(std::move(devices)) {
+  if (time_scale <= 0) return;
   scale_.factor = time_scale;
   devices_ = std::make_unique<EmulatedDevices>(scenario.plan.packs.front().collective.group, scale_, timers_);
   network_ = std::make_unique<EmulatedNetwork>(scenario.plan, transport, scale_, timers_);

@@ -12,9 +12,9 @@ namespace tutti::real {
 /// What a worker's run stands on: the machine as it is, or the scenario's links and devices emulated on it.
 class Ground {
  public:
-  /// `time_scale`: how much slower than the scenario says; 0: nothing is emulated.
+  /// `time_scale`: how much slower than the scenario says; 0: nothing is emulated, and devices are those given.
   /// REQUIRES: scenario and transport outlive the ground.
-  Ground(const core::Scenario& scenario, double time_scale, Transport& transport);
+  Ground(const core::Scenario& scenario, double time_scale, Transport& transport, std::unique_ptr<Devices> devices);
 
   [[nodiscard]] Transport& transport() { return network_ ? static_cast<Transport&>(*network_) : transport_; }
   [[nodiscard]] Devices& devices() { return *devices_; }

@@ -1,5 +1,7 @@
 #include "real/perf_loop.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "real/verify.h"
@@ -14,10 +16,14 @@ namespace {
 
 core::Expected<void> failed(const std::string& text) { return tl::make_unexpected(core::Error::run(text)); }
 
+std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener) {
+  return std::make_unique<Interpreter>(transport, devices, listener, false);
+}
+
 }  // namespace
 
 PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-                   const WorkerOptions& options, const LoopOptions& loop)
+                   const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker)
     : scenario_(scenario),
       collective_(scenario.plan.packs.front().collective),
       worker_(worker),
@@ -25,7 +31,7 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
       devices_(devices),
       options_(options),
       loop_(loop),
-      interpreter_(transport, devices, *this, false) {
+      collectives_(maker ? maker(*this, false) : interpreter(transport, devices, *this)) {
   const core::Cluster& cluster = *scenario.cluster;
   const int per_worker = cluster.replicas_per_worker();
   for (int i = 0; i < per_worker; ++i) ranks_.push_back(static_cast<Rank>(worker * per_worker + i));
@@ -39,8 +45,14 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
   open(0);
 }
 
+std::vector<std::string> PerfLoop::notes() const {
+  std::vector<std::string> notes = devices_.notes();
+  for (std::string& note : collectives_->notes()) notes.push_back(std::move(note));
+  return notes;
+}
+
 void PerfLoop::open(std::uint32_t iteration) {
-  interpreter_.open({iteration, 0}, collective_, Operation::kSum, ranks_, places_);
+  collectives_->open({iteration, 0}, collective_, Operation::kSum, ranks_, places_);
 }
 
 Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
@@ -82,6 +94,8 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
+  // What a device that has failed did not copy is no wrong result.
+  if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.elements, ranks, results);
   if (!wrong) return {};
   wrong_result_ = true;
@@ -101,17 +115,17 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   const CollectiveTag tag{iteration_, 0};
   open(++iteration_);
   ranks_left_ = ranks_.size();
-  for (const Rank rank : ranks_) interpreter_.start(tag, rank);
-  interpreter_.run_ready();
+  for (const Rank rank : ranks_) collectives_->start(tag, rank);
+  if (auto polled = collectives_->poll(); !polled) return polled;
   // The clock is read only where nothing moves: short messages take no longer than a few readings of it.
   Clock::time_point moved{};
-  for (std::int64_t seen = interpreter_.pieces(); ranks_left_ > 0;) {
-    if (auto polled = transport_.poll(devices_.next_due()); !polled) return polled;
-    if (auto polled = devices_.poll(interpreter_); !polled) return polled;
-    interpreter_.run_ready();
-    if (!interpreter_.failure().empty()) return failed(interpreter_.failure());
-    if (interpreter_.pieces() != seen) {
-      seen = interpreter_.pieces();
+  for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {
+    const Clock::time_point until = std::min(devices_.next_due(), collectives_->next_due());
+    if (auto polled = transport_.poll(until); !polled) return polled;
+    if (auto polled = devices_.poll(*collectives_); !polled) return polled;
+    if (auto polled = collectives_->poll(); !polled) return polled;
+    if (collectives_->moved() != seen) {
+      seen = collectives_->moved();
       moved = {};
       continue;
     }
@@ -119,10 +133,10 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
     if (moved == Clock::time_point{}) moved = now;
     if (now - moved > options_.timeout)
       return failed(
-          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), interpreter_.where_it_stands()));
+          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), collectives_->where_it_stands()));
     if (!idle()) return failed("the run was stopped");
   }
-  interpreter_.close(tag);
+  collectives_->close(tag);
   if (iteration_ % 64 == 0 && !idle()) return failed("the run was stopped");
   return {};
 }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/scenario/scenario.h"
@@ -22,11 +24,13 @@ namespace tutti::real {
 /// open for its messages before the one at hand starts.
 class PerfLoop : private InterpreterListener {
  public:
+  /// The collective is carried out by the interpreter unless `maker` makes something else.
   /// REQUIRES: scenario, transport and devices outlive the loop.
   PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-           const WorkerOptions& options, const LoopOptions& loop);
+           const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker = {});
 
-  Receiver& receiver() { return interpreter_; }
+  Receiver& receiver() { return collectives_->receiver(); }
+  [[nodiscard]] std::vector<std::string> notes() const;
 
   /// Begin and end of all timed iterations together, as the only pack of a step. `idle` is called now and then; it
   /// answers false to give up.
@@ -52,7 +56,7 @@ class PerfLoop : private InterpreterListener {
   Devices& devices_;
   WorkerOptions options_;
   LoopOptions loop_;
-  Interpreter interpreter_;
+  std::unique_ptr<Collectives> collectives_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
   std::size_t replicas_ = 0;
   std::vector<Devices::Memory> data_;  ///< by replica

@@ -54,7 +54,10 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
                                 const core::RunControl& control, core::TimelineSink& sink) {
   Gathering& gathering = options_.gathering;
   if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
-  if (auto good = problems_of(scenario, gathering); !good) {
+  auto good = problems_of(scenario, gathering);
+  // Where workers join from elsewhere, each looks for itself what there is.
+  if (good) good = check_backend(options_.backend, scenario, gathering.spawn == Gathering::Spawn::kAll);
+  if (!good) {
     turn_away(good.error());
     return good;
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/executor.h"
+#include "real/backend.h"
 #include "real/gather.h"
 #include "real/loop_options.h"
 
@@ -19,6 +20,7 @@ struct TcpExecutorOptions {
   std::function<double(const core::Scenario&)> time_scale{};
   /// Computation keeps a core busy for each replica, rather than let its time pass.
   bool busy = false;
+  Backend backend = Backend::kTcp;
   Gathering gathering{};
   std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
   /// In place of training steps: the first pack so often, back to back. Its record tells when all timed iterations
@@ -27,7 +29,7 @@ struct TcpExecutorOptions {
 };
 
 /// Runs a scenario for real: one process per worker, on this machine or wherever workers join from, messages over TCP,
-/// every element of every result compared. Computation is replayed as time that passes. Steps begin together; what
+/// every element of every result compared. Computation is replayed as time that passes (on GPUs: as kernels that take it). Steps begin together; what
 /// happens between them (new inputs, comparing results) is left out of the timeline.
 class TcpExecutor : public core::Executor {
  public:

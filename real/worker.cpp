@@ -10,6 +10,7 @@
 #include "core/base/version.h"
 #include "core/scenario/scenario.h"
 #include "core/strategy/plan_digest.h"
+#include "real/backend.h"
 #include "real/crew.h"
 #include "real/ground.h"
 #include "real/heartbeat.h"
@@ -126,7 +127,7 @@ class Worker {
     now_doing("making its buffers");
     if (auto opened = open_transport(order); !opened) return opened;
     if (order.has_loop()) return loop(order);
-    make_run(order);
+    if (auto made = make_run(order); !made) return made;
     const std::int32_t batch = std::max(order.batch(), 1);
     for (std::int32_t first = 0; first < order.steps(); first += batch) {
       const std::int32_t count = std::min(batch, order.steps() - first);
@@ -211,24 +212,79 @@ class Worker {
     return options;
   }
 
-  void make_run(const proto::Assignment& order) {
+  Expected<void> make_run(const proto::Assignment& order) {
     const core::Scenario& scenario = **scenario_;
     WorkerOptions options = options_of(order);
     records_steps_ = order.record_steps();
-    ground_.emplace(scenario, order.time_scale(), *transport_);
+    const auto backend = backend_of(order);
+    if (!backend) return tl::make_unexpected(backend.error());
+    auto devices = make_devices(*backend, scenario);
+    if (!devices) return tl::make_unexpected(devices.error());
+    ground_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
+    const auto collectives = collectives_for(*backend, ground_->transport(), ground_->devices());
+    if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = ground_->scale();
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
-    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options);
+    run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options, *collectives);
     ground_->transport().connect(run_->receiver(), ground_->devices());
+    notes_ = run_->notes();
+    return {};
+  }
+
+  [[nodiscard]] Expected<BackendOptions> backend_of(const proto::Assignment& order) const {
+    BackendOptions options;
+    const auto backend = parse_backend(order.backend());
+    if (!backend)
+      return tl::make_unexpected(Error::run(fmt::format("the coordinator wants backend {}", order.backend())));
+    options.backend = *backend;
+    options.worker = worker_;
+    options.workers_before = order.workers_before();
+    options.workers_here = order.workers_here();
+    options.spin = std::chrono::nanoseconds(order.spin_ns());
+    options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+    return options;
+  }
+
+  Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, Transport& transport, Devices& devices) {
+    const core::Scenario& scenario = **scenario_;
+    const auto id = nccl_id(backend.backend, scenario);
+    if (!id) return tl::make_unexpected(id.error());
+    auto made = make_collectives(backend, scenario, transport, devices, *id, [this] { return still_wanted(); });
+    if (!made) return tl::make_unexpected(stop_reason_.value_or(made.error()));
+    return made;
+  }
+
+  /// The name of the communicator of all ranks, by way of the coordinator; empty if there is none.
+  Expected<std::string> nccl_id(Backend backend, const core::Scenario& scenario) {
+    if (!needs_nccl_id(backend, scenario)) return std::string();
+    std::string own;
+    if (worker_ == 0) {
+      auto made = make_nccl_id();
+      if (!made) return made;
+      own = std::move(*made);
+    }
+    Control message;
+    message.set_nccl_id(own);
+    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    auto told = next(patience_ + std::chrono::seconds(2), {});
+    if (!told) return tl::make_unexpected(told.error());
+    if (!(*told)->has_nccl_id()) return tl::make_unexpected(not_due("NCCL's name for the run"));
+    return (*told)->nccl_id();
   }
 
   /// A benchmark: one step that holds all iterations.
   Expected<void> loop(const proto::Assignment& order) {
-    HostDevices devices;
-    PerfLoop loop(**scenario_, worker_, *transport_, devices, options_of(order),
-                  {order.loop().iterations(), order.loop().warm_up()});
-    transport_->connect(loop.receiver(), devices);
+    const auto backend = backend_of(order);
+    if (!backend) return tl::make_unexpected(backend.error());
+    const auto devices = make_devices(*backend, **scenario_);
+    if (!devices) return tl::make_unexpected(devices.error());
+    const auto collectives = collectives_for(*backend, *transport_, **devices);
+    if (!collectives) return tl::make_unexpected(collectives.error());
+    PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
+                  {order.loop().iterations(), order.loop().warm_up()}, *collectives);
+    transport_->connect(loop.receiver(), **devices);
+    notes_ = loop.notes();
     const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
     auto go = wait_for_go(serve);
     if (!go) return tl::make_unexpected(go.error());
@@ -285,6 +341,7 @@ class Worker {
   Expected<bool> wait_for_go(const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
+    for (const std::string& note : std::exchange(notes_, {})) ready.mutable_ready()->add_note(note);
     if (!channel_.send(ready)) return tl::make_unexpected(Error::run("the coordinator is gone"));
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
@@ -396,6 +453,7 @@ class Worker {
   Clock::time_point looked_;
   bool wrong_result_ = false;
   bool told_ = false;
+  std::vector<std::string> notes_;  ///< that the coordinator has not been told yet
   bool coordinator_said_so_ = false;
   bool coordinator_gone_ = false;
 };

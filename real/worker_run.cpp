@@ -1,9 +1,11 @@
 #include "real/worker_run.h"
 
 #include <algorithm>
+#include <deque>
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "real/busy_thread.h"
 
 namespace tutti::real {
@@ -17,6 +19,11 @@ namespace {
 
 CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
   return {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(pack)};
+}
+
+std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
+                                         bool watch_steps) {
+  return std::make_unique<Interpreter>(transport, devices, listener, watch_steps);
 }
 
 }  // namespace
@@ -45,6 +52,8 @@ struct WorkerRun::Replica : core::DriverActions {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
+  std::deque<Task> on_device;              ///< what the device has not yet told to have ended; ends are as meant
+  Clock::time_point device_ended;          ///< the last that it has told
   std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
   std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
   int in_flight = 0;
@@ -52,14 +61,14 @@ struct WorkerRun::Replica : core::DriverActions {
 };
 
 WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
-                     Timers& timers, const WorkerOptions& options)
+                     Timers& timers, const WorkerOptions& options, const CollectivesMaker& maker)
     : scenario_(scenario),
       transport_(transport),
       devices_(devices),
       timers_(timers),
       options_(options),
       tables_(scenario.workload, scenario.plan),
-      interpreter_(transport, devices, *this, options.log.steps),
+      collectives_(maker ? maker(*this, options.log.steps) : interpreter(transport, devices, *this, options.log.steps)),
       log_(scenario, worker, options.log) {
   const core::Cluster& cluster = *scenario.cluster;
   std::size_t group = 0;
@@ -81,7 +90,11 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
 
 WorkerRun::~WorkerRun() = default;
 
-Receiver& WorkerRun::receiver() { return interpreter_; }
+std::vector<std::string> WorkerRun::notes() const {
+  std::vector<std::string> notes = devices_.notes();
+  for (std::string& note : collectives_->notes()) notes.push_back(std::move(note));
+  return notes;
+}
 
 // --- batches ---
 
@@ -94,8 +107,8 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
       std::vector<std::byte*> data(ranks_.size());
       for (std::size_t r = 0; r < replicas_.size(); ++r) data[r] = gradients_->data(step, p, r);
-      interpreter_.open(tag_of(step, p), scenario_.plan.packs[p].collective, operation_of(scenario_.strategy.reduction),
-                        ranks_, data);
+      collectives_->open(tag_of(step, p), scenario_.plan.packs[p].collective,
+                         operation_of(scenario_.strategy.reduction), ranks_, data);
     }
   }
 }
@@ -112,25 +125,25 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   // The host is there from the beginning.
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::int32_t step = first_; step < first_ + count_; ++step) {
-      for (std::size_t p = 0; p < packs; ++p) interpreter_.start(tag_of(step, p), ranks_[r]);
+      for (std::size_t p = 0; p < packs; ++p) collectives_->start(tag_of(step, p), ranks_[r]);
     }
   }
   Clock::time_point moved = Clock::now();
-  std::int64_t seen = progress_ + interpreter_.pieces();
+  std::int64_t seen = progress_ + collectives_->moved();
   while (left_in_all_ > 0) {
     const Clock::time_point now = Clock::now();
     if (auto done = move(now + std::chrono::milliseconds(20)); !done) return done;
-    if (progress_ + interpreter_.pieces() != seen || timers_.next() != Clock::time_point::max()) {
-      seen = progress_ + interpreter_.pieces();
+    if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
+      seen = progress_ + collectives_->moved();
       moved = now;
     } else if (now - moved > options_.timeout) {
       return tl::make_unexpected(core::Error::run(
-          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), interpreter_.where_it_stands())));
+          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), where_it_stands())));
     }
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
-    for (std::size_t p = 0; p < packs; ++p) interpreter_.close(tag_of(step, p));
+    for (std::size_t p = 0; p < packs; ++p) collectives_->close(tag_of(step, p));
   }
   return {};
 }
@@ -150,18 +163,17 @@ void WorkerRun::one_less_left(std::int32_t step) {
 /// Everything that can go on goes on; then looks for something new, until `until` if need be.
 core::Expected<void> WorkerRun::move(Clock::time_point until) {
   const auto go_on = [this] {
-    if (auto polled = devices_.poll(interpreter_); !polled && devices_work_) devices_work_ = polled;
-    interpreter_.run_ready();
+    if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
+    if (auto polled = collectives_->poll(); !polled && works_) works_ = polled;
   };
   timers_.run_due(go_on);
   go_on();
   if (left_in_all_ == 0) until = Clock::now();
-  until = std::min({until, timers_.next(), devices_.next_due()});
-  if (auto polled = transport_.poll(interpreter_.has_ready() ? Clock::now() : until); !polled) return polled;
+  if (!works_) return works_;
+  until = std::min({until, timers_.next(), devices_.next_due(), collectives_->next_due()});
+  if (auto polled = transport_.poll(until); !polled) return polled;
   go_on();
-  if (!devices_work_) return devices_work_;
-  if (!interpreter_.failure().empty()) return tl::make_unexpected(core::Error::run(interpreter_.failure()));
-  return {};
+  return works_;
 }
 
 core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transport_.poll(until); }
@@ -177,7 +189,10 @@ core::Expected<void> WorkerRun::flush() {
 
 core::Expected<void> WorkerRun::verify() {
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
-    if (auto right = gradients_->verify(step); !right) return right;
+    auto right = gradients_->verify(step);
+    // What a device that has failed did not copy is no wrong result.
+    if (auto polled = devices_.poll(*this); !polled) return polled;
+    if (!right) return right;
   }
   return {};
 }
@@ -205,9 +220,44 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
   const Clock::time_point start = std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
   const auto length = options_.scale.here(task.duration);
   replica.stream_free = start + length;
+  const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
+  if (takes_time && devices_.compute(replica.rank, replica.stream_free)) {
+    replica.on_device.push_back({task, start, replica.stream_free, 0});
+    return;
+  }
   Task begun{task, start, replica.stream_free, replica.core ? replica.core->begin(length) : 0};
   timers_.at(replica.stream_free,
              [this, &replica, begun] { replica.core ? look_after(replica, begun) : compute_done(replica, begun); });
+}
+
+void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
+  const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& r) { return r->rank == rank; });
+  TUTTI_CHECK(found != replicas_.end() && !(*found)->on_device.empty(), "rank {} was not asked to compute", rank);
+  Replica& replica = **found;
+  Task done = replica.on_device.front();
+  replica.on_device.pop_front();
+  // A device that is late is late, and so is what stands behind; one whose clock is a little ahead is not early.
+  done.start = std::max(done.start, replica.device_ended);
+  done.end = replica.device_ended = std::max({done.end, end, done.start});
+  replica.stream_free = std::max(replica.stream_free, done.end);
+  timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
+}
+
+/// Some device is still to compute for a while, if it does as it was told.
+bool WorkerRun::computes(Clock::time_point now) const {
+  return std::any_of(replicas_.begin(), replicas_.end(),
+                     [&](const auto& r) { return !r->on_device.empty() && r->on_device.front().end > now; });
+}
+
+std::string WorkerRun::where_it_stands() const {
+  std::string text = collectives_->where_it_stands();
+  for (const std::unique_ptr<Replica>& replica : replicas_) {
+    if (replica->on_device.empty()) continue;
+    text +=
+        fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ", scenario_.cluster->part_name(replica->device),
+                    core::to_string(replica->on_device.front().task.kind));
+  }
+  return text;
 }
 
 /// The task would be done by now if its thread had a core to itself.
@@ -242,8 +292,8 @@ void WorkerRun::launch(Replica& replica, int pack) {
   if (replica.in_flight++ == 0) replica.in_flight_since = now;
   log_.launched(tag, replica.rank, now);
   const core::Time overhead = scenario_.plan.launch_overhead;
-  if (!options_.replay_launch || overhead == core::Time()) return interpreter_.start(tag, replica.rank);
-  timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { interpreter_.start(tag, rank); });
+  if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
+  timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
 }
 
 void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/scenario/scenario.h"
@@ -29,22 +30,27 @@ struct WorkerOptions {
   bool busy = false;
 };
 
-/// One worker's part of a run: its replicas with their drivers, and its host where it helps. Computation is replayed as
-/// time that passes (the compute stream is busy, the core is not), or by threads that are, so communication overlaps it
-/// as in training.
+/// Makes what carries out a worker's collectives; with `watch_steps` it tells of single steps, if it knows any.
+using CollectivesMaker = std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
+
+/// One worker's part of a run: its replicas with their drivers, and its host where it helps. Computation is replayed by
+/// devices that can, else as time that passes (the compute stream is busy, the core is not), or by threads that are, so
+/// communication overlaps it as in training.
 ///
 /// Steps run in batches. Within one, a replica begins its next step when its own last one is over, as in training and
 /// in the simulator: another may still be behind. Between batches results are compared and buffers filled anew.
-class WorkerRun : private InterpreterListener {
+class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
+  /// Collectives are carried out by the interpreter unless `maker` makes something else.
   /// REQUIRES: all it is given outlives the run.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices, Timers& timers,
-            const WorkerOptions& options);
+            const WorkerOptions& options, const CollectivesMaker& maker = {});
   ~WorkerRun() override;
 
-  Receiver& receiver();
+  [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
+  [[nodiscard]] std::vector<std::string> notes() const;
 
   /// Fills the buffers with the inputs of steps first … first + count - 1 and gets ready for their messages.
   void prepare(std::int32_t first, std::int32_t count);
@@ -67,6 +73,8 @@ class WorkerRun : private InterpreterListener {
 
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone& step) override;
+  void worked(Ticket ticket) override { collectives_->worked(ticket); }
+  void computed(core::Rank rank, Clock::time_point start, Clock::time_point end) override;
 
   void one_less_left(std::int32_t step);
   void begin_step(Replica& replica);
@@ -74,6 +82,8 @@ class WorkerRun : private InterpreterListener {
   void compute(Replica& replica, const core::ComputeTask& task);
   void look_after(Replica& replica, Task task);
   void compute_done(Replica& replica, const Task& done);
+  [[nodiscard]] bool computes(Clock::time_point now) const;
+  [[nodiscard]] std::string where_it_stands() const;
   void launch(Replica& replica, int pack);
   core::Expected<void> move(Clock::time_point until);
 
@@ -83,7 +93,7 @@ class WorkerRun : private InterpreterListener {
   Timers& timers_;
   WorkerOptions options_;
   core::DriverTables tables_;
-  Interpreter interpreter_;
+  std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker in every pack: replicas, then the host if it helps
   std::unique_ptr<Gradients> gradients_;
@@ -94,8 +104,8 @@ class WorkerRun : private InterpreterListener {
   /// Of each step: replicas that have not ended it, and parts of ranks in packs that are not over.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  core::Expected<void> devices_work_;  ///< or why they do not
-  std::int64_t progress_ = 0;          ///< counts what happened, to see that something does
+  core::Expected<void> works_;  ///< or why a device or the collectives do not
+  std::int64_t progress_ = 0;   ///< counts what happened, to see that something does
 };
 
 }  // namespace tutti::real

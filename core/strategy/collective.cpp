@@ -31,6 +31,17 @@ class AllReduceMaker {
                 cluster.replicas());
   }
 
+  std::optional<Collective> make_across() {
+    if (workers() == 1) return std::nullopt;
+    const bool hosts = uses_helpers();
+    return Collective{Group::of_cluster(cluster_, hosts),
+                      in_stages({workers(), per_worker(), hosts}, elements_, {across()}),
+                      type_,
+                      elements_,
+                      strategy_.staging,
+                      replicas()};
+  }
+
   Collective make() {
     std::shared_ptr<const Schedule> schedule = algorithm();
     const bool hosts = uses_helpers();
@@ -70,18 +81,8 @@ class AllReduceMaker {
       case Algorithm::kPsgpu: return psgpu();
       case Algorithm::kNccl: return nccl_ring(replicas(), channels(cluster_.workers() > 1));
       case Algorithm::kNcclRing:
-        return inside_then_across(StageScope::kLeaders,
-                                  ring_all_reduce(workers(), elements_, {.engine = Engine::kCopyEngine}));
       case Algorithm::kNcclHalvingDoubling:
-        return inside_then_across(StageScope::kLeaders,
-                                  halving_doubling_all_reduce(workers(), elements_, Engine::kCopyEngine));
-      case Algorithm::kNcclPscpu: {
-        std::vector<Rank> gather(static_cast<std::size_t>(workers()));
-        std::iota(gather.begin(), gather.end(), workers());
-        return inside_then_across(StageScope::kLeadersWithHosts,
-                                  shuffle_all_reduce(2 * workers(), workers(), std::move(gather), elements_,
-                                                     Engine::kCopyEngine, Engine::kCpu));
-      }
+      case Algorithm::kNcclPscpu: return inside_then_across();
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
     }
     return nullptr;
@@ -140,15 +141,28 @@ class AllReduceMaker {
     return in_stages({workers(), g, true}, elements_, std::move(stages));
   }
 
-  /// NCCL inside every worker, `across` between the first GPUs, NCCL's broadcast back.
-  std::shared_ptr<const Schedule> inside_then_across(StageScope scope, std::shared_ptr<const Schedule> across) {
+  /// NCCL inside every worker, the algorithm's second half between the first GPUs, NCCL's broadcast back.
+  std::shared_ptr<const Schedule> inside_then_across() {
     std::vector<Stage> stages{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))}};
     if (workers() > 1) {
-      stages.push_back({scope, std::move(across)});
+      stages.push_back(across());
       stages.push_back({StageScope::kInsideWorkers,
                         chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)});
     }
     return in_stages({workers(), per_worker(), uses_helpers()}, elements_, std::move(stages));
+  }
+
+  Stage across() {
+    if (strategy_.algorithm == Algorithm::kNcclRing)
+      return {StageScope::kLeaders, ring_all_reduce(workers(), elements_, {.engine = Engine::kCopyEngine})};
+    if (strategy_.algorithm == Algorithm::kNcclHalvingDoubling)
+      return {StageScope::kLeaders, halving_doubling_all_reduce(workers(), elements_, Engine::kCopyEngine)};
+    TUTTI_CHECK(strategy_.algorithm == Algorithm::kNcclPscpu, "{} has no NCCL inside workers",
+                to_string(strategy_.algorithm));
+    std::vector<Rank> gather(static_cast<std::size_t>(workers()));
+    std::iota(gather.begin(), gather.end(), workers());
+    return {StageScope::kLeadersWithHosts, shuffle_all_reduce(2 * workers(), workers(), std::move(gather), elements_,
+                                                              Engine::kCopyEngine, Engine::kCpu)};
   }
 
   // --- NCCL as rings over channels ---
@@ -199,6 +213,11 @@ class AllReduceMaker {
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index) {
   return AllReduceMaker(cluster, strategy, type, elements, index).make();
+}
+
+std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
+                                              std::int64_t elements, int index) {
+  return AllReduceMaker(cluster, strategy, type, elements, index).make_across();
 }
 
 }  // namespace tutti::core

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/data_type.h"
@@ -31,5 +32,12 @@ struct Collective {
 /// REQUIRES: problems_of(strategy, cluster) is empty; `cluster` outlives the collective; at most 2^31 - 1 ranks.
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index);
+
+/// What of an algorithm that begins with NCCL inside every worker goes across workers: the first replicas of the workers
+/// (for nccl/pscpu with the hosts) reduce; the other ranks of the same group have no steps. The whole is NCCL's all-reduce
+/// inside, this, NCCL's broadcast inside, and the division of a MEAN. Nothing if there is only one worker.
+/// REQUIRES: as above; the algorithm is nccl/ring, nccl/halving_doubling or nccl/pscpu.
+std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
+                                              std::int64_t elements, int index);
 
 }  // namespace tutti::core

@@ -197,6 +197,14 @@ void Interpreter::run_ready() {
   }
 }
 
+core::Expected<void> Interpreter::poll() {
+  run_ready();
+  if (!failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
+  return {};
+}
+
+Clock::time_point Interpreter::next_due() const { return has_ready() ? Clock::time_point() : Clock::time_point::max(); }
+
 void Interpreter::run(Lane& lane) {
   while (lane.state == Lane::State::kReady) {
     if (lane.next == lane.steps) {

@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "core/schedule/schedule.h"
-#include "core/strategy/collective.h"
-#include "real/devices.h"
-#include "real/elements/element_ops.h"
-#include "real/transport/transport.h"
+#include "real/collectives.h"
 
 namespace tutti::real {
 
@@ -30,12 +27,9 @@ struct StepDone {
   core::Lane peer_lane = -1;
 };
 
-/// Whoever wants to know how collectives go. Called from inside poll() and start().
-class InterpreterListener {
+/// … and how their lanes go.
+class InterpreterListener : public CollectiveListener {
  public:
-  virtual ~InterpreterListener() = default;
-  /// All lanes of a rank of this process are through, and its memory is its own again.
-  virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
   virtual void step_done(const StepDone& step) = 0;
 };
 
@@ -51,33 +45,32 @@ class InterpreterListener {
 ///
 /// The way of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() → send_pieces() → Transport.
 /// Memory that the host does not reach (Devices::host_reaches) gets and gives pieces by way of buffers that it does.
-class Interpreter : public Receiver, public WorkListener {
+class Interpreter : public Collectives, public Receiver {
  public:
   /// REQUIRES: what it is given outlives the interpreter. Steps are told only if they are watched.
   Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener, bool watch_steps);
   ~Interpreter() override;
 
-  /// Gets ready for a collective: messages for its ranks may come from now on. `data[i]` is the buffer of rank
-  /// `ranks[i]`, which is of this process; null for helpers that have none of their own.
   /// Cost: that of a few lanes' state where the same collective has been closed before.
   /// REQUIRES: the collective outlives the interpreter, the buffers what is opened; no in-switch reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
-            const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data);
-  /// The rank takes part from now on.
-  void start(CollectiveTag tag, core::Rank rank);
-  /// REQUIRES: all its ranks here are done.
-  void close(CollectiveTag tag);
+            const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
+  void start(CollectiveTag tag, core::Rank rank) override;
+  void close(CollectiveTag tag) override;
 
-  /// Goes on with the lanes that can. Call after Transport::poll() and Devices::poll().
+  /// Goes on with the lanes that can.
   void run_ready();
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
 
-  /// Pieces that were sent or have arrived, to see that something moves.
-  [[nodiscard]] std::int64_t pieces() const { return pieces_; }
-  /// Why nothing here can go on: a peer sent a message of another length than the schedule says. Empty if all is well.
+  /// The same. ERRORS: a peer sent a message of another length than the schedule says.
+  core::Expected<void> poll() override;
+  /// That error's text; empty if all is well.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  /// What the lanes that are not through wait for, in words: for the error when a run does not get on.
-  [[nodiscard]] std::string where_it_stands() const;
+  /// Pieces that were sent or have arrived.
+  [[nodiscard]] std::int64_t moved() const override { return pieces_; }
+  [[nodiscard]] Clock::time_point next_due() const override;
+  [[nodiscard]] std::string where_it_stands() const override;
+  [[nodiscard]] Receiver& receiver() override { return *this; }
 
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;

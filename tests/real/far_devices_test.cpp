@@ -19,8 +19,6 @@
 namespace tutti::real {
 namespace {
 
-using core::Algorithm;
-using core::DataType;
 using core::Rank;
 
 /// Memory of devices, locked unless `Unlocked` is alive.
@@ -112,16 +110,6 @@ class FarDevices : public Devices {
   std::map<std::pair<Rank, core::Lane>, std::deque<Asked>> queues_;
 };
 
-/// As if every message left the process: its copies are the host's own, which the memory of devices does not survive.
-class LeavesTheProcess : public LocalTransport {
- public:
-  void connect(Receiver& receiver, Devices&) override { LocalTransport::connect(receiver, host_); }
-  [[nodiscard]] bool is_local(Rank) const override { return false; }
-
- private:
-  HostDevices host_;
-};
-
 void expect_right(const core::Collective& collective, int far_each, bool local, std::uint64_t seed,
                   const std::string& what) {
   FarDevices devices(far_each, seed);
@@ -134,24 +122,15 @@ void expect_right(const core::Collective& collective, int far_each, bool local, 
 
 TEST(FarDevices, EveryAlgorithmReducesWithoutTheHostTouchingTheirMemory) {
   for (const auto& [workers, gpus] : {std::pair{1, 4}, std::pair{3, 1}, std::pair{2, 4}}) {
-    const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
-                                core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-    for (const Algorithm algorithm :
-         {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kPscpu, Algorithm::kPsgpu, Algorithm::kNccl,
-          Algorithm::kNcclRing, Algorithm::kNcclPscpu, Algorithm::kNcclHalvingDoubling, Algorithm::kPscpuPscpu}) {
-      const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
-      if (!core::problems_of(strategy, cluster).empty()) continue;
-      for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{40'001}}) {
-        const core::Collective collective = core::make_all_reduce(cluster, strategy, DataType::kFloat32, elements, 0);
-        for (const int far_each : {1, 2}) {
-          for (const bool local : {true, false}) {
-            expect_right(collective, far_each, local, 7,
-                         fmt::format("{} {}x{}, {} elements, each {}, {}", core::to_string(algorithm), workers, gpus,
-                                     elements, far_each, local ? "local" : "remote"));
-          }
-        }
-      }
-    }
+    for_every_algorithm(workers, gpus, {1, 1009, 40'001},
+                        [](const core::Collective& collective, const std::string& name) {
+                          for (const int far_each : {1, 2}) {
+                            for (const bool local : {true, false}) {
+                              expect_right(collective, far_each, local, 7,
+                                           fmt::format("{}, each {}, {}", name, far_each, local ? "local" : "remote"));
+                            }
+                          }
+                        });
   }
 }
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "tests/support/clusters.h"
 
 namespace tutti::real {
 
@@ -66,6 +70,23 @@ std::vector<Rank> in_order(Rank ranks) {
   std::vector<Rank> all;
   for (Rank r = 0; r < ranks; ++r) all.push_back(r);
   return all;
+}
+
+void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>& elements,
+                         const std::function<void(const core::Collective&, const std::string&)>& with) {
+  using core::Algorithm;
+  const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
+                              core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
+  for (const Algorithm algorithm :
+       {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kPscpu, Algorithm::kPsgpu, Algorithm::kNccl,
+        Algorithm::kNcclRing, Algorithm::kNcclPscpu, Algorithm::kNcclHalvingDoubling, Algorithm::kPscpuPscpu}) {
+    const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
+    if (!core::problems_of(strategy, cluster).empty()) continue;
+    for (const std::int64_t count : elements) {
+      with(core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, count, 0),
+           fmt::format("{} {}x{}, {} elements", core::to_string(algorithm), workers, gpus, count));
+    }
+  }
 }
 
 void expect_all_reduced(const core::Collective& collective, Operation operation, const Outcome& outcome, double factor,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,20 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
 Outcome run(const core::Collective& collective, Operation operation, const std::vector<core::Rank>& start);
 
 std::vector<core::Rank> in_order(core::Rank ranks);
+
+/// As if every message left the process: its copies are the host's own, which the memory of devices does not survive.
+class LeavesTheProcess : public LocalTransport {
+ public:
+  void connect(Receiver& receiver, Devices&) override { LocalTransport::connect(receiver, host_); }
+  [[nodiscard]] bool is_local(core::Rank) const override { return false; }
+
+ private:
+  HostDevices host_;
+};
+
+/// Calls `with` for the all-reduce of every algorithm that runs on so many workers with so many GPUs each.
+void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>& elements,
+                         const std::function<void(const core::Collective&, const std::string& name)>& with);
 
 void expect_all_reduced(const core::Collective& collective, Operation operation, const Outcome& outcome, double factor,
                         const std::string& what);

@@ -97,11 +97,15 @@ void add_run(CLI::App& app, RealRunOptions& o) {
       "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
       "  tutti run mine.textproto --timeline real.tutti\n"
       "  tutti run mine.textproto --emulate\n"
+      "  tutti run scenarios/06_resnet50_nccl.textproto --backend nccl\n"
       "  tutti run mine.textproto --listen 10.0.0.1:4711     and on each machine: tutti worker --join 10.0.0.1:4711\n"
       "  mpirun -n 8 tutti run scenarios/02_eight_hosts_ring.textproto");
   c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
   add_joining(c, o.join);
   add_execution(c, o, "run");
+  c->add_option("--backend", o.backend,
+                "tcp: in host memory; cuda: on GPUs, with Tutti's kernels; nccl: on GPUs, by NCCL's collectives")
+      ->capture_default_str();
   c->add_option("--compute", o.compute,
                 "How computation is replayed: sleep lets its time pass, busy keeps a core at it")
       ->capture_default_str();
@@ -136,7 +140,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/06_resnet50_nccl.textproto -b 1K -e 1G -f 4\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M");
   c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
-  c->add_option("--backend", o.backend, "sim, or tcp: processes of this machine")->capture_default_str();
+  c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
   c->add_option("--transport", o.transport, "Between workers of a real run: tcp, or shm (memory that they share)");
   c->add_option("-b,--minbytes", o.least, "Smallest size")->capture_default_str();
   c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();

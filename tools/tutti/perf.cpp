@@ -34,7 +34,8 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   return number << shift;
 }
 
-/// Keeps nothing of a run but how long its packs took: of a real run the one of all iterations together.
+/// Keeps nothing of a run but how long its packs took (of a real run the one of all iterations together), and what is to be
+/// known about it.
 class PackTimes : public core::TimelineSink {
  public:
   void begin(const core::RunInfo&) override {}
@@ -44,9 +45,10 @@ class PackTimes : public core::TimelineSink {
   void pack(const core::PackRecord& pack) override { times.push_back(pack.end - pack.first_start); }
   void link(const core::LinkRecord&) override {}
   void path(const core::PathPiece&) override {}
-  void note(const std::string&) override {}
+  void note(const std::string& note) override { notes.push_back(note); }
   void end() override {}
   std::vector<Time> times;
+  std::vector<std::string> notes;
 };
 
 struct Row {
@@ -85,13 +87,18 @@ std::string how(const core::Scenario& scenario) {
 }
 
 std::string text_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows,
-                    const std::string& transport) {
-  const bool real = !transport.empty();
-  std::string text =
-      fmt::format("# all-reduce by {}, {}, {}\n#\n", how(scenario), describe(*scenario.cluster),
-                  transport == "shm" ? "run over shared memory by processes of this machine; every element compared"
-                  : real             ? "run over tcp by processes of this machine; every element compared"
-                                     : "simulated; no elements are compared");
+                    const std::string& backend, const std::string& transport, const std::vector<std::string>& notes) {
+  const bool real = backend != "sim";
+  const std::string medium = transport == "shm" ? "shared memory" : "tcp";
+  const std::string ran =
+      !real              ? "simulated; no elements are compared"
+      : backend == "tcp" ? "run over " + medium + " by processes of this machine; every element compared"
+      : backend == "nccl"
+          ? "run by NCCL, processes of this machine; every element compared"
+          : "run on CUDA devices, between processes of this machine over " + medium + "; every element compared";
+  std::string text = fmt::format("# all-reduce by {}, {}, {}\n", how(scenario), describe(*scenario.cluster), ran);
+  for (const std::string& note : notes) text += fmt::format("# {}\n", note);
+  text += "#\n";
   text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>34}\n", "", "", "", "", "", "in-place");
   text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", "size", "count", "type", "redop",
                       "root", "time", "algbw", "busbw", "#wrong");
@@ -133,6 +140,7 @@ std::string json_of(const core::Scenario& scenario, core::DataType type, const s
 
 struct Request {
   bool real = false;
+  real::Backend backend = real::Backend::kTcp;
   std::string transport;
   core::DataType type = core::DataType::kFloat32;
   std::vector<std::int64_t> elements;
@@ -143,9 +151,10 @@ struct Request {
 Expected<Request> read_request(const PerfOptions& options) {
   Request request;
   const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
-  if (options.backend != "sim" && options.backend != "tcp")
-    return wrong(fmt::format("--backend {}: expected sim or tcp", options.backend));
-  request.real = options.backend == "tcp";
+  request.real = options.backend != "sim";
+  const auto backend = request.real ? real::parse_backend(options.backend) : real::Backend::kTcp;
+  if (!backend) return wrong(fmt::format("--backend {}: expected one of sim, {}", options.backend, real::kBackends));
+  request.backend = *backend;
   if (!request.real && !options.transport.empty())
     return wrong("--transport is that of a real run; the simulator needs none (--backend tcp)");
   if (!options.transport.empty() && options.transport != "tcp" && options.transport != "shm")
@@ -193,6 +202,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
   sim::Simulator simulator;
   real::TcpExecutorOptions process_options;
   process_options.program = "/proc/self/exe";
+  process_options.backend = request->backend;
   process_options.transport = request->transport;
   process_options.loop = real::LoopOptions{request->iterations, request->warm_up};
   real::TcpExecutor processes(process_options);
@@ -204,6 +214,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
   Progress progress("measuring");
   std::atomic<bool> stop{false};
   std::vector<Row> rows;
+  std::vector<std::string> notes;  // of the devices: they are the same for all sizes
   for (std::size_t i = 0; i < request->elements.size() && !interrupt.happened(); ++i) {
     const std::int64_t elements = request->elements[i];
     const auto one =
@@ -221,6 +232,7 @@ int perf(const PerfOptions& options, const Environment& environment) {
     record.level = core::RecordLevel::kNone;
     if (const auto ran = executor.run(*one, record, control, packs); !ran) return report(ran.error());
     if (packs.times.size() != 1) break;  // interrupted
+    if (request->backend != real::Backend::kTcp) notes = packs.notes;
     Row row;
     row.elements = elements;
     row.bytes = elements * core::size_of(request->type).count();
@@ -229,9 +241,9 @@ int perf(const PerfOptions& options, const Environment& environment) {
     row.busbw = row.algbw * 2 * (n - 1) / n;
     rows.push_back(row);
   }
-  const int printed =
-      print_out(*format == Format::kJson ? json_of(*scenario, request->type, rows, options.backend, request->transport)
-                                         : text_of(*scenario, request->type, rows, request->transport));
+  const int printed = print_out(
+      *format == Format::kJson ? json_of(*scenario, request->type, rows, options.backend, request->transport)
+                               : text_of(*scenario, request->type, rows, options.backend, request->transport, notes));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -54,6 +54,12 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     return report(Error::request("--time-scale must be from 0.001 to 1000000"));
   if (options.transport != "tcp" && options.transport != "shm")
     return report(Error::request("--transport " + options.transport + ": expected tcp or shm"));
+  const auto backend = choice<real::Backend>("--backend", options.backend, real::kBackends, real::parse_backend);
+  if (!backend) return report(backend.error());
+  if (options.emulate && *backend != real::Backend::kTcp)
+    return report(Error::request("--emulate paces messages over tcp; leave --backend out, or --emulate"));
+  if (options.compute == "busy" && *backend != real::Backend::kTcp)
+    return report(Error::request("--compute busy keeps cores busy; on GPUs computation keeps the GPU busy anyway"));
   auto part = part_in_run(options.join, "", environment_variable);
   if (!part) return report(part.error());
   // The same command runs everywhere; --listen is for the one that coordinates.
@@ -63,6 +69,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   executor_options.verify = !options.no_verify;
   executor_options.timeout_seconds = options.timeout_seconds;
   executor_options.busy = options.compute == "busy";
+  executor_options.backend = *backend;
   executor_options.gathering = part->gathering;
   executor_options.transport = options.transport;
   if (options.emulate) {

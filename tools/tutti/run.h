@@ -14,6 +14,7 @@ struct JoinOptions {
 };
 
 struct RealRunOptions : ExecuteOptions {
+  std::string backend = "tcp";
   JoinOptions join;
   double timeout_seconds = 60;
   bool no_verify = false;

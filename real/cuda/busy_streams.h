@@ -1,0 +1,62 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "core/schedule/step.h"
+#include "real/cuda/device_clock.h"
+#include "real/cuda/memory_pool.h"
+
+namespace tutti::real {
+
+/// Replays computation on devices: per rank a stream, on which kernels keep a multiprocessor busy up to given points of
+/// time. A kernel ends when its time has come, not after a length of its own, so that what it takes to start one does not
+/// add up over a pass of hundreds of layers.
+class BusyStreams {
+ public:
+  using Clock = DeviceClock::Clock;
+  struct Span {
+    core::Rank rank = 0;
+    Clock::time_point start, end;  ///< by the device's clock
+  };
+
+  BusyStreams(const TuttiCudaApi& api, MemoryPool& pool) : api_(api), pool_(pool) {}
+  /// REQUIRES: the streams have come to rest (stop()).
+  ~BusyStreams();
+  BusyStreams(const BusyStreams&) = delete;
+  BusyStreams& operator=(const BusyStreams&) = delete;
+
+  /// Keeps the rank's stream, on `device`, busy until `end`, behind what it was asked to before. ERRORS: CUDA's number.
+  [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
+  /// What has ended since, a rank's in its order. ERRORS: CUDA's number, of `device`; `ended` holds what had ended before.
+  [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
+  /// The earliest end that was asked for and has not been told; max() if there is none.
+  [[nodiscard]] Clock::time_point next_end() const;
+  /// Waits for all streams.
+  void stop();
+
+ private:
+  struct Busy {
+    TuttiCudaEvent* event = nullptr;
+    std::uint64_t* stamps = nullptr;
+    Clock::time_point end;
+  };
+  struct Stream {
+    int device = 0;
+    TuttiCudaStream* stream = nullptr;
+    std::deque<Busy> busy;
+    std::vector<TuttiCudaEvent*> events;  ///< free
+    std::vector<std::uint64_t*> stamps;   ///< free
+    DeviceClock clock;
+  };
+
+  int make(core::Rank rank, int device, Stream*& stream);
+  int prepare(Stream& stream, Busy& busy);
+
+  const TuttiCudaApi& api_;
+  MemoryPool& pool_;
+  std::map<core::Rank, Stream> streams_;
+};
+
+}  // namespace tutti::real

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "real/cuda/api.h"
+#include "real/cuda/busy_streams.h"
+#include "real/cuda/memory_pool.h"
+#include "real/devices.h"
+
+namespace tutti::real {
+
+struct CudaRank {
+  core::Rank rank = 0;
+  std::string name;  ///< "w0/gpu1"
+  int device = 0;    ///< CUDA's number for it; several ranks may have the same
+};
+
+struct CudaOptions {
+  std::vector<CudaRank> gpus;  ///< ranks on GPUs; all others are on the host
+  /// Whoever waits for a device looks without pause for so long, then now and then. 0 where cores are fewer than ranks.
+  std::chrono::nanoseconds spin{50'000};
+};
+
+/// Ranks on GPUs: their buffers lie in the GPU's memory, our own kernels work on them, each lane on a stream. The other
+/// ranks (pscpu's hosts) work on the host, in pages that GPUs copy from and to at full speed: what they sum has really
+/// been staged there.
+///
+/// Errors of CUDA last: after the first, no more is asked of any device, and poll() tells it. take() then answers memory
+/// of the host, so that nobody has to look before each use.
+class CudaDevices : public Devices {
+ public:
+  /// The table of the CUDA module. ERRORS (kRequest): there is none, see load_api().
+  static core::Expected<const TuttiCudaApi*> load();
+  /// How many GPUs there are. ERRORS (kRequest): none, or no driver.
+  static core::Expected<int> count(const TuttiCudaApi& api);
+  /// REQUIRES: the table outlives the devices; GPUs are below count(). ERRORS (kRun): a GPU cannot be used.
+  static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api, CudaOptions options);
+  ~CudaDevices() override;
+
+  [[nodiscard]] bool host_reaches(core::Rank rank) const override { return !gpu_of(rank); }
+  [[nodiscard]] Memory take(core::Rank rank, std::int64_t bytes, bool for_host) override;
+  void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) override;
+  bool perform(const Work& work, Ticket ticket) override;
+  bool compute(core::Rank rank, Clock::time_point end) override;
+  core::Expected<void> poll(WorkListener& listener) override;
+  [[nodiscard]] Clock::time_point next_due() const override;
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+  // For libraries that put work on streams themselves.
+
+  /// CUDA's number for the rank's GPU; -1 if it is on the host.
+  [[nodiscard]] int device_of(core::Rank rank) const;
+  /// The cudaStream_t of the rank for work from outside; null if a device has failed, or the rank is on the host.
+  [[nodiscard]] void* outside_stream(core::Rank rank);
+  /// WorkListener::worked(ticket) follows when all that outside_stream(rank) was given so far is done.
+  void mark(core::Rank rank, Ticket ticket);
+  /// As Work on outside_stream(rank): behind what it was given.
+  void perform_outside(const Work& work);
+
+ private:
+  struct Gpu {
+    int device = 0;
+    TuttiCudaDeviceInfo info{};
+    TuttiCudaStream* copies = nullptr;  ///< of copy_now()
+    std::vector<TuttiCudaEvent*> events;
+    std::vector<std::string> ranks;
+  };
+  struct Pending {
+    TuttiCudaEvent* event = nullptr;
+    Ticket ticket = 0;
+  };
+  struct Queue {
+    Gpu* gpu = nullptr;
+    TuttiCudaStream* stream = nullptr;
+    std::deque<Pending> pending;
+    bool active = false;
+  };
+
+  CudaDevices(const TuttiCudaApi& api, CudaOptions options);
+  core::Expected<void> open_gpus();
+  [[nodiscard]] Gpu* gpu_of(core::Rank rank) const;
+  Queue* queue_of(core::Rank rank, core::Lane lane);
+  TuttiCudaEvent* event_of(Gpu& gpu);
+  void put(Queue& queue, const Work& work);
+  void mark(Queue& queue, Ticket ticket);
+  bool right(int error, const std::string& doing, const Gpu* gpu);
+  [[nodiscard]] std::byte* substitute(std::int64_t bytes);
+  static void give_back(void* self, std::byte* memory);
+
+  const TuttiCudaApi& api_;
+  CudaOptions options_;
+  MemoryPool pool_;
+  BusyStreams busy_;
+  std::map<int, std::unique_ptr<Gpu>> gpus_;  ///< by CUDA's number
+  std::map<core::Rank, Gpu*> gpu_of_rank_;
+  std::map<std::pair<core::Rank, core::Lane>, Queue> queues_;
+  std::vector<Queue*> active_;  ///< those with something pending
+  std::vector<Ticket> done_;
+  std::vector<BusyStreams::Span> computed_;
+  Clock::time_point last_change_;
+  std::map<std::byte*, std::int64_t> substitutes_;  ///< memory of take() after a failure
+  std::vector<std::string> peer_notes_;
+  std::string failure_;
+};
+
+/// What CUDA's error means for the user, and what to do. `doing`: "copying"; `where`: "GPU 0 (NVIDIA H100)" or empty.
+std::string cuda_error(const TuttiCudaApi& api, int error, const std::string& doing, const std::string& where);
+
+}  // namespace tutti::real

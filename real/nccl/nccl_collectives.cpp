@@ -1,0 +1,340 @@
+#include "real/nccl/nccl_collectives.h"
+
+#include <algorithm>
+#include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "core/base/check.h"
+#include "real/module.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using core::Rank;
+
+namespace {
+
+/// Between looks at communicators while nothing but waiting is to be done.
+constexpr std::chrono::milliseconds kLook{2};
+/// What a communicator gets to end in order.
+constexpr std::chrono::seconds kFarewell{5};
+
+std::string nccl_error(const TuttiNcclApi& api, int error, const std::string& doing,
+                       TuttiNcclCommunicator* communicator) {
+  const char* const last = api.last_error(communicator);
+  return fmt::format("NCCL: {}: {} ({}){}{}; NCCL_DEBUG=INFO tells more", doing, api.error_text(error), error,
+                     last && *last ? ": " : "", last ? last : "");
+}
+
+}  // namespace
+
+// --- communicators ---
+
+Expected<const TuttiNcclApi*> NcclCollectives::load() {
+  return load_api<TuttiNcclApi, TuttiNcclEntry>("tutti_nccl", kTuttiNcclEntry, kTuttiNcclInterface, "--backend nccl",
+                                                "NCCL and the CUDA toolkit");
+}
+
+Expected<std::string> NcclCollectives::make_id(const TuttiNcclApi& api) {
+  std::string id(kTuttiNcclIdBytes, '\0');
+  const int error = api.make_id(id.data());
+  if (error == 0) return id;
+  return tl::make_unexpected(Error::run(nccl_error(api, error, "naming a communicator", nullptr)));
+}
+
+NcclCollectives::NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
+                                 NcclOptions options)
+    : api_(api),
+      devices_(devices),
+      options_(std::move(options)),
+      lowered_(std::make_unique<Interpreter>(transport, devices, static_cast<InterpreterListener&>(*this), false)),
+      communicators_(options_.ranks.size(), nullptr) {}
+
+Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(const TuttiNcclApi& api, Transport& transport,
+                                                                 CudaDevices& devices, NcclOptions options,
+                                                                 const std::function<bool()>& idle) {
+  std::unique_ptr<NcclCollectives> made(new NcclCollectives(api, transport, devices, std::move(options)));
+  if (auto joined = made->make_communicators(idle); !joined) return tl::make_unexpected(joined.error());
+  return made;
+}
+
+Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& idle) {
+  const auto own = static_cast<std::int32_t>(options_.ranks.size());
+  const bool shared = options_.ranks_in_all > 0;
+  if (!shared && own < 2) return {};  // nobody to reduce with
+  if (!shared) {
+    auto id = make_id(api_);
+    if (!id) return tl::make_unexpected(id.error());
+    options_.id = std::move(*id);
+  }
+  const std::string doing = fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
+  const auto failed = [this] { return tl::make_unexpected(Error::run(failure_)); };
+  right(api_.group_begin(), doing);
+  for (std::size_t i = 0; i < options_.ranks.size() && failure_.empty(); ++i) {
+    const Rank rank = options_.ranks[i];
+    right(api_.make_communicator(devices_.device_of(rank), options_.id.data(), shared ? options_.ranks_in_all : own,
+                                 shared ? rank : static_cast<Rank>(i), &communicators_[i]),
+          doing);
+  }
+  right(api_.group_end(), doing);
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
+  while (failure_.empty()) {
+    const int state = state_of_all();
+    if (state == 0) return {};
+    if (!right(state, doing)) break;
+    if (Clock::now() > until) {
+      failure_ = fmt::format("NCCL: {}: not all came within {:g} s", doing, options_.timeout.count());
+    } else if (!idle()) {
+      failure_ = "the run was stopped";
+    } else {
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+  return failed();
+}
+
+/// In progress counts as right; whoever has to know asks for the state.
+bool NcclCollectives::right(int answer, const std::string& doing) {
+  if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
+  failure_ = nccl_error(api_, answer, doing, communicators_.empty() ? nullptr : communicators_.front());
+  return false;
+}
+
+/// The first error of a communicator; else in progress, if one is; else 0.
+int NcclCollectives::state_of_all() {
+  int all = 0;
+  for (TuttiNcclCommunicator* const communicator : communicators_) {
+    const int state = communicator ? api_.state(communicator) : 0;
+    if (state != 0 && state != kTuttiNcclInProgress) return state;
+    all = std::max(all, state);
+  }
+  return all;
+}
+
+NcclCollectives::~NcclCollectives() { end_communicators(); }
+
+void NcclCollectives::end_communicators() {
+  bool in_order = failure_.empty() && tickets_.empty() && !issuing_ && queued_.empty();
+  for (TuttiNcclCommunicator* const communicator : communicators_) {
+    if (communicator && in_order) in_order = right(api_.finalize(communicator), "ending a communicator");
+  }
+  const Clock::time_point until = Clock::now() + kFarewell;
+  int state = kTuttiNcclInProgress;
+  while (in_order && Clock::now() < until && (state = state_of_all()) == kTuttiNcclInProgress)
+    std::this_thread::sleep_for(kLook);
+  for (TuttiNcclCommunicator*& communicator : communicators_) {
+    if (!communicator) continue;
+    static_cast<void>(in_order && state == 0 ? api_.discard(communicator) : api_.abort(communicator));
+    communicator = nullptr;
+  }
+}
+
+std::vector<std::string> NcclCollectives::notes() const {
+  int version = 0;
+  static_cast<void>(api_.version(&version));
+  std::vector<std::string> settings;
+  for (char** entry = environ; *entry; ++entry) {
+    if (std::string_view(*entry).starts_with("NCCL_")) settings.emplace_back(*entry);
+  }
+  std::sort(settings.begin(), settings.end());
+  std::vector<std::string> notes{fmt::format("NCCL {}.{}.{}{}{}", version / 10'000, version / 100 % 100, version % 100,
+                                             settings.empty() ? ", with no NCCL_ settings" : " with ",
+                                             fmt::join(settings, " "))};
+  if (options_.poses_as_host)
+    notes.emplace_back(
+        "ranks of several processes share this machine's GPUs, each as a host of its own for NCCL: times say "
+        "nothing about NCCL between GPUs");
+  if (stages())
+    notes.emplace_back(
+        "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps are not recorded");
+  return notes;
+}
+
+// --- packs ---
+
+void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective, Operation operation,
+                           const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
+  Pack& pack = packs_[tag];
+  pack = {tag, &collective, operation, {}, Phase::kStarting, options_.ranks.size()};
+  for (const Rank rank : options_.ranks) {
+    const auto place = std::find(ranks.begin(), ranks.end(), rank);
+    TUTTI_CHECK(place != ranks.end(), "rank {} has no buffer of pack {}", rank, tag.pack);
+    pack.data.push_back(data[static_cast<std::size_t>(place - ranks.begin())]);
+  }
+  if (stages()) {
+    lowered_->open(tag, options_.across[tag.pack], operation, ranks, data);
+  } else {
+    in_order_.push_back(tag);
+  }
+}
+
+void NcclCollectives::start(CollectiveTag tag, Rank rank) {
+  // A host helps across workers, and does so from the beginning; where there is one worker it has nothing to do.
+  if (devices_.host_reaches(rank)) return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
+  Pack& pack = packs_.at(tag);
+  TUTTI_CHECK(pack.phase == Phase::kStarting && pack.missing > 0, "rank {} starts pack {} twice", rank, tag.pack);
+  if (--pack.missing == 0) enter(pack, Phase::kReducing);
+}
+
+void NcclCollectives::close(CollectiveTag tag) {
+  if (stages()) lowered_->close(tag);
+  packs_.erase(tag);
+}
+
+void NcclCollectives::enter(Pack& pack, Phase phase) {
+  pack.phase = phase;
+  pack.missing = options_.ranks.size();
+  const bool alone = options_.ranks.size() == 1;
+  switch (phase) {
+    case Phase::kStarting: return;
+    case Phase::kReducing:
+      if (stages() && alone) return enter(pack, Phase::kAcross);
+      if (stages()) return queued_.push_back(&pack);
+      // Where processes share the communicator, everyone takes its packs in the same order.
+      while (!in_order_.empty() && packs_.at(in_order_.front()).phase == Phase::kReducing) {
+        queued_.push_back(&packs_.at(in_order_.front()));
+        in_order_.pop_front();
+      }
+      return;
+    case Phase::kAcross:
+      // Only the first rank has something to do there; the others are through at once.
+      for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
+      return;
+    case Phase::kSpreading:
+      if (!alone || options_.factor != 1) return queued_.push_back(&pack);
+      return through(pack, options_.ranks.front());
+    case Phase::kDone: return;
+  }
+}
+
+/// The rank has come to the end of the pack's phase.
+void NcclCollectives::through(Pack& pack, Rank rank) {
+  const CollectiveTag tag = pack.tag;
+  ++moved_;
+  const bool last = --pack.missing == 0;
+  const bool over = pack.phase == Phase::kSpreading || (pack.phase == Phase::kReducing && !stages());
+  if (over) {
+    if (last) pack.phase = Phase::kDone;
+    return listener_->rank_done(tag, rank);
+  }
+  if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kSpreading);
+}
+
+/// Of what goes across workers.
+void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
+  if (devices_.host_reaches(rank)) return listener_->rank_done(tag, rank);
+  through(packs_.at(tag), rank);
+}
+
+// --- NCCL ---
+
+/// Hands the operation of the pack's phase to NCCL, on all ranks here as one group.
+void NcclCollectives::issue(Pack& pack) {
+  issuing_ = &pack;
+  const bool spreads = pack.phase == Phase::kSpreading;
+  const auto type = static_cast<int>(pack.collective->type);
+  const auto operation = static_cast<int>(pack.operation);
+  const std::int64_t count = pack.collective->elements;
+  if (count == 0 || !communicators_.front()) return;
+  const std::string doing = fmt::format("{} pack {}", spreads ? "broadcasting" : "reducing", pack.tag.pack);
+  right(api_.group_begin(), doing);
+  for (std::size_t i = 0; i < communicators_.size() && failure_.empty(); ++i) {
+    void* const stream = devices_.outside_stream(options_.ranks[i]);
+    if (!stream) break;  // the device has failed, and says so
+    std::byte* const data = pack.data[i];
+    right(spreads ? api_.broadcast(communicators_[i], data, data, count, type, 0, stream)
+                  : api_.all_reduce(communicators_[i], data, data, count, type, operation, stream),
+          doing);
+  }
+  right(api_.group_end(), doing);
+}
+
+/// Once NCCL has put everything on the streams: what comes behind it there, and who is told.
+Expected<void> NcclCollectives::after_issue() {
+  const int state = state_of_all();
+  right(state, "putting a pack on the streams");
+  if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
+  if (state == kTuttiNcclInProgress) return {};
+  Pack& pack = *std::exchange(issuing_, nullptr);
+  const bool last = pack.phase == Phase::kSpreading || !stages();
+  for (std::size_t i = 0; i < options_.ranks.size(); ++i) {
+    if (last && options_.factor != 1) {
+      Work work;
+      work.kind = Work::Kind::kScale;
+      work.rank = options_.ranks[i];
+      work.type = pack.collective->type;
+      work.target = pack.data[i];
+      work.count = pack.collective->elements;
+      work.factor = options_.factor;
+      devices_.perform_outside(work);
+    }
+    const Ticket ticket = ++next_ticket_;
+    tickets_[ticket] = {&pack, options_.ranks[i]};
+    devices_.mark(options_.ranks[i], ticket);
+  }
+  return {};
+}
+
+/// A peer that is gone shows in the state of the communicator.
+Expected<void> NcclCollectives::looked_at() {
+  const Clock::time_point now = Clock::now();
+  if (now - looked_ < kLook) return {};
+  looked_ = now;
+  if (right(state_of_all(), "waiting for peers")) return {};
+  return tl::make_unexpected(Error::run(failure_));
+}
+
+Expected<void> NcclCollectives::poll() {
+  if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
+  if (issuing_) {
+    if (auto issued = after_issue(); !issued) return issued;
+  }
+  while (!issuing_ && !queued_.empty()) {
+    Pack& pack = *queued_.front();
+    queued_.pop_front();
+    issue(pack);
+    if (auto issued = after_issue(); !issued) return issued;
+  }
+  if (auto looked = looked_at(); !looked) return looked;
+  return lowered_->poll();
+}
+
+Collectives::Clock::time_point NcclCollectives::next_due() const {
+  if (issuing_ || !queued_.empty()) return {};
+  return tickets_.empty() ? lowered_->next_due() : std::min(lowered_->next_due(), Clock::now() + kLook);
+}
+
+void NcclCollectives::worked(Ticket ticket) {
+  const auto entry = tickets_.extract(ticket);
+  if (entry.empty()) return lowered_->worked(ticket);
+  through(*entry.mapped().first, entry.mapped().second);
+}
+
+std::string NcclCollectives::where_it_stands() const {
+  std::string text = lowered_->where_it_stands();
+  int listed = 0;
+  for (const auto& [tag, pack] : packs_) {
+    const char* what = nullptr;
+    switch (pack.phase) {
+      case Phase::kStarting:
+        if (pack.missing == options_.ranks.size()) continue;
+        what = "has not been started by all replicas here";
+        break;
+      case Phase::kReducing: what = stages() ? "is being reduced by NCCL here" : "is being reduced by NCCL"; break;
+      case Phase::kAcross: what = "is being reduced across workers"; break;
+      case Phase::kSpreading: what = "is being broadcast by NCCL"; break;
+      case Phase::kDone: continue;
+    }
+    if (++listed > 4) return text + ", …";
+    text += fmt::format("{}pack {} {} ({} of {} ranks)", text.empty() ? "" : ", ", tag.pack, what, pack.missing,
+                        options_.ranks.size());
+  }
+  return text;
+}
+
+}  // namespace tutti::real

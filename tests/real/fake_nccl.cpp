@@ -1,0 +1,286 @@
+#include "tests/real/fake_nccl.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/real/fake_cuda.h"
+
+namespace tutti::test {
+namespace {
+
+constexpr int kSystemError = 2;
+constexpr int kInvalidUsage = 5;
+constexpr int kRemoteError = 6;
+constexpr int kMostRanks = 16;
+constexpr std::size_t kSlotBytes = std::size_t{8} << 20;
+/// Looks at a communicator before it has put on the streams what it was asked for.
+constexpr int kLooks = 2;
+
+std::size_t item_of(int type) { return type == 2 || type == 6 ? 8 : type == 3 || type == 4 ? 2 : 4; }
+
+/// Where the ranks of a communicator meet. Shared by processes; zeros at first.
+struct Meeting {
+  struct Rank {
+    std::atomic<int> process;  ///< 0: has not come
+    std::atomic<int> host;     ///< of NCCL_HOSTID
+    std::atomic<int> device;
+    std::atomic<int> operation;  ///< what it does next: kind, root, type, count
+    std::atomic<long> count;
+    std::atomic<long> given;  ///< operations whose input lies in its slot
+    std::atomic<long> taken;  ///< … whose result it has
+  } ranks[kMostRanks];
+};
+
+constexpr std::size_t kMeetingBytes = 1 << 16;
+static_assert(sizeof(Meeting) <= kMeetingBytes);
+
+enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce };
+
+}  // namespace
+}  // namespace tutti::test
+
+struct TuttiNcclCommunicator {
+  tutti::test::Meeting* meeting = nullptr;
+  std::string file;
+  int rank = 0;
+  int ranks = 0;
+  int device = 0;
+  long operations = 0;
+  int looks_left = 0;
+  int error = 0;
+  bool joined = false;
+  bool finalizing = false;
+  std::shared_ptr<bool> gone = std::make_shared<bool>(false);  ///< its kernels end
+  std::vector<std::function<void()>> enqueues;                 ///< what goes onto streams when the looks are over
+  [[nodiscard]] std::byte* slot(int of) const {
+    return reinterpret_cast<std::byte*>(meeting) + tutti::test::kMeetingBytes +
+           static_cast<std::size_t>(of) * tutti::test::kSlotBytes;
+  }
+};
+
+namespace tutti::test {
+namespace {
+
+struct Operation {
+  Kind kind = Kind::kAllReduce;
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::int64_t count = 0;
+  int type = 0;
+  int operation = 0;
+  int root = 0;
+  long number = 0;
+  bool given = false;
+};
+
+int in_group = 0;
+std::vector<TuttiNcclCommunicator*> of_group;
+
+int fails_at() {
+  const char* const text = std::getenv("TUTTI_FAKE_NCCL_FAILS_AT");
+  return text ? std::atoi(text) : -1;
+}
+
+/// One look at an operation. True when this rank has its result.
+bool go_on(TuttiNcclCommunicator& c, Operation& op) {
+  Meeting& meeting = *c.meeting;
+  Meeting::Rank& own = meeting.ranks[c.rank];
+  const std::size_t bytes = static_cast<std::size_t>(op.count) * item_of(op.type);
+  const bool scatters = op.kind == Kind::kReduceScatter;
+  const std::size_t input = scatters ? bytes * static_cast<std::size_t>(c.ranks) : bytes;
+  const int what = static_cast<int>(op.kind) * 1'000'000 + op.root * 1000 + op.type * 10 + op.operation;
+  if (!op.given) {
+    for (int r = 0; r < c.ranks; ++r) {
+      if (meeting.ranks[r].taken < op.number) return false;  // may still need what lies there
+    }
+    if (input > kSlotBytes) std::abort();
+    std::memcpy(c.slot(c.rank), op.from, input);
+    own.operation = what;
+    own.count = op.count;
+    own.given = op.number + 1;
+    op.given = true;
+  }
+  for (int r = 0; r < c.ranks; ++r) {
+    if (meeting.ranks[r].given < op.number + 1) return false;
+    // Real ranks would wait for ever, or worse.
+    if (meeting.ranks[r].operation != what || meeting.ranks[r].count != op.count) c.error = kInvalidUsage;
+  }
+  if (c.error != 0) return false;
+  auto* const to = static_cast<std::byte*>(op.to);
+  switch (op.kind) {
+    case Kind::kBroadcast: std::memcpy(to, c.slot(op.root), bytes); break;
+    case Kind::kAllGather:
+      for (int r = 0; r < c.ranks; ++r) std::memcpy(to + static_cast<std::size_t>(r) * bytes, c.slot(r), bytes);
+      break;
+    default: {
+      if (op.kind == Kind::kReduce && c.rank != op.root) break;
+      const std::size_t part = scatters ? static_cast<std::size_t>(c.rank) * bytes : 0;
+      std::memcpy(to, c.slot(0) + part, bytes);
+      for (int r = 1; r < c.ranks; ++r) fake_combine(op.operation, op.type, to, to, c.slot(r) + part, op.count);
+    }
+  }
+  own.taken = op.number + 1;
+  return true;
+}
+
+int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
+  if (c->error != 0) return c->error;
+  // A communicator that is not through with what it was asked takes nothing else; ranks of a process go in groups.
+  if (!c->joined || c->looks_left > 0 || c->finalizing) return kInvalidUsage;
+  auto* const on = static_cast<TuttiCudaStream*>(stream);
+  if (on->device != c->device) return kInvalidUsage;
+  op.number = c->operations++;
+  if (op.number == fails_at()) c->error = kRemoteError;
+  (op.kind == Kind::kBroadcast ? fake_nccl_counts().broadcasts : fake_nccl_counts().all_reduces)++;
+  c->enqueues.emplace_back([c, op, on] {
+    auto state = std::make_shared<Operation>(op);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(op.count) * item_of(op.type);
+    FakeCuda::the().launch(on, {{op.to, bytes}}, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
+  });
+  of_group.push_back(c);
+  if (in_group > 0) return 0;
+  c->looks_left = kLooks;
+  of_group.clear();
+  return kTuttiNcclInProgress;
+}
+
+int make_communicator(int device, const char* id, int ranks, int rank, TuttiNcclCommunicator** made) {
+  if (ranks > kMostRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes)) return kInvalidUsage;
+  const int file = ::open(id, O_RDWR);
+  if (file < 0) return kSystemError;
+  void* const memory =
+      ::mmap(nullptr, kMeetingBytes + kMostRanks * kSlotBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (memory == MAP_FAILED) return kSystemError;
+  auto* const c = new TuttiNcclCommunicator;
+  c->meeting = static_cast<Meeting*>(memory);
+  c->file = id;
+  c->rank = rank;
+  c->ranks = ranks;
+  c->device = device;
+  const char* const host = std::getenv("NCCL_HOSTID");
+  c->meeting->ranks[rank].host = host ? static_cast<int>(std::hash<std::string>()(host) & 0xffffff) : 0;
+  c->meeting->ranks[rank].device = device + 1;
+  c->meeting->ranks[rank].process = ::getpid();
+  ++fake_nccl_counts().communicators;
+  *made = c;
+  return in_group > 0 ? 0 : kTuttiNcclInProgress;
+}
+
+int state(TuttiNcclCommunicator* c) {
+  if (c->error != 0) return c->error;
+  if (!c->joined) {
+    for (int r = 0; r < c->ranks; ++r) {
+      if (c->meeting->ranks[r].process == 0) return kTuttiNcclInProgress;
+    }
+    for (int r = 0; r < c->ranks; ++r) {
+      const Meeting::Rank &own = c->meeting->ranks[c->rank], &other = c->meeting->ranks[r];
+      if (r != c->rank && own.host == other.host && own.device == other.device) return c->error = kInvalidUsage;
+    }
+    c->joined = true;
+    ::unlink(c->file.c_str());
+    return 0;
+  }
+  for (int r = 0; r < c->ranks; ++r) {
+    if (::kill(c->meeting->ranks[r].process, 0) != 0 && !c->finalizing) return c->error = kRemoteError;
+  }
+  if (c->looks_left > 0 && --c->looks_left > 0) return kTuttiNcclInProgress;
+  for (const auto& enqueue : std::exchange(c->enqueues, {})) enqueue();
+  return 0;
+}
+
+int forget(TuttiNcclCommunicator* c) {
+  *c->gone = true;
+  ::munmap(c->meeting, kMeetingBytes + kMostRanks * kSlotBytes);
+  ::unlink(c->file.c_str());
+  delete c;
+  --fake_nccl_counts().communicators;
+  return 0;
+}
+
+const TuttiNcclApi kApi{
+    kTuttiNcclInterface, sizeof(TuttiNcclApi),
+    // version, error_text, last_error
+    [](int* version) {
+      *version = 22809;
+      return 0;
+    },
+    [](int error) {
+      return error == kRemoteError ? "remote process exited or there was a network error" : "an error of the tests";
+    },
+    [](TuttiNcclCommunicator*) { return "last words of the tests"; },
+    // make_id
+    [](char* id) {
+      std::memset(id, 0, kTuttiNcclIdBytes);
+      std::snprintf(id, kTuttiNcclIdBytes, "/dev/shm/tutti-fake-nccl-XXXXXX");
+      const int file = ::mkstemp(id);
+      if (file < 0) return kSystemError;
+      const int sized = ::ftruncate(file, static_cast<off_t>(kMeetingBytes + kMostRanks * kSlotBytes));
+      ::close(file);
+      return sized == 0 ? 0 : kSystemError;
+    },
+    // groups
+    [] {
+      ++in_group;
+      return 0;
+    },
+    [] {
+      if (--in_group > 0) return 0;
+      for (TuttiNcclCommunicator* const c : of_group) c->looks_left = kLooks;
+      of_group.clear();
+      return kTuttiNcclInProgress;
+    },
+    make_communicator, state,
+    // finalize, discard, abort
+    [](TuttiNcclCommunicator* c) {
+      c->finalizing = true;
+      return kTuttiNcclInProgress;
+    },
+    [](TuttiNcclCommunicator* c) { return c->finalizing ? forget(c) : kInvalidUsage; },
+    [](TuttiNcclCommunicator* c) {
+      ++fake_nccl_counts().aborted;
+      return forget(c);
+    },
+    // collectives
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
+       void* stream) {
+      return ask(c, {Kind::kAllReduce, from, to, count, type, operation, 0, 0, false}, stream);
+    },
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
+       void* stream) {
+      return ask(c, {Kind::kReduceScatter, from, to, count, type, operation, 0, 0, false}, stream);
+    },
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, void* stream) {
+      return ask(c, {Kind::kAllGather, from, to, count, type, 0, 0, 0, false}, stream);
+    },
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int root, void* stream) {
+      return ask(c, {Kind::kBroadcast, from, to, count, type, 0, root, 0, false}, stream);
+    },
+    [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation, int root,
+       void* stream) {
+      return ask(c, {Kind::kReduce, from, to, count, type, operation, root, 0, false}, stream);
+    }};
+
+}  // namespace
+
+FakeNcclCounts& fake_nccl_counts() {
+  static FakeNcclCounts counts;
+  return counts;
+}
+
+const TuttiNcclApi& fake_nccl_api() { return kApi; }
+
+}  // namespace tutti::test

@@ -1,0 +1,224 @@
+// `tutti run --backend cuda` from the command line to the verified result, on fake GPUs: loading the module, telling the
+// workers, notes, refusals. What a GPU itself does is tried in tests/real/cuda_devices_test.cpp where there is one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "core/timeline/reader.h"
+#include "tests/support/program.h"
+
+namespace tutti::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Variables of the environment of what is run, as long as this lives.
+class Settings {
+ public:
+  explicit Settings(const std::map<std::string, std::string>& settings) {
+    for (const auto& [name, value] : settings) {
+      ::setenv(name.c_str(), value.c_str(), 1);
+      names_.push_back(name);
+    }
+  }
+  ~Settings() {
+    for (const std::string& name : names_) ::unsetenv(name.c_str());
+  }
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+const std::string kFakes = TUTTI_FAKE_MODULES "/fake_modules";
+
+std::string scenario(const std::string& strategy, int workers, int gpus, int steps = 2) {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {0} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine "
+      "{{ name: \"m\" device {{ name: \"gpu[0-{3}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: "
+      "CPU "
+      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: "
+      "PCIE_SWITCH "
+      "}} link {{ from: \"gpu[0-{3}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+      "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
+      "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
+      "workload {{ variable {{ name: \"a\" shape: [100, 1001] }} variable {{ name: \"b\" shape: 7 data_type: INT32 }} "
+      "variable {{ name: \"c\" shape: 5000 data_type: BFLOAT16 }} variable {{ name: \"d\" shape: 333 data_type: INT64 "
+      "}} "
+      "forward_ms: 1 backward_ms: 2 }}\nstrategy {{ {1} }}\nrun {{ steps: {2} }}\n",
+      workers, strategy, steps, gpus - 1);
+}
+
+TEST(CudaBackend, ReducesEveryElementByEveryAlgorithmAndSaysWhatGpusThereWere) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "3"}});
+  for (const char* strategy :
+       {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2 reduction: MEAN", "algorithm: \"psgpu\" shards: 3",
+        "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"nccl/pscpu\"", "algorithm: \"pscpu/pscpu\""}) {
+    const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario(strategy, 2, 2)), "--backend", "cuda"});
+    EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+    EXPECT_THAT(ran.out, HasSubstr("run on CUDA devices")) << strategy;
+    EXPECT_THAT(ran.out, HasSubstr("w0/gpu0 is on GPU 0 (Fake GPU)")) << strategy;
+    EXPECT_THAT(ran.out, HasSubstr("w1/gpu0 is on GPU 2 (Fake GPU)")) << strategy;
+    EXPECT_THAT(ran.out, HasSubstr("w1/gpu1 is on GPU 0 (Fake GPU)")) << strategy;
+  }
+}
+
+TEST(CudaBackend, ComputationIsReplayedOnTheDeviceAndTakesItsTime) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
+  const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 2)), "--backend",
+                                 "cuda", "--timeline", folder.file("t.tutti"), "--steps", "1"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 ranks share GPU 0: devices are emulated"));
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline);
+  for (const core::StepRecord& step : timeline->steps()) {
+    EXPECT_GE(step.end - step.start, core::milliseconds(3));
+    EXPECT_GE(step.forward, core::milliseconds(1));
+    EXPECT_GE(step.backward, core::microseconds(1999));
+  }
+  for (const auto& block : timeline->span_blocks()) {
+    const auto read = timeline->read(block);
+    ASSERT_TRUE(read);
+    core::Time last;
+    for (const core::Span& span : *read) {
+      EXPECT_GE(span.start, last) << "spans of a row do not overlap";
+      EXPECT_GE(span.duration, core::Time());
+      last = span.start + span.duration;
+    }
+  }
+}
+
+TEST(CudaBackend, PerfHasTheTableOfItToo) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}});
+  const Outcome ran = run_tutti({"perf", folder.write("s.textproto", scenario("algorithm: \"ring\"", 1, 2)),
+                                 "--backend", "cuda", "-b", "4K", "-e", "8K", "-n", "2", "-w", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("run on CUDA devices, between processes of this machine over tcp"));
+  EXPECT_THAT(ran.out, HasSubstr("GPU 0 (Fake GPU)"));
+}
+
+TEST(CudaBackend, AGpuThatFailsEndsTheRunInOneErrorThatNamesItsWorker) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_CUDA_FAILS_AT", "40"}});
+  const Outcome ran =
+      run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 1)), "--backend", "cuda"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01] says: CUDA, GPU [01] .Fake GPU.: .*700"));
+}
+
+TEST(NcclBackend, ReducesEveryElementAloneAndWithSchedulesAcrossWorkers) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "6"}, {"NCCL_ALGO", "Ring"}});
+  for (const char* strategy : {"algorithm: \"nccl\"", "algorithm: \"nccl\" reduction: MEAN launch: CONCURRENT",
+                               "algorithm: \"nccl/ring\"", "algorithm: \"nccl/halving_doubling\" reduction: MEAN",
+                               "algorithm: \"nccl/pscpu\" launch: CONCURRENT", "algorithm: \"nccl\" reduction: MAX"}) {
+    for (const auto& [workers, gpus] : {std::pair{2, 2}, std::pair{4, 1}, std::pair{1, 4}}) {
+      const Outcome ran =
+          run_tutti({"run", folder.write("s.textproto", scenario(strategy, workers, gpus)), "--backend", "nccl"});
+      EXPECT_EQ(ran.status, 0) << strategy << " " << workers << "x" << gpus << ": " << ran.err;
+      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(ran.out, HasSubstr("NCCL 2.28.9 with NCCL_ALGO=Ring")) << strategy;
+    }
+  }
+}
+
+TEST(NcclBackend, ProcessesThatShareAGpuPoseAsHosts) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
+  const Outcome ran =
+      run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"nccl\"", 3, 1)), "--backend", "nccl"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* note : {"NCCL_HOSTID=tutti-worker-0", "NCCL_HOSTID=tutti-worker-2", "NCCL_NET=Socket",
+                           "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1", "share this machine"})
+    EXPECT_THAT(ran.out, HasSubstr(note));
+}
+
+TEST(NcclBackend, WhatNcclCannotDoIsRefused) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& strategy, int gpus, const std::map<std::string, std::string>& settings) {
+    const Settings set(settings);
+    const Outcome ran =
+        run_tutti({"run", folder.write("s.textproto", scenario(strategy, 1, gpus)), "--backend", "nccl"});
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    return ran.err;
+  };
+  for (const char* algorithm : {"ring", "pscpu", "psgpu", "pscpu/pscpu"}) {
+    EXPECT_THAT(refusal(fmt::format("algorithm: \"{}\"", algorithm), 2, {{"TUTTI_MODULES", kFakes}}),
+                HasSubstr(fmt::format("algorithm \"{}\" is not NCCL's", algorithm)));
+  }
+  EXPECT_THAT(refusal("algorithm: \"nccl\"", 4, {{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}}),
+              HasSubstr("NCCL takes one rank per GPU, a worker has 4 and this machine 2"));
+  const TemporaryFolder without;
+  std::filesystem::copy(kFakes + "/libtutti_cuda.so", without.file("libtutti_cuda.so"));
+  EXPECT_THAT(refusal("algorithm: \"nccl\"", 2, {{"TUTTI_MODULES", without.path()}}),
+              testing::AllOf(HasSubstr("there is no " + without.path() + "/libtutti_nccl.so"), HasSubstr("NCCL")));
+}
+
+TEST(NcclBackend, APeerThatFailsEndsTheRunInOneErrorOfNccls) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_NCCL_FAILS_AT", "2"}});
+  const Outcome ran =
+      run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1)), "--backend", "nccl"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01] says: NCCL: .*remote process exited"));
+}
+
+TEST(CudaBackend, WhatIsMissingIsSaidBeforeAnythingStarts) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 1));
+  const auto refusal = [&](const std::map<std::string, std::string>& settings) {
+    const Settings set(settings);
+    const Outcome ran = run_tutti({"run", file, "--backend", "cuda"});
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(
+      refusal({{"TUTTI_MODULES", folder.path()}}),
+      testing::AllOf(HasSubstr("there is no " + folder.path() + "/libtutti_cuda.so"), HasSubstr("CUDA toolkit")));
+  EXPECT_THAT(refusal({{"TUTTI_MODULES", TUTTI_FAKE_MODULES "/other_version"}}),
+              HasSubstr("of another version of Tutti (interface 99, not"));
+  EXPECT_THAT(refusal({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_CUDA_ERROR", "35"}}),
+              HasSubstr("install NVIDIA's driver"));
+  EXPECT_THAT(refusal({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "0"}}), HasSubstr("no CUDA-capable device"));
+  const TemporaryFolder broken;
+  static_cast<void>(broken.write("libtutti_cuda.so", "no library at all"));
+  EXPECT_THAT(refusal({{"TUTTI_MODULES", broken.path()}}), HasSubstr("the module cannot be loaded"));
+  const TemporaryFolder stranger;
+  std::filesystem::copy(TUTTI_FAKE_MODULES "/stranger/libtutti_cuda.so", stranger.file("libtutti_cuda.so"));
+  EXPECT_THAT(refusal({{"TUTTI_MODULES", stranger.path()}}), HasSubstr("is no module of Tutti"));
+}
+
+TEST(CudaBackend, ClustersOfCpusAndUnknownBackendsAreRefused) {
+  const TemporaryFolder folder;
+  const std::string cpus =
+      folder.write("cpus.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
+                   "workload { variable { name: \"a\" shape: 7 } forward_ms: 1 backward_ms: 2 }\n"
+                   "strategy { algorithm: \"ring\" }\n");
+  const Settings settings({{"TUTTI_MODULES", kFakes}});
+  for (const char* backend : {"cuda", "nccl"}) {
+    for (const char* command : {"run", "perf"}) {
+      const Outcome ran = run_tutti({command, cpus, "--backend", backend});
+      EXPECT_EQ(ran.status, 2);
+      EXPECT_THAT(ran.err, HasSubstr(fmt::format("cpus.textproto: --backend {}: w0/cpu0 is a CPU", backend)));
+    }
+  }
+  const Outcome unknown = run_tutti({"run", cpus, "--backend", "rocm"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--backend rocm: expected one of tcp, cuda, nccl"));
+}
+
+}  // namespace
+}  // namespace tutti::test
