@@ -49,14 +49,14 @@ WorkerStep StepLog::take(std::int32_t step) {
 void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& task, Clock::time_point start,
                        Clock::time_point end) {
   if (!options_.packs || end <= start) return;
-  auto* const spans = spans_of(step, TrackKind::kCompute, rank, 0, -1);
-  if (!spans) return;
+  const auto row = tail_of(step, TrackKind::kCompute, rank, 0, -1);
+  if (!row) return;
   Span span = span_of(step, start, end);
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   const bool segment = task.kind == ComputeKind::kBackward;
   span.pack = segment ? -1 : task.index;
   span.index = segment ? task.index : 0;
-  spans->push_back(span);
+  row->add(span);
 }
 
 void StepLog::ready(std::int32_t step, int pack, Clock::time_point now) {
@@ -86,43 +86,57 @@ void StepLog::done(CollectiveTag collective, Rank rank, bool replica, Clock::tim
   const Flight flight = flights_.at({collective, rank});
   flights_.erase({collective, rank});
   slots_in_use_[rank][static_cast<std::size_t>(flight.slot)] = false;
-  auto* const spans = options_.packs ? spans_of(step, TrackKind::kPacks, rank, flight.slot, -1) : nullptr;
-  if (!spans) return;
+  const auto row = options_.packs ? tail_of(step, TrackKind::kPacks, rank, flight.slot, -1) : std::nullopt;
+  if (!row) return;
   Span span = span_of(step, flight.launched, now);
   span.kind = SpanKind::kPackInFlight;
   span.pack = static_cast<std::int32_t>(collective.pack);
-  spans->push_back(span);
+  row->add(span);
 }
 
 void StepLog::lane_step(const StepDone& done) {
   if (!options_.steps || done.step.kind == core::StepKind::kNop) return;
   const auto flight = flights_.find({done.collective, done.rank});
   const auto step = static_cast<std::int32_t>(done.collective.step);
-  auto* const spans =
-      spans_of(step, TrackKind::kLane, done.rank, flight == flights_.end() ? 0 : flight->second.slot, done.lane);
-  if (!spans) return;
+  const auto row =
+      tail_of(step, TrackKind::kLane, done.rank, flight == flights_.end() ? 0 : flight->second.slot, done.lane);
+  if (!row) return;
   Span span = span_of(step, done.start, done.end);
-  span.wait = std::min(span.duration, stamp(done.wait) - span.start);
+  span.wait = stamp(done.wait) - span.start;
   span.kind = static_cast<std::int32_t>(done.step.kind);
   span.pack = static_cast<std::int32_t>(done.collective.pack);
   span.index = done.index;
   const bool sends_only = done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
   span.bytes = (sends_only ? done.step.source.count : done.step.target.count) *
                core::size_of(scenario_.plan.packs[done.collective.pack].collective.type);
+  row->add(span);
+}
+
+/// An emulated moment that was handled late may lie before one that was not: then a span begins where the one before
+/// ended, and has no length below nothing.
+void StepLog::Tail::add(Span span) const {
+  const Time last = span.start + span.duration;
+  const Time begun = span.start + span.wait;
+  span.start = std::max(span.start, *end);
+  span.duration = std::max(Time(), last - span.start);
+  span.wait = std::clamp(begun - span.start, Time(), span.duration);
+  *end = span.start + span.duration;
   spans->push_back(span);
 }
 
-/// Where a span of the row goes; null once as many as were asked for have been recorded.
-std::vector<Span>* StepLog::spans_of(std::int32_t step, TrackKind kind, Rank rank, std::int32_t slot, core::Lane lane) {
+/// Where a span of the row goes; nothing once as many as were asked for have been recorded.
+std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank, std::int32_t slot,
+                                              core::Lane lane) {
   if (spans_ >= options_.most_spans) {
     at(step).spans_left_out = true;
-    return nullptr;
+    return std::nullopt;
   }
   ++spans_;
-  RecordedSpans& row = rows_[static_cast<std::size_t>(step - first_)][{static_cast<int>(kind), rank, slot, lane}];
+  const Row key{static_cast<int>(kind), rank, slot, lane};
+  RecordedSpans& row = rows_[static_cast<std::size_t>(step - first_)][key];
   const core::PartId device = scenario_.plan.packs.front().collective.group.device(rank);
   if (row.spans.empty()) row.track = {0, kind, worker_, scenario_.cluster->part(device).name, slot, lane};
-  return &row.spans;
+  return Tail{&row.spans, &ends_[key]};
 }
 
 }  // namespace tutti::real

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -76,9 +77,16 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
+  /// A row's spans one behind the other.
+  struct Tail {
+    std::vector<core::Span>* spans = nullptr;
+    core::Time* end = nullptr;  ///< of the row's last span
+    void add(core::Span span) const;
+  };
+
   WorkerStep& at(std::int32_t step) { return steps_[static_cast<std::size_t>(step - first_)]; }
-  std::vector<core::Span>* spans_of(std::int32_t step, core::TrackKind kind, core::Rank rank, std::int32_t slot,
-                                    core::Lane lane);
+  std::optional<Tail> tail_of(std::int32_t step, core::TrackKind kind, core::Rank rank, std::int32_t slot,
+                              core::Lane lane);
 
   const core::Scenario& scenario_;
   std::int32_t worker_;
@@ -88,6 +96,7 @@ class StepLog {
   std::vector<std::map<Row, RecordedSpans>> rows_;  ///< of each step
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;
   std::map<core::Rank, std::vector<bool>> slots_in_use_;
+  std::map<Row, core::Time> ends_;  ///< of each row's last span
   std::int64_t spans_ = 0;
 };
 

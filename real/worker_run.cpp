@@ -131,8 +131,10 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   Clock::time_point moved = Clock::now();
   std::int64_t seen = progress_ + collectives_->moved();
   while (left_in_all_ > 0) {
+    go_on();
+    if (left_in_all_ == 0) break;
     const Clock::time_point now = Clock::now();
-    if (auto done = move(now + std::chrono::milliseconds(20)); !done) return done;
+    if (auto done = look(now + std::chrono::milliseconds(20)); !done) return done;
     if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
       seen = progress_ + collectives_->moved();
       moved = now;
@@ -160,15 +162,18 @@ void WorkerRun::one_less_left(std::int32_t step) {
   --left_in_all_;
 }
 
-/// Everything that can go on goes on; then looks for something new, until `until` if need be.
-core::Expected<void> WorkerRun::move(Clock::time_point until) {
-  const auto go_on = [this] {
+/// Everything that can go on goes on.
+void WorkerRun::go_on() {
+  const auto once = [this] {
     if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
     if (auto polled = collectives_->poll(); !polled && works_) works_ = polled;
   };
-  timers_.run_due(go_on);
-  go_on();
-  if (left_in_all_ == 0) until = Clock::now();
+  timers_.run_due(once);
+  once();
+}
+
+/// Looks for something new, until `until` if need be, and goes on with it.
+core::Expected<void> WorkerRun::look(Clock::time_point until) {
   if (!works_) return works_;
   until = std::min({until, timers_.next(), devices_.next_due(), collectives_->next_due()});
   if (auto polled = transport_.poll(until); !polled) return polled;
@@ -181,7 +186,8 @@ core::Expected<void> WorkerRun::serve(Clock::time_point until) { return transpor
 core::Expected<void> WorkerRun::flush() {
   const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (!transport_.flushed()) {
-    if (auto moved = move(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
+    go_on();
+    if (auto moved = look(Clock::now() + std::chrono::milliseconds(5)); !moved) return moved;
     if (Clock::now() > until) return tl::make_unexpected(core::Error::run("a peer takes nothing any more"));
   }
   return {};
@@ -304,7 +310,8 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   one_less_left(static_cast<std::int32_t>(collective.step));
   if (index >= replicas_.size()) return;
   Replica& replica = *replicas_[index];
-  if (--replica.in_flight == 0) replica.record().communication += now - replica.in_flight_since;
+  if (--replica.in_flight == 0)
+    replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
   replica.driver.pack_done(static_cast<int>(collective.pack), replica);
 }
 

@@ -85,7 +85,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   [[nodiscard]] bool computes(Clock::time_point now) const;
   [[nodiscard]] std::string where_it_stands() const;
   void launch(Replica& replica, int pack);
-  core::Expected<void> move(Clock::time_point until);
+  void go_on();
+  core::Expected<void> look(Clock::time_point until);
 
   const core::Scenario& scenario_;
   Transport& transport_;

@@ -192,7 +192,8 @@ void EmulatedNetwork::free_slot(const Channel& channel) {
   auto stamp = std::make_unique<std::int64_t>(timers_.now().time_since_epoch().count());
   const auto* const bytes = reinterpret_cast<const std::byte*>(stamp.get());
   slots_under_way_.try_emplace(++next_ticket_, std::move(stamp));
-  below_.send(piece, bytes, next_ticket_);
+  const Ticket below = next_ticket_;
+  if (below_.send(piece, bytes, below)) sent(below);
 }
 
 void EmulatedNetwork::sent(Ticket below) {

@@ -247,10 +247,11 @@ struct TcpTransport::State {
     for (std::size_t i = 0; i < others.size(); ++i)
       sockets[i].events = static_cast<short>(others[i]->queue.empty() ? POLLIN : POLLIN | POLLOUT);
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
+    // Also without a sleep: who only ever looks must not take a socket for full for ever.
+    for (Peer* const peer : others) peer->writable = true;
     if (left <= 0) return;
     const timespec most{left / 1'000'000'000, left % 1'000'000'000};
     ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
-    for (Peer* const peer : others) peer->writable = true;
   }
 
   /// Moves what can be moved without waiting. Of several sockets only those are read that have something.

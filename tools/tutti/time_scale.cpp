@@ -16,7 +16,8 @@ constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
 /// A process that has slept notices a message after so long, where it has to wait for its core.
 constexpr double kSecondsToNotice = 500e-6;
-constexpr double kShareOfTheCores = 0.25;
+/// The rest is for bursts: all workers of a round add up what they got at the same moment.
+constexpr double kShareOfTheCores = 0.1;
 
 /// How long a step takes, and its packs.
 class Durations : public core::TimelineSink {
