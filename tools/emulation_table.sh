@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Emulated runs against the simulator: every algorithm, 2 to 8 workers, 1 and 10 Gb/s, 50 us, with and without
 # computation to overlap. Real processes, real messages and results that are compared; step times in the scenario's time.
-# The table of docs/validation.md. Takes about ten minutes on two cores.  tools/emulation_table.sh [PRESET] [TIMES SLOWER]
+# The table of docs/validation.md. Takes a minute or two on two cores.  tools/emulation_table.sh [PRESET] [TIMES SLOWER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -55,7 +55,7 @@ row ring 8 cpu-host 1.25 alone ''
 row ring 4 cpu-host 0.125 training "$packs"
 row ring 2 dgx1-v100:2 1.25 training "$packs"
 row halving_doubling 8 cpu-host 1.25 alone ''
-row halving_doubling 4 cpu-host 1.25 training "$packs"
+row recursive_doubling 4 cpu-host 1.25 training "$packs"
 row pscpu 8 cpu-host 1.25 alone 'shards: 8'
 row pscpu 3 cpu-host 0.125 training "$packs shards: 3"
 row psgpu 4 dgx1-v100:1 1.25 alone 'shards: 4'
