@@ -26,7 +26,6 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
                    const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker)
     : scenario_(scenario),
       collective_(scenario.plan.packs.front().collective),
-      worker_(worker),
       transport_(transport),
       devices_(devices),
       options_(options),

@@ -51,7 +51,6 @@ class PerfLoop : private InterpreterListener {
 
   const core::Scenario& scenario_;
   const core::Collective& collective_;
-  std::int32_t worker_;
   Transport& transport_;
   Devices& devices_;
   WorkerOptions options_;
