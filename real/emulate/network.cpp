@@ -17,6 +17,7 @@ struct EmulatedNetwork::Message {
   Channel channel;
   std::int32_t path = 0;
   std::int64_t total = 0;
+  std::uint32_t number = 0;  ///< Piece::message
   std::size_t own_hops = 0;  ///< of the sender's worker; the others are the receiver's
   Clock::time_point tail;    ///< of the hop served last, when it reaches the next
   bool local = false;
@@ -69,13 +70,15 @@ core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
   return polled;
 }
 
-EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Channel& channel, std::int64_t total) {
+EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece, std::int64_t total) {
+  const Channel& channel = piece.channel;
   const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
   const core::PartId from = collective.group.device(channel.from);
   const core::PartId to = collective.group.device(channel.to);
   auto message = std::make_shared<Message>();
   message->channel = channel;
   message->total = total;
+  message->number = piece.message;
   message->path =
       paths_.unicast(from, to, collective.staging, collective.schedule->engine(channel.from, channel.from_lane));
   if (from.worker == to.worker) return message;
@@ -119,7 +122,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
 // --- sending ---
 
 EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
-  const MessagePointer message = new_message(piece.channel, piece.total);
+  const MessagePointer message = new_message(piece, piece.total);
   message->local = below_.is_local(piece.channel.to);
   TUTTI_CHECK(message->local == (message->own_hops == 0), "rank {} to rank {}: {} hops at the sender",
               piece.channel.from, piece.channel.to, message->own_hops);
@@ -166,6 +169,7 @@ void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point
   stamp.channel = message->channel;
   stamp.total = message->total + static_cast<std::int64_t>(sizeof(Stamp));
   stamp.length = static_cast<std::int64_t>(sizeof(Stamp));
+  stamp.message = message->number;
   below_tickets_[++next_ticket_] = {message, 0};
   const Ticket ticket = next_ticket_;
   if (below_.send(stamp, reinterpret_cast<const std::byte*>(&message->stamp), ticket)) sent(ticket);
@@ -254,7 +258,7 @@ std::byte* EmulatedNetwork::place(const Piece& piece) {
   MessagePointer& message = receiving_[channel];
   if (piece.offset == 0) {
     if (message || piece.length != kStamp) return nullptr;
-    message = new_message(channel, piece.total - kStamp);
+    message = new_message(piece, piece.total - kStamp);
     message->bytes.resize(static_cast<std::size_t>(piece.total));
   } else if (!message || message->here != piece.offset || message->total != piece.total - kStamp) {
     return nullptr;
@@ -297,7 +301,7 @@ void EmulatedNetwork::arrive(const MessagePointer& message) {
 }
 
 void EmulatedNetwork::deliver(const MessagePointer& message) {
-  const Piece whole{message->channel, message->total, 0, message->total};
+  const Piece whole{message->channel, message->total, 0, message->total, message->number};
   std::byte* const to = receiver_->place(whole);
   if (!to) {
     failure_ = fmt::format("a message that its schedule does not have (pack {}, from rank {} to rank {}, {} bytes)",

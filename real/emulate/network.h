@@ -59,7 +59,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   bool slot_freed(const Channel& channel) override { return receiver_->slot_freed(channel); }
   void sent(Ticket ticket) override;
 
-  MessagePointer new_message(const Channel& channel, std::int64_t total);
+  MessagePointer new_message(const Piece& piece, std::int64_t total);
   MessagePointer begin(const Piece& piece);
   void serve(const MessagePointer& message, std::size_t hop, Clock::time_point head_here);
   void hand_over(const MessagePointer& message, Clock::time_point head);

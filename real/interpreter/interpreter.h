@@ -112,6 +112,8 @@ class Interpreter : public Collectives, public Receiver {
   void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
                    std::int64_t length);
   void send_room(Lane& lane, Devices::Memory room, const Piece& piece);
+  [[nodiscard]] static std::int64_t step_of(const Lane& lane);
+  [[nodiscard]] static std::uint32_t number_of(const Lane& lane);
   Ticket ticket_for(Lane& lane);
   void send_out(Lane& lane);
   void send_held(Lane& lane);

@@ -111,12 +111,16 @@ bool Interpreter::is_of_schedule(Instance& instance, const Piece& piece) const {
 Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, const Piece& piece) {
   Connection& connection = connection_of(lane, piece.channel);
   const Inbound* const last = connection.messages.empty() ? nullptr : &connection.messages.back();
+  const bool same = connection.begun > 0 && piece.message == connection.number;
   if (piece.offset > 0)
-    return last && last->received == piece.offset && last->total == piece.total ? &connection : nullptr;
+    return same && last && last->received == piece.offset && last->total == piece.total ? &connection : nullptr;
   if (last && last->received < last->total) return nullptr;
+  const std::uint32_t ahead = (piece.message - connection.number) % Piece::kMessageNumbers;
+  if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2)) return nullptr;  // it came before
   // More than there are steps to take them, or slots to wait in, are not of this schedule.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
   if (waiting >= instance.schedule->credits(lane.rank, lane.number) || connection.begun++ >= lane.steps) return nullptr;
+  connection.number = piece.message;
   connection.messages.emplace_back();
   connection.messages.back().total = piece.total;
   if (lane.receives_any) lane.any.push_back(&connection);
@@ -255,7 +259,7 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
     work.count = part / lane.instance->item;
     work.a = at(lane, lane.step.source) + offset + done;
     work.b = bytes + done;
-    const Piece piece{outgoing(lane), total, offset + done, part};
+    const Piece piece{outgoing(lane), total, offset + done, part, number_of(lane)};
     Devices::Memory room;
     std::byte* const there = transport_.reserve(piece);
     if (!there) room = devices_.take(lane.rank, piece_bytes_, true);

@@ -69,7 +69,7 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
   const std::int64_t most = lane.host_reaches || !local ? piece_bytes_ : kDevicePieceBytes;
   if (!lane.host_reaches && !local && length > 0) {
     lane.unsent += (length + most - 1) / most;
-    lane.outbound.push_back({channel, bytes, total, offset, offset + length});
+    lane.outbound.push_back({channel, bytes, total, offset, offset + length, number_of(lane)});
     lane.outbound.back().bytes -= offset;
     return send_out(lane);
   }
@@ -78,7 +78,7 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
     const std::int64_t part = std::min(most, length - done);
     const Ticket ticket = ticket_for(lane);
     ++pieces_;
-    if (transport_.send({channel, total, offset + done, part}, bytes + done, ticket)) {
+    if (transport_.send({channel, total, offset + done, part, number_of(lane)}, bytes + done, ticket)) {
       free_tickets_.push_back(ticket);
     } else {
       ++lane.unsent;
@@ -99,8 +99,14 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
   sends_[ticket - 1].bounce = std::move(room);
 }
 
-/// A ticket for a piece of the step at hand; of the last one that the lane has gone past, where it does one thing at a
-/// time.
+/// The step that pieces are sent for: the one at hand; the last one that the lane has gone past, where it does one thing
+/// at a time.
+std::int64_t Interpreter::step_of(const Lane& lane) { return lane.begun ? lane.next : lane.next - 1; }
+
+std::uint32_t Interpreter::number_of(const Lane& lane) {
+  return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
+}
+
 Ticket Interpreter::ticket_for(Lane& lane) {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
@@ -108,7 +114,7 @@ Ticket Interpreter::ticket_for(Lane& lane) {
   }
   const Ticket ticket = free_tickets_.back();
   free_tickets_.pop_back();
-  sends_[ticket - 1] = {&lane, lane.begun ? lane.next : lane.next - 1, {}};
+  sends_[ticket - 1] = {&lane, step_of(lane), {}};
   return ticket;
 }
 
@@ -127,7 +133,7 @@ void Interpreter::send_out(Lane& lane) {
                         nullptr,
                         0,
                         0,
-                        {out.channel, out.total, out.offset, part},
+                        {out.channel, out.total, out.offset, part, out.message},
                         std::move(room)};
     out.offset += part;
     if (out.offset == out.end) lane.outbound.pop_front();

@@ -19,6 +19,7 @@ struct Interpreter::Connection {
   Channel channel;
   std::deque<Inbound> messages;  ///< not yet worked on to the end, oldest first
   std::int64_t begun = 0;        ///< messages whose first piece has come, in all
+  std::uint32_t number = 0;      ///< of the last of them
 };
 
 /// A stretch of a message on its way out that the transport has not got yet.
@@ -28,6 +29,7 @@ struct Interpreter::Outbound {
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t end = 0;
+  std::uint32_t message = 0;  ///< Piece::message
 };
 
 struct Interpreter::PendingSend {

@@ -32,6 +32,9 @@ struct Piece {
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
+  /// Rises from message to message of a channel, modulo kMessageNumbers: the sender's step. A replayed one is known by it.
+  std::uint32_t message = 0;
+  static constexpr std::uint32_t kMessageNumbers = 1u << 24;
 
   [[nodiscard]] bool ends_message() const { return offset + length == total; }
 };

@@ -24,7 +24,7 @@ T get(std::span<const std::byte, kHeaderBytes> bytes, std::size_t at) {
 HeaderBytes encode(const Header& header) {
   HeaderBytes bytes;
   const Channel& channel = header.piece.channel;
-  put(bytes, 0, static_cast<std::uint32_t>(header.kind));
+  put(bytes, 0, static_cast<std::uint32_t>(header.kind) | header.piece.message << 8);
   put(bytes, 4, channel.collective.step);
   put(bytes, 8, channel.collective.pack);
   put(bytes, 12, channel.from);
@@ -39,7 +39,8 @@ HeaderBytes encode(const Header& header) {
 
 std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes) {
   Header header;
-  const auto kind = get<std::uint32_t>(bytes, 0);
+  const auto first = get<std::uint32_t>(bytes, 0);
+  const std::uint32_t kind = first & 0xff;
   if (kind != static_cast<std::uint32_t>(Header::Kind::kPiece) &&
       kind != static_cast<std::uint32_t>(Header::Kind::kSlot))
     return std::nullopt;
@@ -50,6 +51,7 @@ std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes) {
                    get<std::int32_t>(bytes, 16),
                    get<std::int32_t>(bytes, 20),
                    get<std::int32_t>(bytes, 24)};
+  piece.message = first >> 8;
   piece.length = get<std::uint32_t>(bytes, 28);
   piece.total = get<std::int64_t>(bytes, 32);
   piece.offset = get<std::int64_t>(bytes, 40);

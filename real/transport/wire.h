@@ -12,7 +12,8 @@ namespace tutti::real {
 
 /// What stands in front of everything between two workers. Little-endian, fixed places:
 ///
-///     offset  0  u32  kind: 1 a piece of a message, 2 a slot that is free again
+///     offset  0  u8   kind: 1 a piece of a message, 2 a slot that is free again
+///             1  u24  number of the message
 ///             4  u32  training step       8  u32  pack
 ///            12  i32  from rank          16  i32  from lane
 ///            20  i32  to rank            24  i32  to lane

@@ -20,12 +20,6 @@ using core::Algorithm;
 using core::DataType;
 using core::Rank;
 
-constexpr Algorithm kAlgorithms[] = {
-    Algorithm::kRing,      Algorithm::kHalvingDoubling, Algorithm::kRecursiveDoubling,
-    Algorithm::kPscpu,     Algorithm::kPsgpu,           Algorithm::kNccl,
-    Algorithm::kNcclRing,  Algorithm::kNcclPscpu,       Algorithm::kNcclHalvingDoubling,
-    Algorithm::kPscpuPscpu};
-
 struct Shape {
   int workers = 1;
   int gpus = 1;
@@ -36,7 +30,7 @@ TEST(RealInterpreter, EveryAlgorithmReducesEveryElementForOddSizesAndShapes) {
        {Shape{1, 2}, Shape{2, 1}, Shape{3, 1}, Shape{2, 2}, Shape{2, 4}, Shape{5, 1}, Shape{3, 2}, Shape{8, 1}}) {
     const core::Cluster cluster({{test::switch_machine(shape.gpus), shape.workers}}, shape.gpus,
                                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-    for (const Algorithm algorithm : kAlgorithms) {
+    for (const Algorithm algorithm : core::algorithms()) {
       core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
       for (const core::Reduction reduction : {core::Reduction::kSum, core::Reduction::kMean}) {
         strategy.reduction = reduction;
@@ -70,8 +64,7 @@ TEST(RealInterpreter, EveryAlgorithmReducesEveryElementForOddSizesAndShapes) {
 
 TEST(RealInterpreter, EveryTypeAndOperation) {
   const auto cluster = test::plain_cluster(5);
-  for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16,
-                              DataType::kInt32, DataType::kInt64}) {
+  for (const DataType type : core::kDataTypes) {
     for (int o = 0; o < kOperations; ++o) {
       const core::Collective ring = test::on_plain_cluster(*cluster, core::ring_all_reduce(5, 1003), 1003, type);
       expect_all_reduced(ring, static_cast<Operation>(o), run(ring, static_cast<Operation>(o), in_order(5)), 1, "ring");
@@ -142,6 +135,11 @@ TEST(RealInterpreter, RefusesPiecesThatTheScheduleDoesNotSend) {
   ASSERT_NE(interpreter.place({good, 200, 0, 100}), nullptr);
   interpreter.arrived({good, 200, 0, 100});
   EXPECT_EQ(interpreter.place({good, 200, 0, 100}), nullptr) << "again from the start, in the middle";
+  EXPECT_EQ(interpreter.place({good, 200, 100, 100, 1}), nullptr) << "the middle of another message";
+  ASSERT_NE(interpreter.place({good, 200, 100, 100}), nullptr);
+  interpreter.arrived({good, 200, 100, 100});
+  EXPECT_EQ(interpreter.place({good, 200, 0, 200}), nullptr) << "the same message again";
+  EXPECT_NE(interpreter.place({good, 200, 0, 200, 3}), nullptr);
 }
 
 }  // namespace

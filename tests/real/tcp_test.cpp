@@ -52,13 +52,14 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
 }
 
 TEST(Wire, HeadersSurviveTheWayThereAndNothingElseIsOne) {
-  const Header header{Header::Kind::kPiece, {{{1, 2}, 3, 4, 5, 6}, 1000, 400, 600}};
+  const Header header{Header::Kind::kPiece, {{{1, 2}, 3, 4, 5, 6}, 1000, 400, 600, 0xabcdef}};
   const auto back = decode(encode(header));
   ASSERT_TRUE(back);
   EXPECT_EQ(back->piece.channel, header.piece.channel);
   EXPECT_EQ(back->piece.total, 1000);
   EXPECT_EQ(back->piece.offset, 400);
   EXPECT_EQ(back->piece.length, 600);
+  EXPECT_EQ(back->piece.message, 0xabcdefu);
   EXPECT_FALSE(decode(HeaderBytes{})) << "zeros";
   for (const Piece& bad : {Piece{{{0, 0}, -1, 0, 0, 0}, 8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, -1}, 8, 0, 8},
                            Piece{{{0, 0}, 0, 0, 0, 0}, -8, 0, 8}, Piece{{{0, 0}, 0, 0, 0, 0}, 8, -8, 8},
