@@ -1,34 +1,24 @@
 #include "core/algorithm/halving_doubling.h"
 
-#include <bit>
-
-#include "core/base/check.h"
+#include "core/algorithm/power_of_two.h"
 
 namespace tutti::core {
 namespace {
 
-class HalvingDoubling : public Schedule {
+class HalvingDoubling : public PowerOfTwo {
  public:
-  HalvingDoubling(std::int32_t ranks, std::int64_t elements, Engine engine)
-      : n_(ranks), hops_(std::countr_zero(static_cast<std::uint32_t>(ranks))), elements_(elements), engine_(engine) {
-    TUTTI_CHECK(ranks >= 1 && std::has_single_bit(static_cast<std::uint32_t>(ranks)) && elements >= 0,
-                "ranks = {}, elements = {}", ranks, elements);
-  }
+  using PowerOfTwo::PowerOfTwo;
 
-  [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
-
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements_ == 0 ? 0 : 4 * hops_; }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements() == 0 ? 0 : 4 * hops(); }
 
   /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half, receive the given one.
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
-    const bool halving = round < hops_;
-    const int hop = halving ? round : 2 * hops_ - 1 - round;
+    const bool halving = round < hops();
+    const int hop = halving ? round : 2 * hops() - 1 - round;
     const Halves halves = at_hop(rank, hop);
     Step step;
-    step.to = step.from = Peer::at(rank ^ (1 << hop), 0);
+    step.to = step.from = partner(rank, hop);
     step.source = halving ? halves.given : halves.kept;
     step.target = halving ? halves.kept : halves.given;
     step.kind = index % 2 == 0 ? StepKind::kSend : (halving ? StepKind::kReceiveReduce : StepKind::kReceive);
@@ -43,7 +33,7 @@ class HalvingDoubling : public Schedule {
 
   /// The two halves of the segment that `rank` holds when hop `hop` begins.
   [[nodiscard]] Halves at_hop(Rank rank, int hop) const {
-    Range segment{Buffer::kData, 0, elements_};
+    Range segment{Buffer::kData, 0, elements()};
     for (int i = 0;; ++i) {
       const std::int64_t first = (segment.count + 1) / 2;
       const Range left{Buffer::kData, segment.offset, first};
@@ -53,11 +43,6 @@ class HalvingDoubling : public Schedule {
       segment = keeps_right ? right : left;
     }
   }
-
-  std::int32_t n_;
-  int hops_;
-  std::int64_t elements_;
-  Engine engine_;
 };
 
 }  // namespace

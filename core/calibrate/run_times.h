@@ -19,19 +19,13 @@ struct TimeKey {
 
 /// What is held against each other of a prediction and a measurement. Of packs: from the start on the last replica to the
 /// end on the last rank. Of lane steps: the mean over those that were recorded, without the time they waited.
-class RunTimes : public TimelineSink {
+class RunTimes : public DeafSink {
  public:
   explicit RunTimes(bool lane_steps) : lane_steps_(lane_steps) {}
 
-  void begin(const RunInfo&) override {}
-  void track(const Track&) override {}
   void span(TrackId, const Span& span) override;
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
-  void link(const LinkRecord&) override {}
-  void path(const PathPiece&) override {}
-  void note(const std::string&) override {}
-  void end() override {}
 
   /// Medians over the steps that ended, without the first if there are others: it finds caches and connections cold.
   /// In microseconds; only what took any time.

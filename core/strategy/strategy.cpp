@@ -1,5 +1,6 @@
 #include "core/strategy/strategy.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -66,6 +67,14 @@ std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
   for (const Name& name : kNames) names.emplace_back(name.name);
   return names;
+}
+
+std::vector<Algorithm> algorithms() {
+  std::vector<Algorithm> all;
+  for (const Name& name : kNames) {
+    if (std::find(all.begin(), all.end(), name.algorithm) == all.end()) all.push_back(name.algorithm);
+  }
+  return all;
 }
 
 Strategy Strategy::for_algorithm(Algorithm algorithm) {

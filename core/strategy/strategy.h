@@ -29,6 +29,8 @@ std::string_view to_string(Algorithm algorithm);
 /// The algorithm of that name, TensorFlow's xring and rechd included.
 std::optional<Algorithm> parse_algorithm(std::string_view name);
 std::vector<std::string> algorithm_names();
+/// Every algorithm there is, each once.
+std::vector<Algorithm> algorithms();
 /// The workers' CPUs take part as ranks of their own.
 bool sums_on_hosts(Algorithm algorithm);
 

@@ -146,6 +146,20 @@ class TimelineSink {
   virtual void end() = 0;
 };
 
+/// Keeps nothing: a base for those that want to hear of one thing alone.
+class DeafSink : public TimelineSink {
+ public:
+  void begin(const RunInfo&) override {}
+  void track(const Track&) override {}
+  void span(TrackId, const Span&) override {}
+  void step(const StepRecord&) override {}
+  void pack(const PackRecord&) override {}
+  void link(const LinkRecord&) override {}
+  void path(const PathPiece&) override {}
+  void note(const std::string&) override {}
+  void end() override {}
+};
+
 /// Hands everything to two sinks.
 class TimelineTee : public TimelineSink {
  public:

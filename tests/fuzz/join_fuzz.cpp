@@ -18,17 +18,7 @@ namespace {
 
 using namespace tutti;
 
-class Nobody : public core::TimelineSink {
-  void begin(const core::RunInfo&) override {}
-  void track(const core::Track&) override {}
-  void span(core::TrackId, const core::Span&) override {}
-  void step(const core::StepRecord&) override {}
-  void pack(const core::PackRecord&) override {}
-  void link(const core::LinkRecord&) override {}
-  void path(const core::PathPiece&) override {}
-  void note(const std::string&) override {}
-  void end() override {}
-};
+class Nobody : public core::DeafSink {};
 
 void shake(real::Handshake handshake, std::string_view bytes) {
   while (handshake.wants() > 0 && bytes.size() >= handshake.wants()) {

@@ -28,9 +28,6 @@ using test::FakeCuda;
 using test::FakeCudaOptions;
 using testing::HasSubstr;
 
-constexpr DataType kTypes[] = {DataType::kFloat32,  DataType::kFloat64, DataType::kFloat16,
-                               DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
-
 enum class Gpus { kFake, kReal };
 
 /// Tests of what fake and real GPUs have in common.
@@ -92,7 +89,7 @@ TEST_P(OnGpus, EveryAlgorithmReducesEveryElement) {
 
 TEST_P(OnGpus, EveryTypeAndOperationOverARing) {
   const auto cluster = test::plain_cluster(5);
-  for (const DataType type : kTypes) {
+  for (const DataType type : core::kDataTypes) {
     for (int o = 0; o < kOperations; ++o) {
       const core::Collective ring = test::on_plain_cluster(*cluster, core::ring_all_reduce(5, 1003), 1003, type);
       LocalTransport transport;
@@ -171,7 +168,7 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
   constexpr std::int64_t kInputs = 3;
   const Devices::Memory room = gpus->take(0, (2 + kInputs) * kRoom, false);
   Ticket ticket = 0;
-  for (const DataType type : kTypes) {
+  for (const DataType type : core::kDataTypes) {
     const std::int64_t item = core::size_of(type).count();
     for (int o = 0; o < kOperations; ++o) {
       for (const std::int64_t count : {1, 7, 64, 1001}) {

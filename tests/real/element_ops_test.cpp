@@ -15,9 +15,6 @@ namespace {
 
 using core::DataType;
 
-constexpr DataType kTypes[] = {DataType::kFloat32,  DataType::kFloat64, DataType::kFloat16,
-                               DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
-
 /// float16 by its definition.
 double half_by_definition(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
@@ -81,7 +78,7 @@ double combined(Operation operation, double a, double b) {
 /// Small whole numbers, whose sums and products every type holds exactly.
 TEST(ElementOps, CombineElementByElementForEveryTypeLengthAndInstructionSet) {
   core::Random random(7);
-  for (const DataType type : kTypes) {
+  for (const DataType type : core::kDataTypes) {
     for (int o = 0; o < kOperations; ++o) {
       const auto operation = static_cast<Operation>(o);
       for (const std::int64_t count : {0, 1, 3, 8, 31, 1000}) {

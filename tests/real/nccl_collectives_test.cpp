@@ -28,9 +28,6 @@ using test::FakeCuda;
 using test::FakeCudaOptions;
 using testing::HasSubstr;
 
-constexpr DataType kTypes[] = {DataType::kFloat32,  DataType::kFloat64, DataType::kFloat16,
-                               DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
-
 std::unique_ptr<CudaDevices> devices_of(const TuttiCudaApi& api, int ranks, int gpus) {
   CudaOptions options;
   for (Rank r = 0; r < ranks; ++r) options.gpus.push_back({r, fmt::format("gpu{}", r), r % gpus});
@@ -135,7 +132,7 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
     std::uint32_t pack = 0;
-    for (const DataType type : kTypes) {
+    for (const DataType type : core::kDataTypes) {
       for (int o = 0; o < kOperations; ++o) {
         const core::Collective collective =
             test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, 1003), 1003, type);

@@ -77,9 +77,7 @@ void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>&
   using core::Algorithm;
   const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
                               core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-  for (const Algorithm algorithm :
-       {Algorithm::kRing, Algorithm::kHalvingDoubling, Algorithm::kPscpu, Algorithm::kPsgpu, Algorithm::kNccl,
-        Algorithm::kNcclRing, Algorithm::kNcclPscpu, Algorithm::kNcclHalvingDoubling, Algorithm::kPscpuPscpu}) {
+  for (const Algorithm algorithm : core::algorithms()) {
     const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
     if (!core::problems_of(strategy, cluster).empty()) continue;
     for (const std::int64_t count : elements) {

@@ -16,9 +16,6 @@ namespace {
 using core::DataType;
 using core::Rank;
 
-constexpr DataType kTypes[] = {DataType::kFloat32,  DataType::kFloat64, DataType::kFloat16,
-                               DataType::kBfloat16, DataType::kInt32,   DataType::kInt64};
-
 struct Buffers {
   explicit Buffers(const Reduced& r, std::int64_t n) : reduced(r), elements(n) {
     for (Rank rank = 0; rank < r.contributors; ++rank) {
@@ -51,7 +48,7 @@ struct Buffers {
 
 template <class Check>
 void for_all(Check check) {
-  for (const DataType type : kTypes) {
+  for (const DataType type : core::kDataTypes) {
     for (int o = 0; o < kOperations; ++o) {
       for (const std::int32_t n : {1, 2, 7, 64}) {
         for (const bool mean : {false, true}) {

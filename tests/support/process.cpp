@@ -20,6 +20,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/support/spawn.h"
+
 namespace tutti::test {
 namespace {
 
@@ -68,13 +70,7 @@ void Process::start(std::vector<std::string> words, const Options& options) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, talk_.file("err").c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                    kMine);
   if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t usual;
-  sigemptyset(&usual);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&usual, number);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const UsualSignals signals;
   std::vector<std::string> settings;
   for (char** entry = environ; *entry; ++entry) {
     if (!left_by_a_launcher(*entry)) settings.emplace_back(*entry);
@@ -85,8 +81,7 @@ void Process::start(std::vector<std::string> words, const Options& options) {
   environment.push_back(nullptr);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const int failed = posix_spawnp(&id_, argv[0], &actions, &attributes, argv.data(), environment.data());
-  posix_spawnattr_destroy(&attributes);
+  const int failed = posix_spawnp(&id_, argv[0], &actions, signals.get(), argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), words[0]);
 }

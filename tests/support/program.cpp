@@ -17,6 +17,8 @@
 #include <system_error>
 #include <thread>
 
+#include "tests/support/spawn.h"
+
 namespace tutti::test {
 namespace {
 
@@ -70,14 +72,7 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   }
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, kMine);
   if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
-  // Whoever runs the tests may ignore signals (nohup, a shell's background jobs); the program shall not inherit that.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t usual;
-  sigemptyset(&usual);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&usual, number);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const UsualSignals signals;
   std::vector<std::string> words{TUTTI_PROGRAM};
   if (options.memory_mb > 0) {
     const std::string limited = "ulimit -v " + std::to_string(options.memory_mb * 1024) + "; exec \"$0\" \"$@\"";
@@ -88,8 +83,7 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
+  const int failed = posix_spawn(&child, argv[0], &actions, signals.get(), argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (options.out_closed) close(ends[1]);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);

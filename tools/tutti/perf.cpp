@@ -36,17 +36,10 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
 
 /// Keeps nothing of a run but how long its packs took (of a real run the one of all iterations together), and what is to be
 /// known about it.
-class PackTimes : public core::TimelineSink {
+class PackTimes : public core::DeafSink {
  public:
-  void begin(const core::RunInfo&) override {}
-  void track(const core::Track&) override {}
-  void span(core::TrackId, const core::Span&) override {}
-  void step(const core::StepRecord&) override {}
   void pack(const core::PackRecord& pack) override { times.push_back(pack.end - pack.first_start); }
-  void link(const core::LinkRecord&) override {}
-  void path(const core::PathPiece&) override {}
   void note(const std::string& note) override { notes.push_back(note); }
-  void end() override {}
   std::vector<Time> times;
   std::vector<std::string> notes;
 };

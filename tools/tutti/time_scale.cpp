@@ -20,17 +20,10 @@ constexpr double kSecondsToNotice = 500e-6;
 constexpr double kShareOfTheCores = 0.1;
 
 /// How long a step takes, and its packs.
-class Durations : public core::TimelineSink {
+class Durations : public core::DeafSink {
  public:
-  void begin(const core::RunInfo&) override {}
-  void track(const core::Track&) override {}
-  void span(core::TrackId, const core::Span&) override {}
   void step(const core::StepRecord& step) override { seconds = core::to_us(step.end - step.start) / 1e6; }
   void pack(const core::PackRecord& pack) override { pack_seconds += core::to_us(pack.end - pack.last_start) / 1e6; }
-  void link(const core::LinkRecord&) override {}
-  void path(const core::PathPiece&) override {}
-  void note(const std::string&) override {}
-  void end() override {}
   double seconds = 0;
   double pack_seconds = 0;
 };

@@ -248,8 +248,7 @@ TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
 }
 
 TEST(NcclTests, TypesHaveTwoNames) {
-  for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kBfloat16,
-                              DataType::kInt32, DataType::kInt64}) {
+  for (const DataType type : kDataTypes) {
     EXPECT_EQ(data_type_of_nccl_name(nccl_name(type)), type);
   }
   EXPECT_EQ(data_type_of_nccl_name("uint64"), DataType::kInt64);
