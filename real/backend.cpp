@@ -142,6 +142,7 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
   nccl.id = nccl_id;
   const auto gpus = CudaDevices::load().and_then([](const TuttiCudaApi* cuda) { return CudaDevices::count(*cuda); });
   if (!gpus) return tl::make_unexpected(gpus.error());
+  nccl.follow_channels = options.follow_channels;
   nccl.poses_as_host = shares_gpus(options, per_worker, *gpus);
   nccl.ranks_in_all = nccl_id.empty() ? 0 : static_cast<std::int32_t>(cluster.replicas());
   for (int i = 0; i < per_worker; ++i) nccl.ranks.push_back(static_cast<core::Rank>(options.worker * per_worker + i));

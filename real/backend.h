@@ -35,6 +35,7 @@ struct BackendOptions {
   std::int32_t workers_here = 1;  ///< on this machine, this one included
   std::chrono::nanoseconds spin{0};
   std::chrono::duration<double> timeout{60};  ///< for peers to come
+  bool follow_channels = false;               ///< NCCL's, to be written down
 };
 /// Replica i of a worker takes GPU i of its machine, counted on over the workers that share the machine and from 0 again
 /// when there are no more: then several ranks share one.

@@ -11,12 +11,23 @@
 
 namespace tutti::real {
 
+/// What one of NCCL's channels did of a collective, as far as it was told.
+struct ChannelDone {
+  CollectiveTag collective;
+  core::Rank rank = 0;
+  std::int32_t channel = 0;
+  std::int32_t part = 0;  ///< 0; 1: of the broadcast that ends it inside a worker
+  Transport::Clock::time_point start, end;
+};
+
 /// Whoever wants to know how collectives go. Called from inside start() and poll(), of Collectives and of what it uses.
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
   /// The collective is over for a rank of this process, and its memory is its own again.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
+  /// Only where channels are followed; mostly after the rank is done.
+  virtual void channel_done(const ChannelDone&) {}
 };
 
 /// Carries out the collectives of a run for the ranks of this process: the interpreter by their schedules, NCCL by its
@@ -43,6 +54,8 @@ class Collectives : public WorkListener {
   [[nodiscard]] virtual std::int64_t moved() const = 0;
   /// What those that are not through wait for, in words: for the error when a run does not get on.
   [[nodiscard]] virtual std::string where_it_stands() const = 0;
+  /// Hears what is told late of collectives that are done: see CollectiveListener::channel_done(). Takes some time at most.
+  virtual void hear_the_rest() {}
   /// Who messages of peers are for.
   [[nodiscard]] virtual Receiver& receiver() = 0;
   /// What whoever reads the run's times should know.

@@ -58,9 +58,9 @@ endif()
 
 if(cuda_found AND NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
   set(nccl_found TRUE)
-  tutti_module(tutti_nccl nccl/module/module.cpp)
+  tutti_module(tutti_nccl nccl/module/module.cpp nccl/module/profiler.cpp)
   target_include_directories(tutti_nccl SYSTEM PRIVATE ${NCCL_INCLUDE_DIR})
-  target_link_libraries(tutti_nccl PRIVATE ${NCCL_LIBRARY})
+  target_link_libraries(tutti_nccl PRIVATE ${NCCL_LIBRARY} ${CMAKE_DL_LIBS})
 endif()
 
 report_part("CUDA" ${cuda_found} "version ${CUDAToolkit_VERSION}, compiled for ${architectures}"

@@ -27,7 +27,7 @@ Span span_of(std::int32_t step, StepLog::Clock::time_point start, StepLog::Clock
 }  // namespace
 
 void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas) {
-  first_ = first;
+  first_ = taken_ = first;
   steps_.assign(static_cast<std::size_t>(count), {});
   rows_.assign(static_cast<std::size_t>(count), {});
   flights_.clear();
@@ -41,6 +41,7 @@ void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas
 }
 
 WorkerStep StepLog::take(std::int32_t step) {
+  taken_ = step + 1;
   WorkerStep taken = std::move(at(step));
   for (auto& [row, spans] : rows_[static_cast<std::size_t>(step - first_)]) taken.recorded.push_back(std::move(spans));
   return taken;
@@ -109,6 +110,19 @@ void StepLog::lane_step(const StepDone& done) {
   const bool sends_only = done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
   span.bytes = (sends_only ? done.step.source.count : done.step.target.count) *
                core::size_of(scenario_.plan.packs[done.collective.pack].collective.type);
+  row->add(span);
+}
+
+void StepLog::channel(const ChannelDone& done) {
+  const auto step = static_cast<std::int32_t>(done.collective.step);
+  const std::int32_t goes_with = std::max(step, taken_);
+  if (!options_.steps || step < first_ || goes_with >= first_ + static_cast<std::int32_t>(steps_.size())) return;
+  const auto row = tail_of(goes_with, TrackKind::kLane, done.rank, 0, done.channel);
+  if (!row) return;
+  Span span = span_of(step, done.start, done.end);
+  span.kind = SpanKind::kChannel;
+  span.pack = static_cast<std::int32_t>(done.collective.pack);
+  span.index = done.part;
   row->add(span);
 }
 

@@ -69,6 +69,8 @@ class StepLog {
   /// The rank's part of a pack is over; `replica`: it holds a replica.
   void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
   void lane_step(const StepDone& done);
+  /// May come when its step has been taken: then it goes with the next.
+  void channel(const ChannelDone& done);
 
  private:
   using Row = std::tuple<int, core::Rank, std::int32_t, core::Lane>;
@@ -92,6 +94,7 @@ class StepLog {
   std::int32_t worker_;
   LogOptions options_;
   std::int32_t first_ = 0;
+  std::int32_t taken_ = 0;  ///< steps before this one
   std::vector<WorkerStep> steps_;
   std::vector<std::map<Row, RecordedSpans>> rows_;  ///< of each step
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;

@@ -243,6 +243,7 @@ class Worker {
     options.workers_here = order.workers_here();
     options.spin = std::chrono::nanoseconds(order.spin_ns());
     options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+    options.follow_channels = order.record_steps();
     return options;
   }
 

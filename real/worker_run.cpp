@@ -144,6 +144,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     }
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }
+  collectives_->hear_the_rest();
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) collectives_->close(tag_of(step, p));
   }
@@ -314,6 +315,8 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
   replica.driver.pack_done(static_cast<int>(collective.pack), replica);
 }
+
+void WorkerRun::channel_done(const ChannelDone& done) { log_.channel(done); }
 
 void WorkerRun::step_done(const StepDone& done) {
   ++progress_;

@@ -73,6 +73,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone& step) override;
+  void channel_done(const ChannelDone& done) override;
   void worked(Ticket ticket) override { collectives_->worked(ticket); }
   void computed(core::Rank rank, Clock::time_point start, Clock::time_point end) override;
 

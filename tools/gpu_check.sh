@@ -113,7 +113,7 @@ else
 fi
 
 # Ranks share GPUs where there are fewer: several of one process, and several processes.
-for algorithm in ring halving_doubling pscpu psgpu nccl nccl/ring nccl/pscpu nccl/halving_doubling pscpu/pscpu; do
+for algorithm in ring halving_doubling recursive_doubling pscpu psgpu nccl nccl/ring nccl/pscpu nccl/halving_doubling pscpu/pscpu; do
     run_scenario cuda "$algorithm" 2 2
 done
 run_scenario cuda ring 1 4 "reduction: MEAN"
@@ -129,6 +129,15 @@ for algorithm in nccl/ring nccl/halving_doubling nccl/pscpu; do
     run_scenario nccl "$algorithm" 2 1
     if ((gpus > 1)); then run_scenario nccl "$algorithm" 2 2; fi
 done
+
+# What NCCL tells of its channels is in the timeline.
+channels() {
+    scenario nccl 2 1 >"$logs/channels.textproto"
+    "$tutti" run "$logs/channels.textproto" --backend nccl --timeout-seconds 60 --timeline "$logs/channels.tutti" &&
+        "$tutti" export "$logs/channels.tutti" --to csv -o "$logs/channels.csv" &&
+        grep -m1 'NCCL channel' "$logs/channels.csv"
+}
+check "NCCL's channels" channels
 
 scenario ring 1 2 >"$logs/perf_ring.textproto"
 check "perf --backend cuda" "$tutti" perf "$logs/perf_ring.textproto" --backend cuda -b 4K -e 64M -f 8

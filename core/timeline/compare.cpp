@@ -53,6 +53,28 @@ Expected<std::map<StepKey, Span>> lane_steps(const TimelineReader& timeline, std
   return steps;
 }
 
+bool has_channels(const std::map<StepKey, Span>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) { return step.second.kind == SpanKind::kChannel; });
+}
+
+/// What each lane did of each pack, from its first moment to its last.
+std::map<StepKey, Span> as_channels(const std::map<StepKey, Span>& steps) {
+  std::map<StepKey, Span> channels;
+  for (const auto& [key, span] : steps) {
+    const auto& [worker, device, pack, lane, index] = key;
+    const auto [entry, fresh] = channels.try_emplace({worker, device, pack, lane, 0}, span);
+    Span& whole = entry->second;
+    const Time begin = std::min(whole.start + whole.wait, span.start + span.wait);
+    const Time end = std::max(whole.start + whole.duration, span.start + span.duration);
+    whole.start = begin;
+    whole.duration = end - begin;
+    whole.wait = Time();
+    whole.kind = SpanKind::kChannel;
+  }
+  return channels;
+}
+
 void compare_packs(const Summary& a, const Summary& b, Comparison& comparison) {
   std::map<std::vector<std::string>, PackRecord> by_gradients;
   for (const PackRecord& pack : b.last_packs())
@@ -82,10 +104,14 @@ void compare_packs(const Summary& a, const Summary& b, Comparison& comparison) {
 
 Expected<void> compare_steps(const TimelineReader& a, const TimelineReader& b, const Summary& summary_a,
                              const Summary& summary_b, Comparison& comparison) {
-  const auto steps_a = lane_steps(a, summary_a.steps().back().step);
+  auto steps_a = lane_steps(a, summary_a.steps().back().step);
   if (!steps_a) return tl::make_unexpected(steps_a.error());
-  const auto steps_b = lane_steps(b, summary_b.steps().back().step);
+  auto steps_b = lane_steps(b, summary_b.steps().back().step);
   if (!steps_b) return tl::make_unexpected(steps_b.error());
+  if (has_channels(*steps_a) || has_channels(*steps_b)) {
+    steps_a = as_channels(*steps_a);
+    steps_b = as_channels(*steps_b);
+  }
   std::map<std::int32_t, KindComparison> kinds;
   for (const auto& [key, span] : *steps_a) {
     const auto other = steps_b->find(key);

@@ -25,7 +25,8 @@ struct PackComparison {
   Pair took;               ///< from start to end
 };
 
-/// All lane steps of one kind of the last step that both recorded, joined by (worker, device, pack, lane, index).
+/// All lane steps of one kind of the last step that both recorded, joined by (worker, device, pack, lane, index). Where one
+/// of the two knows NCCL's channels as a whole only (SpanKind::kChannel), the other's lanes are taken as a whole too.
 struct KindComparison {
   std::int32_t kind = 0;
   std::int64_t steps = 0;

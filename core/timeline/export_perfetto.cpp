@@ -200,7 +200,7 @@ class Exporter {
     event.set_name_iid(name_id(span, begin));
     const bool is_step = span.kind < SpanKind::kFirstCompute;
     event.add_category_iids(interned_id(is_step                                ? Category::kStep
-                                        : span.kind == SpanKind::kPackInFlight ? Category::kPack
+                                        : span.kind >= SpanKind::kPackInFlight ? Category::kPack
                                                                                : Category::kCompute));
     const auto argument = [&](Argument name, std::int64_t value) {
       perfetto::DebugAnnotation& a = *event.add_debug_annotations();

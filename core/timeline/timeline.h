@@ -66,6 +66,7 @@ struct Track {
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
+  static constexpr std::int32_t kChannel = 49;  ///< all that one of NCCL's channels did of a pack, on its own lane
 };
 std::string span_name(std::int32_t kind);
 

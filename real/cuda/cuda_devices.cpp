@@ -111,6 +111,7 @@ CudaDevices::~CudaDevices() {
     static_cast<void>(api_.destroy_stream(queue.stream));
   }
   for (auto& [device, gpu] : gpus_) {
+    gpu->stamp.reset();
     for (TuttiCudaEvent* const event : gpu->events) static_cast<void>(api_.destroy_event(event));
     if (!gpu->copies) continue;
     static_cast<void>(api_.synchronize(gpu->copies));
@@ -281,6 +282,19 @@ void CudaDevices::mark(Queue& queue, Ticket ticket) {
   if (queue.active) return;
   queue.active = true;
   active_.push_back(&queue);
+}
+
+std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank, std::uint64_t device_ns) {
+  Gpu* const gpu = gpu_of(rank);
+  TUTTI_CHECK(gpu, "rank {} is on no GPU", rank);
+  if (gpu->clock.is_old(Clock::now())) {
+    constexpr std::int64_t kStampBytes = sizeof(std::uint64_t);
+    if (!gpu->stamp) gpu->stamp = take(rank, kStampBytes, true);
+    auto* const stamp = reinterpret_cast<std::uint64_t*>(gpu->stamp.get());
+    if (!failure_.empty() || !right(gpu->clock.align(api_, gpu->copies, stamp), "reading its clock", gpu))
+      return std::nullopt;
+  }
+  return gpu->clock.to_host(device_ns);
 }
 
 bool CudaDevices::compute(core::Rank rank, Clock::time_point end) {

@@ -3,11 +3,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "real/cuda/api.h"
 #include "real/cuda/busy_streams.h"
+#include "real/cuda/device_clock.h"
 #include "real/cuda/memory_pool.h"
 #include "real/devices.h"
 
@@ -58,6 +60,9 @@ class CudaDevices : public Devices {
   [[nodiscard]] void* outside_stream(core::Rank rank);
   /// WorkListener::worked(ticket) follows when all that outside_stream(rank) was given so far is done.
   void mark(core::Rank rank, Ticket ticket);
+  /// What this process's clock showed when the rank's GPU showed `device_ns`, within some microseconds. Waits for the GPU
+  /// now and then. Nothing if a device has failed.
+  [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
   /// As Work on outside_stream(rank): behind what it was given.
   void perform_outside(const Work& work);
 
@@ -68,6 +73,8 @@ class CudaDevices : public Devices {
     TuttiCudaStream* copies = nullptr;  ///< of copy_now()
     std::vector<TuttiCudaEvent*> events;
     std::vector<std::string> ranks;
+    DeviceClock clock;
+    Memory stamp;  ///< of the clock
   };
   struct Pending {
     TuttiCudaEvent* event = nullptr;

@@ -8,7 +8,7 @@
 extern "C" {
 
 /// Changes with every change of the table below.
-inline constexpr std::uint32_t kTuttiNcclInterface = 1;
+inline constexpr std::uint32_t kTuttiNcclInterface = 2;
 
 /// Under way: an answer that is no error. (ncclInProgress)
 inline constexpr int kTuttiNcclInProgress = 7;
@@ -17,6 +17,17 @@ inline constexpr int kTuttiNcclIdBytes = 128;
 
 /// An ncclComm_t.
 struct TuttiNcclCommunicator;
+
+/// A channel of an operation: a share of its data that goes its own way, in one block of the kernel.
+struct TuttiNcclChannel {
+  std::int32_t communicator;  ///< the number that it was made with
+  std::int32_t channels;      ///< of the operation
+  std::int64_t operation;     ///< counted from 0 on this communicator; those of no elements do not count
+  std::int32_t channel;
+  std::int32_t unused;
+  std::uint64_t begin_ns;  ///< of the device's global timer
+  std::uint64_t end_ns;
+};
 
 /// Every call answers 0 or an error number of NCCL. Operations and types are numbered as real::Operation and
 /// core::DataType are. Streams are cudaStream_t of the device that the communicator was made for.
@@ -35,7 +46,9 @@ struct TuttiNcclApi {
   /// May answer kTuttiNcclInProgress: then state() of the communicators tells how it went.
   int (*group_end)();
   /// Begins to make rank `rank` of `ranks` on `device`; never waits for the others. state() tells when it is done.
-  int (*make_communicator)(int device, const char* id, int ranks, int rank, TuttiNcclCommunicator** communicator);
+  /// `number`: what take_channels() calls it.
+  int (*make_communicator)(int device, const char* id, int ranks, int rank, int number,
+                           TuttiNcclCommunicator** communicator);
   /// 0, kTuttiNcclInProgress, or what has gone wrong with it since, by itself: a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
   /// Ends it together with its peers; state() tells when all that was asked is done. Then discard().
@@ -57,6 +70,13 @@ struct TuttiNcclApi {
                    int root, void* stream);
   int (*reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                 int operation, int root, void* stream);
+
+  /// From the next communicator on, if it is the process's first, NCCL tells of channels (it has a profiler since 2.27).
+  /// False if the user has given it another profiler.
+  bool (*follow_channels)();
+  /// Channels that are over, oldest first: at most `most`, which are then forgotten. Answers how many. NCCL tells of them a
+  /// little after the operation is done.
+  int (*take_channels)(TuttiNcclChannel* to, int most);
 };
 
 /// What the module exports, under this name.

@@ -1,6 +1,7 @@
 #include "real/nccl/nccl_collectives.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -21,6 +22,8 @@ namespace {
 
 /// Between looks at communicators while nothing but waiting is to be done.
 constexpr std::chrono::milliseconds kLook{2};
+/// What NCCL gets to tell of the last channels of a batch.
+constexpr std::chrono::milliseconds kLastWords{200};
 /// What a communicator gets to end in order.
 constexpr std::chrono::seconds kFarewell{5};
 
@@ -59,6 +62,8 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(const TuttiNccl
                                                                  CudaDevices& devices, NcclOptions options,
                                                                  const std::function<bool()>& idle) {
   std::unique_ptr<NcclCollectives> made(new NcclCollectives(api, transport, devices, std::move(options)));
+  if (made->options_.follow_channels)
+    made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
   if (auto joined = made->make_communicators(idle); !joined) return tl::make_unexpected(joined.error());
   return made;
 }
@@ -78,7 +83,7 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   for (std::size_t i = 0; i < options_.ranks.size() && failure_.empty(); ++i) {
     const Rank rank = options_.ranks[i];
     right(api_.make_communicator(devices_.device_of(rank), options_.id.data(), shared ? options_.ranks_in_all : own,
-                                 shared ? rank : static_cast<Rank>(i), &communicators_[i]),
+                                 shared ? rank : static_cast<Rank>(i), static_cast<int>(i), &communicators_[i]),
           doing);
   }
   right(api_.group_end(), doing);
@@ -149,6 +154,9 @@ std::vector<std::string> NcclCollectives::notes() const {
     notes.emplace_back(
         "ranks of several processes share this machine's GPUs, each as a host of its own for NCCL: times say "
         "nothing about NCCL between GPUs");
+  if (following_ == Following::kOtherProfiler)
+    notes.emplace_back("NCCL_PROFILER_PLUGIN names another profiler: nothing is known of NCCL's channels");
+  if (following_ == Following::kNoProfiler) notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
   if (stages())
     notes.emplace_back(
         "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps are not recorded");
@@ -252,6 +260,9 @@ void NcclCollectives::issue(Pack& pack) {
           doing);
   }
   right(api_.group_end(), doing);
+  if (following_ != Following::kYes) return;
+  asked_.push_back({pack.tag, spreads ? 1 : 0, std::vector<bool>(communicators_.size())});
+  channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
 /// Once NCCL has put everything on the streams: what comes behind it there, and who is told.
@@ -289,6 +300,40 @@ Expected<void> NcclCollectives::looked_at() {
   return tl::make_unexpected(Error::run(failure_));
 }
 
+// --- channels ---
+
+void NcclCollectives::listen_to_channels() {
+  TuttiNcclChannel channels[64];
+  int count = 0;
+  while (following_ == Following::kYes && (count = api_.take_channels(channels, 64)) > 0) {
+    for (const TuttiNcclChannel& channel : std::span(channels, static_cast<std::size_t>(count))) {
+      const auto who = static_cast<std::size_t>(channel.communicator);
+      const auto what = static_cast<std::size_t>(channel.operation);
+      if (who >= options_.ranks.size() || what >= asked_.size()) continue;
+      Asked& asked = asked_[what];
+      if (!asked.heard[who]) channels_due_ += channel.channels - 1;
+      asked.heard[who] = true;
+      --channels_due_;
+      const Rank rank = options_.ranks[who];
+      const auto start = devices_.time_of(rank, channel.begin_ns);
+      const auto end = devices_.time_of(rank, channel.end_ns);
+      if (start && end && *end >= *start)
+        listener_->channel_done({asked.tag, rank, channel.channel, asked.part, *start, *end});
+    }
+  }
+}
+
+void NcclCollectives::hear_the_rest() {
+  const Clock::time_point until = Clock::now() + kLastWords;
+  for (listen_to_channels(); following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
+       listen_to_channels())
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  const auto heard = [](const Asked& asked) { return std::find(asked.heard.begin(), asked.heard.end(), true); };
+  const bool any = std::any_of(asked_.begin(), asked_.end(), [&](const Asked& a) { return heard(a) != a.heard.end(); });
+  if (following_ == Following::kYes && !asked_.empty() && !any) following_ = Following::kNoProfiler;
+  channels_due_ = 0;
+}
+
 Expected<void> NcclCollectives::poll() {
   if (!failure_.empty()) return tl::make_unexpected(Error::run(failure_));
   if (issuing_) {
@@ -301,6 +346,7 @@ Expected<void> NcclCollectives::poll() {
     if (auto issued = after_issue(); !issued) return issued;
   }
   if (auto looked = looked_at(); !looked) return looked;
+  listen_to_channels();
   return lowered_->poll();
 }
 

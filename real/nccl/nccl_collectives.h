@@ -24,7 +24,8 @@ struct NcclOptions {
   /// By pack: what goes across workers between the reduction and the broadcast inside this one. Empty: NCCL does it all.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
-  bool poses_as_host = false;  ///< processes share GPUs, so that each had to say that it is a host of its own
+  bool follow_channels = false;  ///< tell the listener what each did
+  bool poses_as_host = false;    ///< processes share GPUs, so that each had to say that it is a host of its own
 };
 
 /// All-reduces by NCCL: of all ranks in one communicator (`nccl`), or inside this worker, with a schedule across workers in
@@ -62,6 +63,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::int64_t moved() const override { return moved_ + lowered_->moved(); }
   [[nodiscard]] std::string where_it_stands() const override;
+  void hear_the_rest() override;
   [[nodiscard]] Receiver& receiver() override { return *lowered_; }
   [[nodiscard]] std::vector<std::string> notes() const override;
   void worked(Ticket ticket) override;
@@ -80,6 +82,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
 
   NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices, NcclOptions options);
   core::Expected<void> make_communicators(const std::function<bool()>& idle);
+  void listen_to_channels();
   void rank_done(CollectiveTag tag, core::Rank rank) override;
   void step_done(const StepDone&) override {}
 
@@ -108,6 +111,17 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   Clock::time_point looked_{};
   std::int64_t moved_ = 0;  ///< phases that ranks have come through
   std::string failure_;
+
+  /// What was asked of NCCL so far, if channels are followed: the same of all communicators.
+  struct Asked {
+    CollectiveTag tag;
+    std::int32_t part = 0;
+    std::vector<bool> heard;  ///< of a channel of it, by communicator
+  };
+  enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler };
+  Following following_ = Following::kNo;
+  std::vector<Asked> asked_;
+  std::int64_t channels_due_ = 0;  ///< one where the number is not known yet
 };
 
 }  // namespace tutti::real

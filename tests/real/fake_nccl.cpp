@@ -10,12 +10,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "real/nccl/module/profiler.h"
 #include "tests/real/fake_cuda.h"
 
 namespace tutti::test {
@@ -63,6 +66,7 @@ struct TuttiNcclCommunicator {
   int error = 0;
   bool joined = false;
   bool finalizing = false;
+  void* profile = nullptr;                                     ///< what the profiler knows it by
   std::shared_ptr<bool> gone = std::make_shared<bool>(false);  ///< its kernels end
   std::vector<std::function<void()>> enqueues;                 ///< what goes onto streams when the looks are over
   [[nodiscard]] std::byte* slot(int of) const {
@@ -85,6 +89,35 @@ struct Operation {
   long number = 0;
   bool given = false;
 };
+
+bool follows_channels = false;
+/// What the profiler is still to be told.
+std::deque<std::function<void()>> untold;
+std::mutex untold_mutex;
+constexpr int kChannels = 2;
+
+void* begin_collective(void* profile) {
+  TuttiNcclEvent description{};
+  description.type = kNcclEventCollective;
+  description.collective.channels = kChannels;
+  void* event = nullptr;
+  ncclProfiler_v4.begin(profile, &event, &description);
+  ncclProfiler_v4.end(event);  // as soon as it is on the stream
+  return event;
+}
+
+void tell_of_channel(void* profile, void* collective, int channel, std::uint64_t begin, std::uint64_t end) {
+  TuttiNcclEvent description{};
+  description.type = kNcclEventChannel;
+  description.parent = collective;
+  description.channel = {static_cast<std::uint8_t>(channel), begin};
+  void* event = nullptr;
+  ncclProfiler_v4.begin(profile, &event, &description);
+  TuttiNcclStateArguments arguments{};
+  arguments.channel.device_ns = end;
+  ncclProfiler_v4.state(event, kNcclStateChannelStop, &arguments);
+  ncclProfiler_v4.end(event);
+}
 
 int in_group = 0;
 std::vector<TuttiNcclCommunicator*> of_group;
@@ -148,7 +181,24 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
   c->enqueues.emplace_back([c, op, on] {
     auto state = std::make_shared<Operation>(op);
     const std::uint64_t bytes = static_cast<std::uint64_t>(op.count) * item_of(op.type);
-    FakeCuda::the().launch(on, {{op.to, bytes}}, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
+    if (!c->profile || op.count == 0) {
+      FakeCuda::the().launch(on, {{op.to, bytes}}, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
+      return;
+    }
+    void* const collective = begin_collective(c->profile);
+    FakeCuda::the().launch(on, {{op.to, bytes}},
+                           [c, state, collective, gone = c->gone, begin = std::uint64_t{0}]() mutable {
+                             if (begin == 0) begin = FakeCuda::the().clock();
+                             if (*gone) return true;
+                             if (!go_on(*c, *state)) return false;
+                             const std::lock_guard lock(untold_mutex);
+                             for (int channel = 0; channel < kChannels; ++channel) {
+                               untold.emplace_back([=, profile = c->profile, end = FakeCuda::the().clock()] {
+                                 if (!*gone) tell_of_channel(profile, collective, channel, begin, end);
+                               });
+                             }
+                             return true;
+                           });
   });
   of_group.push_back(c);
   if (in_group > 0) return 0;
@@ -157,7 +207,7 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
   return kTuttiNcclInProgress;
 }
 
-int make_communicator(int device, const char* id, int ranks, int rank, TuttiNcclCommunicator** made) {
+int make_communicator(int device, const char* id, int ranks, int rank, int number, TuttiNcclCommunicator** made) {
   if (ranks > kMostRanks || rank >= ranks || !std::memchr(id, 0, kTuttiNcclIdBytes)) return kInvalidUsage;
   const int file = ::open(id, O_RDWR);
   if (file < 0) return kSystemError;
@@ -176,6 +226,9 @@ int make_communicator(int device, const char* id, int ranks, int rank, TuttiNccl
   c->meeting->ranks[rank].device = device + 1;
   c->meeting->ranks[rank].process = ::getpid();
   ++fake_nccl_counts().communicators;
+  int mask = 0;
+  if (follows_channels)
+    ncclProfiler_v4.open(&c->profile, &mask, real::profiled_name(number), 0, 1, ranks, rank, nullptr);
   *made = c;
   return in_group > 0 ? 0 : kTuttiNcclInProgress;
 }
@@ -204,6 +257,7 @@ int state(TuttiNcclCommunicator* c) {
 
 int forget(TuttiNcclCommunicator* c) {
   *c->gone = true;
+  if (c->profile) ncclProfiler_v4.close(c->profile);
   ::munmap(c->meeting, kMeetingBytes + kMostRanks * kSlotBytes);
   ::unlink(c->file.c_str());
   delete c;
@@ -272,6 +326,18 @@ const TuttiNcclApi kApi{
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation, int root,
        void* stream) {
       return ask(c, {Kind::kReduce, from, to, count, type, operation, root, 0, false}, stream);
+    },
+    // follow_channels, take_channels
+    [] { return follows_channels = std::getenv("NCCL_PROFILER_PLUGIN") == nullptr; },
+    [](TuttiNcclChannel* to, int most) {
+      std::function<void()> tell;
+      {
+        const std::lock_guard lock(untold_mutex);
+        if (!untold.empty()) tell = std::move(untold.front()), untold.pop_front();
+      }
+      const int told = real::take_channels(to, most);
+      if (tell) tell();  // late, as they come
+      return told;
     }};
 
 }  // namespace

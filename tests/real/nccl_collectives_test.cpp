@@ -10,6 +10,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 #include "core/algorithm/ring.h"
 #include "tests/real/fake_cuda.h"
@@ -116,8 +118,10 @@ class NcclOnFakeGpus : public testing::Test {
       ranks.push_back(rank);
       packs.push_back(tag.pack);
     }
+    void channel_done(const ChannelDone& done) override { channels.push_back(done); }
     std::vector<Rank> ranks;
     std::vector<std::uint32_t> packs;
+    std::vector<ChannelDone> channels;
   };
 
   LocalTransport transport_;
@@ -210,6 +214,46 @@ TEST_F(NcclOnFakeGpus, TwoRanksOnOneGpuAreRefusedAsNcclDoes) {
   EXPECT_THAT(opened.error().message(), HasSubstr("making a communicator of 2 ranks"));
 }
 
+TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
+  const auto cluster = test::plain_cluster(3);
+  NcclOptions options = in_all(3);
+  options.follow_channels = true;
+  const auto began = Collectives::Clock::now();
+  ASSERT_TRUE(open(3, std::move(options)));
+  const core::Collective some = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 100), 100);
+  const core::Collective none = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 0), 0);
+  for (std::uint32_t p = 0; p < 4; ++p) add(p, p == 1 ? none : some, Operation::kSum);  // nobody asks NCCL for nothing
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    for (Rank r = 0; r < 3; ++r) run_->start({1, p}, r);
+  }
+  const auto finished = finish(12);
+  ASSERT_TRUE(finished) << finished.error().message();
+  run_->hear_the_rest();
+  std::map<std::tuple<std::uint32_t, Rank, int>, int> heard;
+  for (const ChannelDone& done : done_.channels) {
+    ++heard[{done.collective.pack, done.rank, done.channel}];
+    EXPECT_EQ(done.collective.step, 1u);
+    EXPECT_EQ(done.part, 0);
+    EXPECT_LE(done.start, done.end);
+    EXPECT_GE(done.start, began);
+    EXPECT_LE(done.end, Collectives::Clock::now());
+  }
+  EXPECT_EQ(heard.size(), 3u * 3 * 2) << "packs, ranks, channels";
+  for (const auto& [what, times] : heard) {
+    EXPECT_NE(std::get<0>(what), 1u);
+    EXPECT_EQ(times, 1);
+  }
+}
+
+TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
+  ::setenv("NCCL_PROFILER_PLUGIN", "libtheirs.so", 1);
+  NcclOptions options = in_all(2);
+  options.follow_channels = true;
+  ASSERT_TRUE(open(2, std::move(options)));
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("names another profiler")));
+  ::unsetenv("NCCL_PROFILER_PLUGIN");
+}
+
 TEST_F(NcclOnFakeGpus, NotesNameVersionAndSettings) {
   ::setenv("NCCL_TUTTI_TEST", "7", 1);
   ASSERT_TRUE(open(2, in_all(2)));
@@ -268,7 +312,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
   const auto started = [](int answer) { return answer == 0 || answer == kTuttiNcclInProgress; };
   ASSERT_TRUE(started(nccl_->group_begin()));
   for (int r = 0; r < ranks_; ++r)
-    ASSERT_TRUE(started(nccl_->make_communicator(r, id.data(), ranks_, r, &all[static_cast<std::size_t>(r)])));
+    ASSERT_TRUE(started(nccl_->make_communicator(r, id.data(), ranks_, r, r, &all[static_cast<std::size_t>(r)])));
   ASSERT_TRUE(started(nccl_->group_end()));
   ASSERT_TRUE(settle(all));
   const int root = ranks_ - 1;

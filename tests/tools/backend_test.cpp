@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <tuple>
 
 #include "core/timeline/reader.h"
 #include "tests/support/program.h"
@@ -130,6 +131,43 @@ TEST(NcclBackend, ReducesEveryElementAloneAndWithSchedulesAcrossWorkers) {
       EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
       EXPECT_THAT(ran.out, HasSubstr("NCCL 2.28.9 with NCCL_ALGO=Ring")) << strategy;
     }
+  }
+}
+
+TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredicted) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "4"}});
+  for (const char* algorithm : {"nccl", "nccl/ring"}) {
+    const std::string file =
+        folder.write("s.textproto", scenario(fmt::format("algorithm: \"{}\"", algorithm), 2, 2, 3));
+    const std::string real = folder.path() + "/real.tutti", simulated = folder.path() + "/simulated.tutti";
+    const Outcome ran = run_tutti({"run", file, "--backend", "nccl", "--record", "steps", "--timeline", real});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    ASSERT_EQ(run_tutti({"simulate", file, "--record", "steps", "--timeline", simulated}).status, 0);
+
+    const auto timeline = core::TimelineReader::open(real);
+    ASSERT_TRUE(timeline) << timeline.error().message();
+    std::map<core::TrackId, core::Track> tracks;
+    for (const core::Track& track : timeline->tracks()) tracks[track.id] = track;
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t, std::string, std::int32_t>, int> channels;
+    for (const core::TimelineReader::SpanBlock& block : timeline->span_blocks()) {
+      const core::Track& track = tracks.at(block.track);
+      const auto spans = timeline->read(block);
+      ASSERT_TRUE(spans);
+      for (const core::Span& span : *spans) {
+        if (span.kind != core::SpanKind::kChannel) continue;
+        EXPECT_EQ(track.kind, core::TrackKind::kLane);
+        ++channels[{span.step, span.pack, span.index, fmt::format("w{}/{}", track.worker, track.device), track.lane}];
+      }
+    }
+    // Steps, packs, devices, channels of the fake; inside workers NCCL reduces and broadcasts.
+    const std::size_t parts = std::string(algorithm) == "nccl" ? 1 : 2;
+    EXPECT_EQ(channels.size(), 3u * timeline->run().packs.size() * 4 * 2 * parts);
+    for (const auto& [what, times] : channels) EXPECT_EQ(times, 1);
+
+    const Outcome compared = run_tutti({"compare", simulated, real});
+    EXPECT_EQ(compared.status, 0) << compared.err;
+    EXPECT_THAT(compared.out, HasSubstr("NCCL channel"));
   }
 }
 

@@ -1,13 +1,21 @@
 // libtutti_nccl.so: the table of real/nccl/api.h on NCCL.
 
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <nccl.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "real/nccl/api.h"
+#include "real/nccl/module/profiler.h"
 
 namespace {
+
+using tutti::real::profiled_name;
+using tutti::real::take_channels;
+
+constexpr char kPluginVariable[] = "NCCL_PROFILER_PLUGIN";
 
 static_assert(kTuttiNcclInProgress == ncclInProgress && kTuttiNcclIdBytes == NCCL_UNIQUE_ID_BYTES);
 
@@ -40,7 +48,8 @@ int make_id(char* id) {
 int group_begin() { return ncclGroupStart(); }
 int group_end() { return ncclGroupEnd(); }
 
-int make_communicator(int device, const char* id, int ranks, int rank, TuttiNcclCommunicator** communicator) {
+int make_communicator(int device, const char* id, int ranks, int rank, int number,
+                      TuttiNcclCommunicator** communicator) {
   *communicator = nullptr;
   if (cudaSetDevice(device) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
@@ -50,6 +59,11 @@ int make_communicator(int device, const char* id, int ranks, int rank, TuttiNccl
   std::memcpy(name.internal, id, sizeof name.internal);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
+  config.commName = profiled_name(number);
+#else
+  static_cast<void>(number);
+#endif
   return ncclCommInitRankConfig(reinterpret_cast<ncclComm_t*>(communicator), ranks, name, rank, &config);
 }
 
@@ -93,12 +107,21 @@ int reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std:
                     nccl(communicator), static_cast<cudaStream_t>(stream));
 }
 
+/// The profiler is in this very file.
+bool follow_channels() {
+  Dl_info file{};
+  if (::dladdr(&ncclProfiler_v4, &file) == 0 || !file.dli_fname) return false;
+  ::setenv(kPluginVariable, file.dli_fname, 0);
+  const char* const named = std::getenv(kPluginVariable);
+  return named && std::strcmp(named, file.dli_fname) == 0;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const TuttiNcclApi* tutti_nccl_api() {
   static const TuttiNcclApi api{
-      kTuttiNcclInterface, sizeof(TuttiNcclApi), version,   error_text, last_error, make_id,   group_begin,
-      group_end,           make_communicator,    state,     finalize,   discard,    abort_now, all_reduce,
-      reduce_scatter,      all_gather,           broadcast, reduce};
+      kTuttiNcclInterface, sizeof(TuttiNcclApi), version,   error_text, last_error,      make_id,      group_begin,
+      group_end,           make_communicator,    state,     finalize,   discard,         abort_now,    all_reduce,
+      reduce_scatter,      all_gather,           broadcast, reduce,     follow_channels, take_channels};
   return &api;
 }

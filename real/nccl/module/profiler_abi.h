@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The part of NCCL's profiler interface, version 4, that we take part in. It is in no header that NCCL installs; every
+// plugin brings its own. Names are ours, layout and numbers NCCL's.
+// SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and src/include/plugin/nccl_profiler.h. NCCL has it since
+// 2.27, and later versions still take it.
+
+extern "C" {
+
+/// What events are about: bits of the mask that a plugin asks for, and the type of one event.
+inline constexpr int kNcclEventCollective = 1 << 1;
+inline constexpr int kNcclEventChannel = 1 << 6;  ///< a channel of an operation, on the device
+
+/// What happens to an event between its start and its stop.
+inline constexpr int kNcclStateChannelStop = 22;
+
+struct TuttiNcclEvent {
+  std::uint8_t type;
+  void* parent;  ///< a channel's is its collective, as begin() named it
+  int rank;
+  union {
+    struct {
+      std::uint64_t number;
+      const char* function;
+      const void* from;
+      void* to;
+      std::size_t count;
+      int root;
+      const char* type;
+      std::uint8_t channels;
+      std::uint8_t warps;
+      const char* algorithm;
+      const char* protocol;
+    } collective;
+    struct {
+      std::uint8_t channel;
+      std::uint64_t device_ns;  ///< of the device's global timer
+    } channel;
+  };
+};
+
+union TuttiNcclStateArguments {
+  struct {
+    std::uint64_t device_ns;
+  } channel;
+  void* others;
+};
+
+struct TuttiNcclProfiler {
+  const char* name;
+  int (*open)(void** context, int* mask, const char* communicator, std::uint64_t id, int nodes, int ranks, int rank,
+              void (*log)(int level, unsigned long flags, const char* file, int line, const char* format, ...));
+  int (*begin)(void* context, void** event, TuttiNcclEvent* description);
+  int (*end)(void* event);
+  int (*state)(void* event, int state, TuttiNcclStateArguments* arguments);
+  int (*close)(void* context);
+};
+
+}  // extern "C"
