@@ -22,6 +22,7 @@ class ControlChannel {
   using Clock = std::chrono::steady_clock;
 
   /// Of messages that come: a whole scenario with its files to a worker; spans of a step from one.
+  static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestToWorker = std::size_t{512} << 20;
   static constexpr std::size_t kLongestFromWorker = std::size_t{1} << 30;
 
@@ -32,6 +33,8 @@ class ControlChannel {
   /// What has come as a whole; nothing if there is none by `until` (a time gone by: looks once, without waiting).
   /// ERRORS: the other side is gone, or sends what is no message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
+  /// From now on.
+  void take_messages_of(std::size_t longest) { reader_.allow(longest); }
   /// Nothing more will be sent. What is still on its way arrives.
   void end_sending();
 

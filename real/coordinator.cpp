@@ -50,6 +50,7 @@ class Coordinator {
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
+  void take_what_is_whole();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
   /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
   [[nodiscard]] std::int64_t next_start_ns() const;
@@ -94,8 +95,11 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
 Expected<void> Coordinator::run() {
   begin_timeline();
   Expected<void> done = all_steps();
+  const bool stopped = !done && crew_.cancelled();
+  crew_.dismiss(done || stopped ? nullptr : &done.error());
+  take_what_is_whole();
   settle();
-  if (!done && crew_.cancelled()) {
+  if (stopped) {
     sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
     done = {};
   } else if (!done) {
@@ -103,7 +107,6 @@ Expected<void> Coordinator::run() {
         fmt::format("failed after {} of {} steps: {}", steps_ended_, scenario_.run.steps, done.error().message()));
   }
   closing_notes(done);
-  crew_.dismiss(done ? nullptr : &done.error());
   sink_.end();
   return done;
 }
@@ -308,6 +311,18 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   ++steps_ended_;
   crew_.set_progress(static_cast<double>(steps_ended_) / scenario_.run.steps);
   return {};
+}
+
+/// A run that is stopped, or fails, in the middle of a batch: workers told, when they heard of it, of the steps that they
+/// had ended; those that all have are whole.
+void Coordinator::take_what_is_whole() {
+  while (auto results = crew_.already_from_everyone(Control::kStep)) {
+    for (const auto& result : *results) {
+      if (!merger_.problem_of(result->step(), steps_ended_).empty()) return;
+    }
+    pending_.push_back(std::move(*results));
+    ++steps_ended_;
+  }
 }
 
 void Coordinator::settle() {

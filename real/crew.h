@@ -20,7 +20,6 @@ struct Member {
   bool only_there = false;   ///< it listens at that address and at no other
   std::string host;          ///< the name of its machine
   bool other_clock = false;  ///< it reads another clock than the coordinator
-  int cores = 1;
   ClockOffset clock;
   ControlChannel::Clock::time_point heard;            ///< when it last said anything
   std::string doing = "starting";                     ///< as it says itself
@@ -54,6 +53,8 @@ class Crew {
   /// has not done ("has not ended its step"). Those who wait meanwhile hear that the coordinator is there.
   /// ERRORS: a worker failed, ended, fell silent or sent something else; the run was cancelled.
   core::Expected<Messages> from_everyone(int wanted, const std::string& due);
+  /// The same of what has come already; nothing if it has not from all.
+  std::optional<Messages> already_from_everyone(int wanted);
   /// Asks those on other machines for their clocks' time, some times over. REQUIRES: they all wait.
   core::Expected<void> align_clocks();
   /// While some are still missing: tells those who are here that the coordinator is, and notes who has left.
@@ -69,6 +70,7 @@ class Crew {
 
  private:
   void take_all_that_came();
+  Messages first_of_all();
   /// Waits until something comes from anyone.
   void wait(Clock::time_point until);
   void keep_company(bool everyone);

@@ -18,6 +18,7 @@ class FrameReader {
   /// Messages are at most `longest` bytes.
   explicit FrameReader(std::size_t longest) : longest_(longest) {}
 
+  void allow(std::size_t longest) { longest_ = longest; }
   void take(std::string_view bytes) { buffer_.append(bytes); }
   /// The next whole message, good until the next call of anything; nothing if it has not all come.
   /// ERRORS: one that is longer than allowed; there is no way on.

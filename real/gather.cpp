@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/base/version.h"
 #include "real/crew.h"
 #include "real/machine.h"
 #include "real/proto/run.pb.h"
+#include "real/protocol.h"
 
 namespace tutti::real {
 
@@ -19,6 +19,9 @@ using Clock = Reception::Clock;
 using State = Handshake::State;
 
 namespace {
+
+/// So many more than there are workers may be about to introduce themselves at a time.
+constexpr std::size_t kMostIntroducing = 64;
 
 /// Someone who has shaken hands and is about to say what it is.
 struct Introducing {
@@ -50,7 +53,7 @@ struct Strangers {
 Reception::Options reception_options(const Gathering& gathering, const RunId& run, std::size_t workers) {
   Reception::Options options;
   options.secret = gathering.secret;
-  options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(core::version())};
+  options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(protocol())};
   options.run = run;
   options.most_waiting = 64 + workers;
   return options;
@@ -129,11 +132,14 @@ class Gatherer {
       strangers_.add(event);
       return {};
     }
-    if (event.peer.version != core::version()) {
+    if (event.peer.version != protocol()) {
       return tl::make_unexpected(Error::run(fmt::format("a worker at {} is Tutti {}, this is Tutti {}; use one version",
-                                                        event.host, event.peer.version, core::version())));
+                                                        event.host, event.peer.version, protocol())));
     }
-    introducing_.push_back({ControlChannel(std::move(event.socket), ControlChannel::kLongestFromWorker), event.peer,
+    // Who has shaken hands and then says nothing has no claim to memory, nor to keep others out.
+    const std::size_t room = crew_.size() + kMostIntroducing;
+    if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
+    introducing_.push_back({ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
                             event.host, Clock::now() + std::chrono::seconds(10)});
     return {};
   }
@@ -179,9 +185,9 @@ class Gatherer {
     member.only_there = !hello.address().host().empty();
     member.host = hello.host_name();
     member.other_clock = own_clock.empty() || hello.clock() != own_clock;
-    member.cores = std::max(hello.cores(), 1);
     member.heard = Clock::now();
     member.channel.emplace(std::move(guest.channel));
+    member.channel->take_messages_of(ControlChannel::kLongestFromWorker);
   }
 
   Crew& crew_;
@@ -209,7 +215,7 @@ void turn_away(const Gathering& gathering, const Listener& listener, const Error
   while (static_cast<int>(told.size()) < gathering.ranks - 1 && Clock::now() < until) {
     for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
       if (event.state != State::kDone) continue;
-      told.emplace_back(std::move(event.socket), ControlChannel::kLongestFromWorker);
+      told.emplace_back(std::move(event.socket), ControlChannel::kLongestIntroduction);
       refuse(told.back(), why.message(), true);
     }
   }

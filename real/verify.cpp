@@ -40,19 +40,29 @@ bool is_integer(DataType type) { return type == DataType::kInt32 || type == Data
 bool chooses(Operation operation) { return operation == Operation::kMin || operation == Operation::kMax; }
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
 
-/// ± 1, and for one rank in sixteen each a half and two: the product of any of 200 ranks stays exact.
-double half_factor(std::uint64_t bits, Rank rank, std::int64_t element) {
-  const std::int64_t turn = (rank + element) % 16;
+/// ± 1, and for one rank in sixteen each a half and two, or of more ranks so few that the product of any of them stays
+/// within 2^±13, and so exact in both half types.
+double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
+  const std::int64_t turn = (rank + element) % std::max<std::int64_t>(16, reduced.contributors / 12 + 1);
   const double size = turn == 0 ? 2 : turn == 1 ? 0.5 : 1;
   return bits >> 63 ? -size : size;
+}
+
+/// Whole numbers so small that no sum of some of them needs more bits than the type has. Of very many ranks only as many
+/// as that have one other than 0, other ranks for every element.
+double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
+  const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
+  const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
+  const std::int64_t share = (reduced.contributors + largest_sum - 1) / largest_sum;
+  if (share > 1 && (rank + element) % share != 0) return 0;
+  return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(below));
 }
 
 double float_input(const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::uint64_t bits = bits_of(reduced.key, rank, element);
   if (is_half(reduced.type) && !chooses(reduced.operation)) {
-    if (reduced.operation == Operation::kProduct) return half_factor(bits, rank, element);
-    const std::int64_t below = (std::int64_t{1} << significand_bits(reduced.type)) / reduced.contributors;
-    return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(std::max<std::int64_t>(2, below)));
+    return reduced.operation == Operation::kProduct ? half_factor(bits, reduced, rank, element)
+                                                    : half_summand(bits, reduced, rank, element);
   }
   const double share = static_cast<double>(bits >> 11) * 0x1p-53;
   const double value = reduced.operation == Operation::kProduct ? 0.9375 + share / 8 : 0.5 + share;
@@ -79,7 +89,7 @@ Integer combined(Operation operation, Integer a, Integer b) {
   return a;
 }
 
-double combined(Operation operation, double a, double b) {
+long double combined(Operation operation, long double a, long double b) {
   switch (operation) {
     case Operation::kSum: return a + b;
     case Operation::kProduct: return a * b;
@@ -135,10 +145,11 @@ std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int6
   if (is_integer(reduced.type)) return find_wrong_integer<std::int64_t>(reduced, elements, ranks, results);
   const double unit = std::ldexp(1, -significand_bits(reduced.type));
   for (std::int64_t e = 0; e < elements; ++e) {
-    double result = float_input(reduced, 0, e);
+    // In more bits than any of the types has: what this rounds itself is lost in the tolerance.
+    long double result = float_input(reduced, 0, e);
     for (Rank r = 1; r < reduced.contributors; ++r)
-      result = combined(reduced.operation, result, float_input(reduced, r, e));
-    const double expected = result * reduced.factor;
+      result = combined(reduced.operation, result, static_cast<long double>(float_input(reduced, r, e)));
+    const auto expected = static_cast<double>(result * static_cast<long double>(reduced.factor));
     const double tolerance = roundings(reduced) * unit * std::abs(expected);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const double got = element_at(reduced.type, results[i], e);

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/version.h"
 #include "core/scenario/scenario.h"
 #include "core/strategy/plan_digest.h"
 #include "real/backend.h"
@@ -17,6 +16,7 @@
 #include "real/machine.h"
 #include "real/perf_loop.h"
 #include "real/proto/run.pb.h"
+#include "real/protocol.h"
 #include "real/step_message.h"
 #include "real/transport/shm.h"
 #include "real/transport/tcp.h"
@@ -49,7 +49,7 @@ Expected<core::Scenario> read_plan(const proto::Assignment& assignment) {
     return tl::make_unexpected(Error::run(fmt::format(
         "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
         "the same program for both",
-        digest, core::version(), assignment.plan_digest(), core::version())));
+        digest, protocol(), assignment.plan_digest(), protocol())));
   }
   scenario->run.steps = assignment.steps();
   scenario->run.seed = assignment.seed();
@@ -158,7 +158,6 @@ class Worker {
     hello.set_ranks(join_.ranks);
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
     hello.set_host_name(host_name());
-    hello.set_cores(static_cast<std::int32_t>(std::thread::hardware_concurrency()));
     if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
     // The others may take their time; the coordinator tells now and then that it is still there.
     auto assigned = next(std::chrono::seconds(60), {});
@@ -198,7 +197,8 @@ class Worker {
       transport_ = std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options);
       return {};
     }
-    auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options);
+    auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options,
+                                     {Clock::now() + patience_, [this] { return look_at_coordinator(); }});
     if (!opened) return tl::make_unexpected(opened.error());
     transport_ = std::move(*opened);
     return {};

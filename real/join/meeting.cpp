@@ -1,11 +1,10 @@
 #include "real/join/meeting.h"
+#include "real/protocol.h"
 
 #include <poll.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "core/base/version.h"
 
 namespace tutti::real {
 
@@ -34,9 +33,9 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
         return Error::request(fmt::format("whoever listens at {} is no coordinator of Tutti", place));
       return std::nullopt;
     case State::kDone:
-      if (event.peer.version == core::version()) return std::nullopt;
+      if (event.peer.version == protocol()) return std::nullopt;
       return Error::run(fmt::format("the coordinator at {} is Tutti {}, this is Tutti {}; use one version", place,
-                                    event.peer.version, core::version()));
+                                    event.peer.version, protocol()));
     case State::kRunning: break;
   }
   return std::nullopt;
@@ -53,7 +52,7 @@ Expected<CoordinatorFound> find_coordinator(const std::function<std::optional<Ap
     if (stop()) return tl::make_unexpected(Error::run("interrupted before the run began"));
     if (const auto appointment = where()) {
       Reception reception({appointment->secret, {}, {}}, nullptr);
-      const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(core::version())};
+      const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(protocol())};
       const auto this_try = std::min(until, Clock::now() + kOneTry);
       reception.reach(appointment->coordinator, self, std::nullopt, this_try);
       std::vector<Reception::Event> events;
@@ -102,7 +101,7 @@ class Mesh {
 
  private:
   static Introduction introduction(std::int32_t listener) {
-    return {Purpose::kPeer, kAnyWorker, listener, std::string(core::version())};
+    return {Purpose::kPeer, kAnyWorker, listener, std::string(protocol())};
   }
 
   void reach(std::int32_t worker) {

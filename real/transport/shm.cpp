@@ -81,14 +81,13 @@ void futex_wake(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-/// Sends or receives exactly so many bytes. False if that does not come about by `until`.
+/// Sends or receives exactly so many bytes. False if that does not come about, or is no longer wanted.
 template <class Move>
-bool exactly(int socket, short event, std::size_t bytes, Transport::Clock::time_point until, Move move) {
+bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
   for (std::size_t done = 0; done < bytes;) {
     pollfd file{socket, event, 0};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Transport::Clock::now()).count();
-    if (left <= 0) return false;
-    if (::poll(&file, 1, static_cast<int>(left)) <= 0) continue;
+    if (!patience.lasts()) return false;
+    if (::poll(&file, 1, 20) <= 0) continue;
     const ssize_t moved = move(done, bytes - done);
     if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (moved <= 0) return false;
@@ -97,14 +96,14 @@ bool exactly(int socket, short event, std::size_t bytes, Transport::Clock::time_
   return true;
 }
 
-bool write_exactly(int socket, const void* data, std::size_t bytes, Transport::Clock::time_point until) {
-  return exactly(socket, POLLOUT, bytes, until, [&](std::size_t at, std::size_t length) {
+bool write_exactly(int socket, const void* data, std::size_t bytes, Patience& patience) {
+  return exactly(socket, POLLOUT, bytes, patience, [&](std::size_t at, std::size_t length) {
     return ::send(socket, static_cast<const char*>(data) + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
   });
 }
 
-bool read_exactly(int socket, void* data, std::size_t bytes, Transport::Clock::time_point until) {
-  return exactly(socket, POLLIN, bytes, until, [&](std::size_t at, std::size_t length) {
+bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience) {
+  return exactly(socket, POLLIN, bytes, patience, [&](std::size_t at, std::size_t length) {
     return ::recv(socket, static_cast<char*>(data) + at, length, MSG_DONTWAIT);
   });
 }
@@ -164,8 +163,7 @@ struct ShmTransport::State {
 
   // --- setting up ---
 
-  Expected<void> exchange_inboxes() {
-    const auto until = Clock::now() + std::chrono::seconds(30);
+  Expected<void> exchange_inboxes(Patience& patience) {
     const Layout layout{peers.size()};
     auto memory = SharedMemory::create(layout.all());
     if (!memory) return tl::make_unexpected(memory.error());
@@ -175,16 +173,17 @@ struct ShmTransport::State {
     Offer offer;
     offer.process = ::getpid();
     offer.number = memory->number();
-    const auto gone = [](const Peer& peer) {
+    const auto gone = [&patience](const Peer& peer) {
+      if (patience.stopped) return tl::make_unexpected(*patience.stopped);
       return tl::make_unexpected(Error::run(fmt::format("worker {} does not exchange shared memory", peer.worker)));
     };
     for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &offer, sizeof offer, until)) return gone(*peer);
+      if (!write_exactly(peer->socket, &offer, sizeof offer, patience)) return gone(*peer);
     }
     Expected<void> reached;
     for (Peer* const peer : others) {
       Offer theirs;
-      if (!read_exactly(peer->socket, &theirs, sizeof theirs, until)) return gone(*peer);
+      if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer);
       if (auto mapped = map(*peer, *memory, theirs, layout); !mapped && reached) {
         reached = tl::make_unexpected(
             Error::run(fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
@@ -194,11 +193,11 @@ struct ShmTransport::State {
     // Nobody goes on before all have reached all: until then the inboxes have to stay open.
     const char word = reached ? 'y' : 'n';
     for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &word, 1, until)) return gone(*peer);
+      if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer);
     }
     for (Peer* const peer : others) {
       char theirs = 0;
-      if (!read_exactly(peer->socket, &theirs, 1, until)) return gone(*peer);
+      if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer);
       if (theirs != 'y' && reached)
         reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
       // Its writer is there now.
@@ -362,7 +361,7 @@ ShmTransport::~ShmTransport() = default;
 
 Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sockets, std::int32_t worker,
                                                            std::vector<std::int32_t> worker_of,
-                                                           const WaitOptions& options) {
+                                                           const WaitOptions& options, Patience patience) {
   auto state = std::make_unique<State>();
   state->worker_of = std::move(worker_of);
   state->options = options;
@@ -378,7 +377,7 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
     state->sockets.push_back({sockets[w], POLLIN, 0});
     state->peers[w] = std::move(peer);
   }
-  if (auto exchanged = state->exchange_inboxes(); !exchanged) return tl::make_unexpected(exchanged.error());
+  if (auto exchanged = state->exchange_inboxes(patience); !exchanged) return tl::make_unexpected(exchanged.error());
   return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(state)));
 }
 

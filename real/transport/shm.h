@@ -19,10 +19,10 @@ class ShmTransport : public Transport {
  public:
   /// Exchanges inboxes with all peers, who do the same. `sockets` and `worker_of` as for TcpTransport, and owned by this;
   /// `worker` is this one.
-  /// ERRORS: no memory; a peer's memory cannot be reached (it is on another machine, or of another user).
+  /// ERRORS: no memory; a peer does not do so while there is patience; a peer's memory cannot be reached (it is on another machine, or of another user).
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets, std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,
-                                                            const WaitOptions& options);
+                                                            const WaitOptions& options, Patience patience);
   ~ShmTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

@@ -3,6 +3,8 @@
 #include <sched.h>
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "real/transport/transport.h"
@@ -13,6 +15,21 @@ namespace tutti::real {
 struct WaitOptions {
   /// How long poll() looks again and again before it sleeps, as long as nobody else wants the core.
   std::chrono::microseconds spin{50};
+};
+
+/// How long peers are waited for while a transport is set up.
+struct Patience {
+  Transport::Clock::time_point until;
+  /// Called now and then meanwhile; an error ends the wait. May be empty.
+  std::function<core::Expected<void>()> look{};
+  std::optional<core::Error> stopped{};  ///< by look()
+
+  bool lasts() {
+    if (look && !stopped) {
+      if (auto looked = look(); !looked) stopped = looked.error();
+    }
+    return !stopped && Transport::Clock::now() < until;
+  }
 };
 
 /// Calls `look` again and again until it is true, `until` comes, or somebody else has wanted the core. True if it was.

@@ -47,7 +47,8 @@ std::vector<std::int32_t> workers_of(const core::Collective& collective) {
 std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets, std::int32_t worker,
                                            std::vector<std::int32_t> worker_of) {
   if (name == "tcp") return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), WaitOptions{});
-  auto opened = ShmTransport::open(std::move(sockets), worker, std::move(worker_of), {});
+  auto opened = ShmTransport::open(std::move(sockets), worker, std::move(worker_of), {},
+                                   {Transport::Clock::now() + std::chrono::seconds(60)});
   if (!opened) {
     ADD_FAILURE() << opened.error().message();
     return nullptr;

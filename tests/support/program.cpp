@@ -40,7 +40,7 @@ int wait_for(pid_t child) {
 }
 
 /// Sends a signal once `path` holds something, or when a minute has passed, so that no test hangs.
-void interrupt_once(pid_t child, const std::string& path, int number) {
+void interrupt_once(pid_t child, const std::string& path, std::chrono::milliseconds later, int number) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::error_code none;
   while (std::chrono::steady_clock::now() < deadline) {
@@ -50,6 +50,7 @@ void interrupt_once(pid_t child, const std::string& path, int number) {
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  std::this_thread::sleep_for(later);
   kill(child, number);
 }
 
@@ -87,7 +88,9 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   posix_spawn_file_actions_destroy(&actions);
   if (options.out_closed) close(ends[1]);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);
-  if (!options.interrupt_once.empty()) interrupt_once(child, options.interrupt_once, options.signal);
+  if (!options.interrupt_once.empty())
+    interrupt_once(child, options.interrupt_once, std::chrono::milliseconds(options.interrupt_later_ms),
+                   options.signal);
   const int status = wait_for(child);
   const bool kept = options.out_file.empty() && !options.out_closed;
   return {status, kept ? content(out) : "", content(err)};

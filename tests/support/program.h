@@ -18,6 +18,7 @@ struct RunOptions {
   std::string out_file{};        ///< where standard output goes instead of `Outcome::out`
   bool out_closed = false;       ///< standard output is a pipe whose reader is gone
   std::string interrupt_once{};  ///< send a signal as soon as this file holds something
+  int interrupt_later_ms = 0;    ///< … and so long after that
   int signal = 2;                ///< which; SIGINT
   int memory_mb = 0;             ///< the program may have no more than this, if not 0
 };

@@ -13,23 +13,22 @@
 #include <sstream>
 #include <thread>
 
-#include "core/base/version.h"
 #include "core/timeline/reader.h"
 #include "real/proto/run.pb.h"
+#include "real/protocol.h"
 #include "tests/support/cluster.h"
 #include "tests/tools/cluster_run.h"
 
 namespace tutti::test {
 namespace {
 
-using core::version;
 using proto::Control;
 using real::ControlChannel;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-const std::string kOurs(version());
+const std::string kOurs(real::protocol());
 
 /// Until it is in a step, most likely; what is expected holds before that too.
 void let_it_run(ClusterRun& run) {

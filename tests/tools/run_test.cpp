@@ -15,6 +15,7 @@
 #include <optional>
 #include <thread>
 
+#include "core/strategy/strategy.h"
 #include "core/timeline/reader.h"
 #include "tests/support/program.h"
 
@@ -100,12 +101,16 @@ class Running {
 
 TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   const TemporaryFolder folder;
-  for (const char* strategy :
-       {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2 reduction: MEAN", "algorithm: \"psgpu\" shards: 3",
-        "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"nccl/ring\"", "algorithm: \"nccl/pscpu\"",
-        "algorithm: \"pscpu/pscpu\"", "algorithm: \"ring\" bytes_per_pack: 0"}) {
+  std::vector<std::string> strategies{"algorithm: \"pscpu\" shards: 2 reduction: MEAN",
+                                      "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"ring\" bytes_per_pack: 0"};
+  for (const core::Algorithm algorithm : core::algorithms())
+    strategies.push_back(fmt::format("algorithm: \"{}\"", core::to_string(algorithm)));
+  for (const std::string& strategy : strategies) {
+    // Some want a power of two, of workers or of all replicas.
+    const bool doubles = strategy.find("doubling") != std::string::npos;
+    const std::string file = folder.write("s.textproto", scenario(strategy, doubles ? 2 : 3));
     for (const char* transport : {"tcp", "shm"}) {
-      const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario(strategy)), "--transport", transport});
+      const Outcome ran = run_tutti({"run", file, "--transport", transport});
       EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
       EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
       EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp")) << strategy;
@@ -230,6 +235,43 @@ TEST(RunForReal, ControlCEndsTheWorkersAndKeepsTheTimeline) {
   ASSERT_TRUE(timeline);
   EXPECT_TRUE(timeline->complete());
   EXPECT_TRUE(processes_with(file).empty());
+}
+
+TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
+  const TemporaryFolder folder;
+  // Sixteen steps of 0.4 s run as one batch, of whose spans workers tell at its end.
+  const std::string file = folder.write(
+      "few.textproto", scenario("algorithm: \"ring\"", 2, "variable { name: \"a\" shape: 1000 } forward_ms: 400", 16));
+  RunOptions options;
+  options.interrupt_once = folder.file("t.tutti.part");
+  options.interrupt_later_ms = 3000;
+  const Outcome ran = run_tutti({"run", file, "--timeline", folder.file("t.tutti")}, options);
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline);
+  EXPECT_GE(timeline->steps().size(), 1u);
+  EXPECT_LT(timeline->steps().size(), 16u);
+  EXPECT_FALSE(timeline->span_blocks().empty());
+  EXPECT_THAT(ran.out, HasSubstr(fmt::format("stopped by request after {} of 16 steps", timeline->steps().size())));
+}
+
+TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
+  const TemporaryFolder folder;
+  const std::string shape = "variable { name: \"a\" shape: 1000 } forward_ms: ";
+  const std::string older = folder.file("t.tutti");
+  ASSERT_EQ(run_tutti({"run", folder.write("a.textproto", scenario("algorithm: \"ring\"", 2, shape + "1", 2)),
+                       "--timeline", older})
+                .status,
+            0);
+  const std::string before = folder.read("t.tutti");
+  RunOptions options;
+  options.interrupt_once = folder.file("t.tutti.part");
+  const Outcome ran = run_tutti(
+      {"run", folder.write("b.textproto", scenario("algorithm: \"ring\"", 2, shape + "60000", 1)), "--timeline", older},
+      options);
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_EQ(folder.read("t.tutti"), before);
+  EXPECT_THAT(ran.err, HasSubstr("no step had ended; " + older + " stays as it was"));
 }
 
 TEST(RunForReal, RefusesWhatItCannotRun) {

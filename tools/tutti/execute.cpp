@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -159,8 +160,10 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
-  if (file) kept = file->keep();
-  if (file && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
+  const bool keeps = file && (!summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
+  if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
+  if (keeps) kept = file->keep();
+  if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
   const int printed = print_out(*format == Format::kJson ? report_json(summary) : report_text(summary, options.rows));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");

@@ -21,6 +21,8 @@ tl::unexpected<Error> wrong(const std::string& text) { return tl::make_unexpecte
 
 /// A name that nobody knows yet may become anyone's.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
+/// By its very text, and not by what this machine takes a name for.
+bool is_said_near(const std::string& host) { return host == "localhost" || host.starts_with("127."); }
 
 Expected<std::string> read_secret(const JoinOptions& options, const real::Variables& variables) {
   if (options.secret_file.empty()) return variables("TUTTI_SECRET").value_or("");
@@ -115,6 +117,13 @@ class PartFinder {
     if (!options_.rendezvous.empty()) {
       address = real::parse_address(options_.rendezvous);
       if (!address) return by_file(options_.rendezvous);
+    }
+    if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
+        !is_said_near(address->host)) {
+      return wrong(
+          fmt::format("{} is 127.… on this machine itself (see /etc/hosts), where other machines do not reach it; give "
+                      "--listen HOST:{} with the address by which they do, or 0.0.0.0",
+                      address->host, address->port));
     }
     if (address && part_.coordinates) return coordinate_at(listen_.value_or(*address), real::Gathering::Spawn::kFirst);
     if (address) return join_at(*address);

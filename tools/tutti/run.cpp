@@ -1,5 +1,8 @@
 #include "tools/tutti/run.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <cstdlib>
 
 #include "real/tcp_executor.h"
@@ -27,7 +30,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // A worker that was started here is ended by its coordinator, in order.
+  // A worker that was started here is ended by its coordinator, in order; or goes with it, also while it is stopped.
+  if (quiet) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
   const real::WorkerEnd end = real::work(join);
@@ -95,6 +99,11 @@ int worker(const WorkerOptions& options) {
             ? "this is rank 0, which coordinates: start tutti run SCENARIO there"
             : "--join is missing; say where the coordinator is, as tutti run SCENARIO --listen HOST:PORT tells"));
   }
+  if (part->launch && options.worker >= 0)
+    return report(
+        Error::request(fmt::format("--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
+                                   "give --launcher none",
+                                   options.worker, to_string(part->launch->launcher), part->launch->rank)));
   return join_run(*part, options.worker, options.listen, options.child);
 }
 

@@ -214,7 +214,7 @@ def conditions(arguments):
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     mpich = first_line(["mpichversion"], r"MPICH Version:\s*(\S+)")
-    open_mpi = first_line(["mpirun.openmpi", "--version"], r"Open MPI\)? (\S+)")
+    open_mpi = first_line(["mpirun.openmpi", "--version"], r"\((?:OpenRTE|Open MPI)\) (\S+)")
     tutti = first_line([arguments.programs + "/bin/tutti", "--version"], "(.*)")
     return "; ".join([
         f"{os.cpu_count()} CPUs ({model[1] if model else '?'}), Linux {os.uname().release}",
