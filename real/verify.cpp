@@ -1,6 +1,7 @@
 #include "real/verify.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -35,7 +36,6 @@ int significand_bits(DataType type) {
   }
 }
 
-bool is_integer(DataType type) { return type == DataType::kInt32 || type == DataType::kInt64; }
 /// The result is one of the inputs.
 bool chooses(Operation operation) { return operation == Operation::kMin || operation == Operation::kMax; }
 bool is_half(DataType type) { return type == DataType::kFloat16 || type == DataType::kBfloat16; }
@@ -58,6 +58,20 @@ double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::
   return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(below));
 }
 
+/// As the type has it. (The two that there is most of are not worth a call.)
+double rounded(DataType type, double value) {
+  if (type == DataType::kFloat64) return value;
+  if (type == DataType::kFloat32) return static_cast<double>(static_cast<float>(value));
+  std::uint64_t room = 0;
+  set_element(type, &room, 0, value);
+  return element_at(type, &room, 0);
+}
+
+double value_at(DataType type, const std::byte* data, std::int64_t element) {
+  if (type == DataType::kFloat32) return static_cast<double>(reinterpret_cast<const float*>(data)[element]);
+  return element_at(type, data, element);
+}
+
 double float_input(const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::uint64_t bits = bits_of(reduced.key, rank, element);
   if (is_half(reduced.type) && !chooses(reduced.operation)) {
@@ -66,9 +80,7 @@ double float_input(const Reduced& reduced, Rank rank, std::int64_t element) {
   }
   const double share = static_cast<double>(bits >> 11) * 0x1p-53;
   const double value = reduced.operation == Operation::kProduct ? 0.9375 + share / 8 : 0.5 + share;
-  std::uint64_t room = 0;
-  set_element(reduced.type, &room, 0, value);
-  return element_at(reduced.type, &room, 0);
+  return rounded(reduced.type, value);
 }
 
 template <class Integer>
@@ -89,7 +101,8 @@ Integer combined(Operation operation, Integer a, Integer b) {
   return a;
 }
 
-long double combined(Operation operation, long double a, long double b) {
+template <class Real>
+Real combined_reals(Operation operation, Real a, Real b) {
   switch (operation) {
     case Operation::kSum: return a + b;
     case Operation::kProduct: return a * b;
@@ -123,6 +136,37 @@ int roundings(const Reduced& reduced) {
   return reduced.contributors + 1;
 }
 
+/// `Real` has more bits than the type: what the reference rounds itself is lost in the tolerance.
+template <class Real>
+std::optional<WrongElement> find_wrong_real(const Reduced& reduced, std::int64_t elements,
+                                            const std::vector<Rank>& ranks,
+                                            const std::vector<const std::byte*>& results) {
+  const double unit = std::ldexp(1, -significand_bits(reduced.type));
+  const double bound = roundings(reduced) * unit;
+  // Block by block and rank by rank, so that inputs of several elements are made at once.
+  std::array<Real, 256> block;
+  for (std::int64_t begin = 0; begin < elements; begin += std::ssize(block)) {
+    const std::int64_t count = std::min<std::int64_t>(std::ssize(block), elements - begin);
+    for (Rank r = 0; r < reduced.contributors; ++r) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        Real& result = block[static_cast<std::size_t>(i)];
+        const auto input = static_cast<Real>(float_input(reduced, r, begin + i));
+        result = r == 0 ? input : combined_reals(reduced.operation, result, input);
+      }
+    }
+    for (std::int64_t e = begin; e < begin + count; ++e) {
+      const auto expected =
+          static_cast<double>(block[static_cast<std::size_t>(e - begin)] * static_cast<Real>(reduced.factor));
+      const double tolerance = bound * std::abs(expected);
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const double got = value_at(reduced.type, results[i], e);
+        if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], e, got, expected, tolerance};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements) {
@@ -141,22 +185,12 @@ void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t ele
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& results) {
-  if (reduced.type == DataType::kInt32) return find_wrong_integer<std::int32_t>(reduced, elements, ranks, results);
-  if (is_integer(reduced.type)) return find_wrong_integer<std::int64_t>(reduced, elements, ranks, results);
-  const double unit = std::ldexp(1, -significand_bits(reduced.type));
-  for (std::int64_t e = 0; e < elements; ++e) {
-    // In more bits than any of the types has: what this rounds itself is lost in the tolerance.
-    long double result = float_input(reduced, 0, e);
-    for (Rank r = 1; r < reduced.contributors; ++r)
-      result = combined(reduced.operation, result, static_cast<long double>(float_input(reduced, r, e)));
-    const auto expected = static_cast<double>(result * static_cast<long double>(reduced.factor));
-    const double tolerance = roundings(reduced) * unit * std::abs(expected);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const double got = element_at(reduced.type, results[i], e);
-      if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], e, got, expected, tolerance};
-    }
+  switch (reduced.type) {
+    case DataType::kInt32: return find_wrong_integer<std::int32_t>(reduced, elements, ranks, results);
+    case DataType::kInt64: return find_wrong_integer<std::int64_t>(reduced, elements, ranks, results);
+    case DataType::kFloat64: return find_wrong_real<long double>(reduced, elements, ranks, results);
+    default: return find_wrong_real<double>(reduced, elements, ranks, results);
   }
-  return std::nullopt;
 }
 
 }  // namespace tutti::real

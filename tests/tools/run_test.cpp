@@ -17,6 +17,7 @@
 
 #include "core/strategy/strategy.h"
 #include "core/timeline/reader.h"
+#include "tests/support/clusters.h"
 #include "tests/support/program.h"
 
 namespace tutti::test {
@@ -272,6 +273,20 @@ TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(folder.read("t.tutti"), before);
   EXPECT_THAT(ran.err, HasSubstr("no step had ended; " + older + " stays as it was"));
+}
+
+TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
+  const TemporaryFolder folder;
+  const std::string file = source_folder() + "/scenarios/04_resnet50_ring.textproto";
+  const std::string predicted = folder.file("mine.tutti"), real = folder.file("real.tutti");
+  ASSERT_EQ(run_tutti({"simulate", file, "--timeline", predicted}).status, 0);
+  const Outcome ran = run_tutti({"run", file, "--timeline", real, "--steps", "1"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right"));
+  const Outcome compared = run_tutti({"compare", predicted, real});
+  EXPECT_EQ(compared.status, 0) << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("packs of the last step, the largest difference first"));
+  EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
 }
 
 TEST(RunForReal, RefusesWhatItCannotRun) {
