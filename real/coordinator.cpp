@@ -64,8 +64,7 @@ class Coordinator {
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   const Listener& listener_;
-  double time_scale_;       ///< 0: nothing is emulated
-  double timeout_seconds_;  ///< of the scenario's clock
+  double time_scale_;  ///< 0: nothing is emulated
   RunId run_{};
   Children children_;  // ended after the crew was dismissed
   Crew crew_;
@@ -85,9 +84,8 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       sink_(sink),
       listener_(listener),
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
-      timeout_seconds_(options.timeout_seconds * std::max(1.0, time_scale_)),
       crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control,
-            std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(timeout_seconds_))),
+            std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
 }
@@ -222,7 +220,7 @@ Expected<void> Coordinator::assign() {
   assignment.set_record_packs(record_.level >= core::RecordLevel::kPacks);
   assignment.set_record_steps(record_.level >= core::RecordLevel::kSteps);
   assignment.set_most_spans(record_.most_spans / static_cast<std::int64_t>(crew_.size()));
-  assignment.set_timeout_seconds(timeout_seconds_);
+  assignment.set_timeout_seconds(options_.timeout_seconds);
   assignment.set_time_scale(time_scale_);
   assignment.set_busy(options_.busy);
   assignment.set_backend(to_string(options_.backend));

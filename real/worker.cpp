@@ -224,6 +224,10 @@ class Worker {
     const auto collectives = collectives_for(*backend, ground_->transport(), ground_->devices());
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = ground_->scale();
+    // Whoever waits here may wait for what takes long there only because it is slowed down.
+    if (ground_->emulates())
+      options.timeout =
+          std::min<std::chrono::duration<double>>(options.timeout * std::max(1.0, order.time_scale()), kLongestHere);
     options.replay_launch = order.time_scale() > 0;
     options.busy = order.busy();
     run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options, *collectives);

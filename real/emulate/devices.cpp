@@ -1,6 +1,7 @@
 #include "real/emulate/devices.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::real {
 
@@ -32,7 +33,7 @@ bool EmulatedDevices::perform(const Work& work, Ticket ticket) {
   std::vector<Clock::time_point>& threads = free_[device];
   threads.resize(static_cast<std::size_t>(rates.threads));
   const auto first = std::min_element(threads.begin(), threads.end());
-  *first = std::max(*first, timers_.now()) + scale_.here(time);
+  *first = later(std::max(*first, timers_.now()), scale_.here(time));
   timers_.at(*first, [this, ticket] { done_.push_back(ticket); });
   return false;
 }

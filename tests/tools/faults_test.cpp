@@ -90,6 +90,26 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
     expect_failed(run.worker(w), AllOf(HasSubstr("the run has failed: "), named), "survivor");
 }
 
+/// Everything is slowed down, the moment excepted at which somebody notices.
+TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
+  ClusterRun run(long_ring_of(2, 3, 500), {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
+  run.join({"--worker", "0"});
+  run.join({"--worker", "1"});
+  let_it_run(run);
+  run.worker(1).signal(SIGSTOP);
+  const auto named = HasSubstr("worker 1 has ");
+  expect_failed(run.coordinator(), AllOf(named, HasSubstr("said nothing for")), "coordinator");
+  expect_failed(run.worker(0), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+}
+
+TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", ring_of(1, 1));
+  const Outcome outcome =
+      run_tutti({"run", file, "--emulate", "--time-scale", "1000000", "--timeout-seconds", "86400"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
 TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
   ClusterRun run(long_ring_of(2));
   for (const char* number : {"0", "1"}) run.join({"--worker", number});

@@ -112,7 +112,8 @@ void add_run(CLI::App& app, RealRunOptions& o) {
   c->add_flag("--emulate", o.emulate, "At the pace of the scenario's links and devices, slowed down as far as need be");
   c->add_option("--time-scale", o.time_scale, "How many times slower to emulate (default: chosen for this machine)");
   c->add_option("--timeout-seconds", o.timeout_seconds,
-                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed")
+                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed (with "
+                "--emulate the former on the scenario's clock)")
       ->capture_default_str();
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");
   c->add_option("--transport", o.transport, "Between workers: tcp, or shm (memory that they share)")
