@@ -31,6 +31,8 @@ class Timers {
   [[nodiscard]] Clock::time_point next() const { return queue_.empty() ? Clock::time_point::max() : queue_.top().when; }
   /// The moment of what is being handled; outside of run_due(), the time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
+  /// What the clock shows, whatever is being handled.
+  [[nodiscard]] Clock::time_point clock() const { return clock_(); }
 
  private:
   struct Entry {

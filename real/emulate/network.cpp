@@ -47,6 +47,11 @@ namespace {
 /// A piece whose sender's lane is from here on tells of a slot: content is the moment at which it became free.
 constexpr core::Lane kSlotLane = 1 << 24;
 
+/// Whose slot such a piece tells of.
+Channel freed_by(const Channel& back) {
+  return {back.collective, back.to, back.to_lane, back.from, back.from_lane - kSlotLane};
+}
+
 }  // namespace
 
 EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const TimeScale& scale, Timers& timers)
@@ -55,6 +60,9 @@ EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const
       scale_(scale),
       timers_(timers),
       paths_(plan.packs.front().collective.group.cluster(), core::NetworkModel::kFifo),
+      traffic_(plan, paths_, [&below](core::Rank rank) { return below.is_local(rank); }),
+      opened_(timers.clock()),
+      furthest_(std::min(2 * scale.here(traffic_.one_after_the_other()), kLongestHere)),
       free_(static_cast<std::size_t>(paths_.resources())) {}
 
 EmulatedNetwork::~EmulatedNetwork() = default;
@@ -66,7 +74,7 @@ void EmulatedNetwork::connect(Receiver& receiver, Devices& devices) {
 
 core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
   auto polled = below_.poll(until);
-  if (polled && !failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
+  if (!failure_.empty()) return tl::make_unexpected(core::Error::run(failure_));
   return polled;
 }
 
@@ -102,17 +110,17 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
   Clock::time_point& free = free_[static_cast<std::size_t>(hop.resource)];
   const Clock::time_point head = std::max(head_here, free);
   const Clock::duration moving = scale_.here(core::transfer_time(core::Bytes(message->total), hop.rate));
-  const Clock::time_point tail = std::max(head + moving, message->tail);
+  const Clock::time_point tail = std::max(later(head, moving), message->tail);
   free = tail;
   if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
   const Clock::duration latency = scale_.here(hop.latency);
-  message->tail = tail + latency;
+  message->tail = later(tail, latency);
   if (hop.nexts == 0) {
     timers_.at(message->tail, [this, message] { arrive(message); });
     return;
   }
   const std::size_t next = index + 1;
-  const Clock::time_point arrives = (hops[next].staged ? tail : head) + latency;
+  const Clock::time_point arrives = later(hops[next].staged ? tail : head, latency);
   if (next == message->own_hops && !message->local) return hand_over(message, arrives);
   // At once if it is there at once: before others that come to the link at the same moment.
   if (arrives == head_here) return serve(message, next, arrives);
@@ -239,59 +247,91 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
 
 // --- receiving ---
 
+void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
+  const std::int32_t worker = plan_.packs.front().collective.group.device(peer).worker;
+  if (failure_.empty()) failure_ = fmt::format("worker {} {}", worker, what);
+}
+
+/// A stamp may be of that time.
+bool EmulatedNetwork::may_say(std::int64_t from_ns, std::int64_t to_ns) const {
+  const std::int64_t latest = later(timers_.clock(), furthest_).time_since_epoch().count();
+  return from_ns >= opened_.time_since_epoch().count() && from_ns <= to_ns && to_ns <= latest;
+}
+
 std::byte* EmulatedNetwork::place(const Piece& piece) {
+  if (piece.channel.from_lane < kSlotLane) return place_message(piece);
+  const Channel freed = freed_by(piece.channel);
+  const Traffic::Connection* const connection = traffic_.find(freed);
+  const bool ours =
+      connection && connection->slots != core::kUnlimitedCredits && is_local(freed.from) && !is_local(freed.to);
+  const bool whole = piece.offset == 0 && piece.length == piece.total && piece.length == sizeof slot_stamp_;
+  return ours && whole ? reinterpret_cast<std::byte*>(&slot_stamp_) : nullptr;
+}
+
+std::byte* EmulatedNetwork::place_message(const Piece& piece) {
   static constexpr auto kStamp = static_cast<std::int64_t>(sizeof(Stamp));
   const Channel& channel = piece.channel;
-  if (channel.collective.pack >= plan_.packs.size()) return nullptr;
-  if (channel.from_lane >= kSlotLane) {
-    const bool whole = piece.offset == 0 && piece.length == piece.total && piece.length == sizeof slot_stamp_;
-    return whole ? reinterpret_cast<std::byte*>(&slot_stamp_) : nullptr;
-  }
-  const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
-  const core::Schedule& schedule = *collective.schedule;
-  const auto is_lane = [&](core::Rank rank, core::Lane lane) {
-    return rank >= 0 && rank < schedule.ranks() && lane >= 0 && lane < schedule.lanes(rank);
-  };
-  if (!is_lane(channel.from, channel.from_lane) || !is_lane(channel.to, channel.to_lane) || piece.total < kStamp ||
-      piece.total > kStamp + collective.bytes().count())
+  const Traffic::Connection* const connection = traffic_.find(channel);
+  if (!connection || is_local(channel.from) || !is_local(channel.to) || piece.total < kStamp ||
+      piece.total - kStamp > connection->most_bytes)
     return nullptr;
-  MessagePointer& message = receiving_[channel];
   if (piece.offset == 0) {
-    if (message || piece.length != kStamp) return nullptr;
-    message = new_message(piece, piece.total - kStamp);
-    message->bytes.resize(static_cast<std::size_t>(piece.total));
-  } else if (!message || message->here != piece.offset || message->total != piece.total - kStamp) {
-    return nullptr;
+    if (piece.length != kStamp || !receiver_->is_open(channel.collective)) return nullptr;
+    Incoming& incoming = receiving_[channel];
+    if (incoming.message || incoming.under_way >= std::min<std::int64_t>(connection->messages, connection->slots))
+      return nullptr;
+    ++incoming.under_way;
+    incoming.message = new_message(piece, piece.total - kStamp);
+    incoming.message->bytes.resize(static_cast<std::size_t>(piece.total));
+    return incoming.message->bytes.data();
   }
-  return message->bytes.data() + piece.offset;
+  const auto found = receiving_.find(channel);
+  if (found == receiving_.end() || !found->second.message) return nullptr;
+  Message& message = *found->second.message;
+  const bool goes_on =
+      message.here == piece.offset && message.total == piece.total - kStamp && message.number == piece.message;
+  return goes_on ? message.bytes.data() + piece.offset : nullptr;
 }
 
 void EmulatedNetwork::arrived(const Piece& piece) {
-  const Channel& back = piece.channel;
-  if (back.from_lane >= kSlotLane) {
-    const Channel freed{back.collective, back.to, back.to_lane, back.from, back.from_lane - kSlotLane};
-    timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
-      if (!receiver_->slot_freed(freed)) failure_ = fmt::format("rank {} frees a slot that was not taken", freed.to);
-    });
-    return;
-  }
-  const MessagePointer message = receiving_.at(piece.channel);
+  if (piece.channel.from_lane >= kSlotLane) return slot_arrived(freed_by(piece.channel));
+  const MessagePointer message = receiving_.at(piece.channel).message;
   message->here = piece.offset + piece.length;
   if (!message->stamped) {
     message->stamped = true;
     Stamp stamp;
     std::memcpy(&stamp, message->bytes.data(), sizeof stamp);
+    if (!may_say(stamp.head_ns, stamp.tail_ns))
+      return fail(piece.channel.from, "stamped a message with a time at which it cannot come");
     const Clock::time_point head{std::chrono::nanoseconds(stamp.head_ns)};
     message->tail = Clock::time_point(std::chrono::nanoseconds(stamp.tail_ns));
     timers_.at(head, [this, message] { serve(message, message->own_hops, timers_.now()); });
   }
   if (message->here < static_cast<std::int64_t>(message->bytes.size())) return;
-  receiving_.erase(piece.channel);
+  receiving_.at(piece.channel).message.reset();
   ++punctuality_.messages;
   if (!message->due) return;
   ++punctuality_.late;
   punctuality_.latest = std::max(punctuality_.latest, Clock::now() - message->tail);
   deliver(message);
+}
+
+/// Told by its stamp: when the interpreter may know.
+void EmulatedNetwork::slot_arrived(const Channel& freed) {
+  if (!receiver_->is_open(freed.collective)) return;  // one of the last of a collective that is over here
+  if (!may_say(slot_stamp_, slot_stamp_))
+    return fail(freed.to, "stamped a slot with a time at which it cannot be free");
+  if (slots_coming_[freed] >= traffic_.find(freed)->slots) return fail(freed.to, "frees a slot that nobody had taken");
+  ++slots_coming_[freed];
+  timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
+    if (--slots_coming_[freed] == 0) slots_coming_.erase(freed);
+    if (!receiver_->slot_freed(freed)) fail(freed.to, "frees a slot that nobody had taken");
+  });
+}
+
+/// Between ranks of this process. Others tell by a piece with a stamp.
+bool EmulatedNetwork::slot_freed(const Channel& channel) {
+  return traffic_.find(channel) && is_local(channel.to) && receiver_->slot_freed(channel);
 }
 
 /// The last link has let the message go.
@@ -302,11 +342,16 @@ void EmulatedNetwork::arrive(const MessagePointer& message) {
 
 void EmulatedNetwork::deliver(const MessagePointer& message) {
   const Piece whole{message->channel, message->total, 0, message->total, message->number};
+  if (!message->local) {
+    const auto incoming = receiving_.find(message->channel);
+    if (--incoming->second.under_way == 0) receiving_.erase(incoming);
+  }
   std::byte* const to = receiver_->place(whole);
   if (!to) {
-    failure_ = fmt::format("a message that its schedule does not have (pack {}, from rank {} to rank {}, {} bytes)",
-                           whole.channel.collective.pack, whole.channel.from, whole.channel.to, whole.total);
-    return;
+    return fail(
+        whole.channel.from,
+        fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} bytes)",
+                    whole.channel.collective.pack, whole.channel.from, whole.channel.to, whole.total));
   }
   const std::byte* const from =
       message->bytes.data() + (message->bytes.size() - static_cast<std::size_t>(message->total));

@@ -9,6 +9,7 @@
 #include "core/network/path.h"
 #include "core/strategy/plan.h"
 #include "real/emulate/scale.h"
+#include "real/emulate/traffic.h"
 #include "real/timers.h"
 #include "real/transport/transport.h"
 
@@ -21,7 +22,13 @@ namespace tutti::real {
 /// (the simulator's `fifo`, docs/models.md). A message goes through its sender's links there; then it travels for real,
 /// in front of it a stamp that says when its head and its tail come to the receiver's first link; there it goes through
 /// the receiver's links, and is handed to the interpreter as a whole when the last link would have let its tail go, or
-/// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of the monotonic clock: all processes share a machine.
+/// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of
+/// the monotonic clock: all processes share a machine.
+///
+/// What peers say is held against the schedules (Traffic) and against the clock. Nobody sends before this network is
+/// there, as steps begin when everybody is ready for them; and no link is further behind than by all that two steps send,
+/// as a rank that begins a step has taken something from all the others in the one before the last. A stamp before or
+/// beyond that would at best let everyone wait for nothing.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// REQUIRES: all outlive the network; `below` is connected to nobody else.
@@ -56,7 +63,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   // As the transport below sees it.
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
-  bool slot_freed(const Channel& channel) override { return receiver_->slot_freed(channel); }
+  bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
 
   MessagePointer new_message(const Piece& piece, std::int64_t total);
@@ -68,6 +75,10 @@ class EmulatedNetwork : public Transport, private Receiver {
   void let_go(const MessagePointer& message);
   void arrive(const MessagePointer& message);
   void deliver(const MessagePointer& message);
+  std::byte* place_message(const Piece& piece);
+  void slot_arrived(const Channel& freed);
+  [[nodiscard]] bool may_say(std::int64_t from_ns, std::int64_t to_ns) const;
+  void fail(core::Rank peer, const std::string& what);
 
   const core::Plan& plan_;
   Transport& below_;
@@ -75,9 +86,18 @@ class EmulatedNetwork : public Transport, private Receiver {
   Timers& timers_;
   Receiver* receiver_ = nullptr;
   core::PathBook paths_;
+  Traffic traffic_;
+  Clock::time_point opened_;                               ///< no stamp is of before
+  Clock::duration furthest_;                               ///< … nor so far ahead
   std::vector<Clock::time_point> free_;                    ///< when each resource has served those before
   std::map<Channel, std::deque<MessagePointer>> sending_;  ///< the last is the one that pieces are added to
-  std::map<Channel, MessagePointer> receiving_;            ///< not yet here to the end
+  /// Of a connection from another process.
+  struct Incoming {
+    MessagePointer message;      ///< not yet here to the end
+    std::int64_t under_way = 0;  ///< with those that wait for their links
+  };
+  std::map<Channel, Incoming> receiving_;
+  std::map<Channel, std::int64_t> slots_coming_;  ///< freed, and not yet told
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< what they are sent from

@@ -77,6 +77,7 @@ class Interpreter : public Collectives, public Receiver {
   bool take(const Piece& piece, const std::byte* bytes) override;
   bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
+  [[nodiscard]] bool is_open(CollectiveTag tag) const override { return instances_.contains(tag); }
   void worked(Ticket ticket) override;
 
  private:

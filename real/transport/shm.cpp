@@ -157,6 +157,11 @@ struct ShmTransport::State {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
   }
 
+  [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    return place < worker_of.size() && worker_of[place] == peer.worker;
+  }
+
   void fail(const Peer& peer, const std::string& what) {
     if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
   }
@@ -286,11 +291,11 @@ struct ShmTransport::State {
       const Piece& piece = message->header.piece;
       std::int64_t length = 0;
       if (message->header.kind == Header::Kind::kSlot) {
-        if (!receiver->slot_freed(piece.channel)) fail(peer, "frees a slot that nobody had taken");
+        if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
+          fail(peer, "frees a slot that nobody had taken");
       } else {
         length = piece.length;
-        const auto from = static_cast<std::size_t>(piece.channel.from);
-        if (from >= worker_of.size() || worker_of[from] != peer.worker) {
+        if (!is_of(peer, piece.channel.from)) {
           fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
         } else if (!receiver->take(piece, message->payload)) {
           fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "

@@ -91,6 +91,11 @@ struct TcpTransport::State {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
   }
 
+  [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    return place < worker_of.size() && worker_of[place] == peer.worker;
+  }
+
   void fail(const Peer& peer, const std::string& what) {
     if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
   }
@@ -213,11 +218,11 @@ struct TcpTransport::State {
       peer.begin += kHeaderBytes;
       if (!header) return fail(peer, "sent something that is no message of Tutti");
       if (header->kind == Header::Kind::kSlot) {
-        if (!receiver->slot_freed(header->piece.channel)) return fail(peer, "frees a slot that nobody had taken");
+        if (!is_of(peer, header->piece.channel.to) || !receiver->slot_freed(header->piece.channel))
+          return fail(peer, "frees a slot that nobody had taken");
         continue;
       }
-      const auto from = static_cast<std::size_t>(header->piece.channel.from);
-      if (from >= worker_of.size() || worker_of[from] != peer.worker)
+      if (!is_of(peer, header->piece.channel.from))
         return fail(peer, fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
       const auto length = static_cast<std::size_t>(header->piece.length);
       std::byte* const bytes = peer.buffer.data() + peer.begin;

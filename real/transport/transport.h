@@ -60,6 +60,8 @@ class Receiver {
   virtual bool slot_freed(const Channel& channel) = 0;
   /// What `ticket` was given for has left the sender's memory.
   virtual void sent(Ticket ticket) = 0;
+  /// The collective is under way here: its messages may come.
+  [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
 };
 
 /// Moves pieces between ranks. Pieces of a message and messages of a channel arrive whole and in order; different

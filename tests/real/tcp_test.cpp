@@ -51,6 +51,34 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
   }
 }
 
+TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
+  const auto cluster = test::plain_cluster(3);
+  core::RingOptions options;
+  options.credits = 2;
+  const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300);
+  for (const int says : {1, 2}) {
+    const auto [first, of_first] = connected();
+    const auto [second, of_second] = connected();
+    TcpTransport transport({-1, first, second}, {0, 1, 2}, {});
+    Nobody done;
+    HostDevices devices;
+    Interpreter interpreter(transport, devices, done, false);
+    transport.connect(interpreter, devices);
+    std::vector<std::byte> data(1200);
+    interpreter.open({0, 0}, collective, Operation::kSum, {0}, {data.data()});
+    interpreter.start({0, 0}, 0);
+    interpreter.run_ready();  // sends to rank 1
+    const HeaderBytes slot = encode({Header::Kind::kSlot, {{{0, 0}, 0, 0, 1, 0}}});
+    ASSERT_EQ(::send(says == 1 ? of_first : of_second, slot.data(), slot.size(), 0), static_cast<ssize_t>(slot.size()));
+    core::Expected<void> result;
+    for (int i = 0; i < 5 && result; ++i)
+      result = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(20));
+    EXPECT_EQ(result ? "" : result.error().message(), says == 1 ? "" : "worker 2 frees a slot that nobody had taken");
+    ::close(of_first);
+    ::close(of_second);
+  }
+}
+
 TEST(Wire, HeadersSurviveTheWayThereAndNothingElseIsOne) {
   const Header header{Header::Kind::kPiece, {{{1, 2}, 3, 4, 5, 6}, 1000, 400, 600, 0xabcdef}};
   const auto back = decode(encode(header));
