@@ -1,78 +1,207 @@
-// libFuzzer: any bytes from a peer that is let in. Headers are decoded and handed to a running collective as the TCP
-// transport does it; whatever they are, the collective takes them, refuses them or fails, without a crash and in memory
-// that the schedule bounds.
+// libFuzzer: any bytes from a peer that is let in, by each way on which they come in. Whatever they are, the collective
+// takes them, refuses them or fails, without a crash, in memory that the schedule bounds, and without waiting for a time
+// that never comes. The first byte chooses the way:
+//
+//     0  headers and payloads, placed and then there   1  the same, whole from a buffer
+//     2  a socket of the TCP transport                 3  the emulated network, by a clock of its own
 
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
+#include "core/base/check.h"
+#include "real/emulate/devices.h"
+#include "real/emulate/network.h"
 #include "real/interpreter/interpreter.h"
+#include "real/transport/tcp.h"
 #include "real/transport/wire.h"
 #include "tests/support/clusters.h"
 
 namespace {
 
 using namespace tutti;
+using Bytes = std::span<const std::byte>;
+using Clock = real::Timers::Clock;
 
 class Nobody : public real::InterpreterListener {
   void rank_done(real::CollectiveTag, core::Rank) override {}
   void step_done(const real::StepDone&) override {}
 };
 
-/// Takes everything and sends it nowhere; senders get their memory back at once.
+/// Takes everything and sends it nowhere; senders get their memory back at the next poll. Rank 0 is here.
 class Sink : public real::Transport {
  public:
   bool send(const real::Piece&, const std::byte*, real::Ticket ticket) override {
-    tickets.push_back(ticket);
+    tickets_.push_back(ticket);
     return false;
   }
   void free_slot(const real::Channel&) override {}
-  core::Expected<void> poll(Clock::time_point) override { return {}; }
-  void connect(real::Receiver&, real::Devices&) override {}
-  [[nodiscard]] bool flushed() const override { return true; }
-  [[nodiscard]] bool is_local(core::Rank) const override { return false; }
-  std::vector<real::Ticket> tickets;
+  core::Expected<void> poll(Clock::time_point) override {
+    for (const real::Ticket ticket : std::exchange(tickets_, {})) receiver_->sent(ticket);
+    return {};
+  }
+  void connect(real::Receiver& receiver, real::Devices&) override { receiver_ = &receiver; }
+  [[nodiscard]] bool flushed() const override { return tickets_.empty(); }
+  [[nodiscard]] bool is_local(core::Rank rank) const override { return rank == 0; }
+  [[nodiscard]] real::Receiver& receiver() { return *receiver_; }
+
+ private:
+  real::Receiver* receiver_ = nullptr;
+  std::vector<real::Ticket> tickets_;
 };
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+/// A ring with slots, and a shuffle whose lanes take what comes first.
+const core::Plan& plan() {
   static const auto cluster = test::plain_cluster(3);
-  core::RingOptions options;
-  options.credits = 2;
-  options.most_elements_per_message = 40;
-  const core::Collective ring = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300);
-  const core::Collective shuffle = test::on_plain_cluster(
-      *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300);
-  Sink sink;
-  Nobody nobody;
-  real::HostDevices devices;
-  real::Interpreter interpreter(sink, devices, nobody, false);
-  std::vector<std::byte> first(1200), second(1200);
-  interpreter.open({0, 0}, ring, real::Operation::kSum, {0}, {first.data()});
-  interpreter.open({0, 1}, shuffle, real::Operation::kSum, {0}, {second.data()});
-  interpreter.start({0, 0}, 0);
-  interpreter.start({0, 1}, 0);
-  std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
-  while (bytes.size() >= real::kHeaderBytes) {
+  static const core::Plan made = [] {
+    core::RingOptions options;
+    options.credits = 2;
+    options.most_elements_per_message = 40;
+    core::Plan plan;
+    plan.packs.push_back({{}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300), {}, {}});
+    plan.packs.push_back(
+        {{},
+         test::on_plain_cluster(
+             *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300),
+         {},
+         {}});
+    return plan;
+  }();
+  return made;
+}
+
+/// Rank 0 of both collectives, begun.
+struct Target {
+  Target(real::Transport& transport, real::Devices& devices) : interpreter(transport, devices, nobody, false) {
+    transport.connect(interpreter, devices);
+    for (std::uint32_t p = 0; p < 2; ++p)
+      interpreter.open({0, p}, plan().packs[p].collective, real::Operation::kSum, {0}, {data[p].data()});
+    for (std::uint32_t p = 0; p < 2; ++p) interpreter.start({0, p}, 0);
     interpreter.run_ready();
-    for (const real::Ticket ticket : std::exchange(sink.tickets, {})) interpreter.sent(ticket);
+  }
+  std::array<std::vector<std::byte>, 2> data{std::vector<std::byte>(1200), std::vector<std::byte>(1200)};
+  Nobody nobody;
+  real::Interpreter interpreter;
+};
+
+/// As a transport does it, one message after the other; `go_on` follows each.
+void feed(Bytes bytes, real::Receiver& receiver, bool whole, const std::function<bool()>& go_on) {
+  while (bytes.size() >= real::kHeaderBytes) {
     const auto header = real::decode(bytes.first<real::kHeaderBytes>());
     bytes = bytes.subspan(real::kHeaderBytes);
     if (!header) continue;
     if (header->kind == real::Header::Kind::kSlot) {
-      static_cast<void>(interpreter.slot_freed(header->piece.channel));
-      continue;
+      static_cast<void>(receiver.slot_freed(header->piece.channel));
+    } else {
+      const std::size_t length = std::min(bytes.size(), static_cast<std::size_t>(header->piece.length));
+      if (whole) {
+        // In memory of just this size, so that nobody reads beyond it.
+        std::vector<std::byte> payload(static_cast<std::size_t>(header->piece.length));
+        std::copy_n(bytes.begin(), length, payload.begin());
+        if (!receiver.take(header->piece, payload.data())) continue;
+      } else {
+        std::byte* const to = receiver.place(header->piece);
+        if (!to) continue;
+        std::copy_n(bytes.begin(), length, to);
+        receiver.arrived(header->piece);
+      }
+      bytes = bytes.subspan(length);
     }
-    std::byte* const to = interpreter.place(header->piece);
-    if (!to) continue;
-    const std::size_t length = std::min(bytes.size(), static_cast<std::size_t>(header->piece.length));
-    std::copy_n(bytes.begin(), length, to);
-    bytes = bytes.subspan(length);
-    interpreter.arrived(header->piece);
+    if (!go_on()) return;
   }
-  interpreter.run_ready();
+}
+
+void into_the_interpreter(Bytes bytes, bool whole) {
+  Sink sink;
+  real::HostDevices devices;
+  Target target(sink, devices);
+  feed(bytes, target.interpreter, whole, [&] {
+    target.interpreter.run_ready();
+    static_cast<void>(sink.poll({}));
+    return true;
+  });
+  static_cast<void>(target.interpreter.where_it_stands());
+}
+
+/// Worker 1, with ranks 1 and 2, says it all, in portions of 16 bytes to 4 KiB, as the first byte says; then it is gone.
+void into_a_socket(Bytes bytes) {
+  if (bytes.empty()) return;
+  const std::size_t portion = 16 * (1 + static_cast<std::size_t>(bytes[0]));
+  bytes = bytes.subspan(1);
+  int ends[2];
+  TUTTI_CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "no sockets");
+  {
+    real::TcpTransport transport({-1, ends[0]}, {0, 1, 1}, {std::chrono::microseconds(0)});
+    real::HostDevices devices;
+    Target target(transport, devices);
+    bool on = true;
+    const auto go_on = [&] {
+      on = on && transport.poll({}) && target.interpreter.poll();
+      std::array<std::byte, 4096> sink;
+      while (::recv(ends[1], sink.data(), sink.size(), MSG_DONTWAIT) > 0) {
+      }
+    };
+    while (on && !bytes.empty()) {
+      const Bytes part = bytes.first(std::min(portion, bytes.size()));
+      TUTTI_CHECK(::send(ends[1], part.data(), part.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(part.size()),
+                  "the socket takes no {} bytes", part.size());
+      bytes = bytes.subspan(part.size());
+      go_on();
+    }
+    ::shutdown(ends[1], SHUT_WR);
+    for (int i = 0; on && i < 100; ++i) go_on();
+    TUTTI_CHECK(!on, "a peer that is gone is not noticed");
+  }
+  ::close(ends[1]);
+}
+
+void into_the_emulated_network(Bytes bytes) {
+  /// All that is sent, with every link's latency, takes far less.
+  constexpr std::chrono::minutes kLong{1};
+  Clock::time_point clock{};
+  real::Timers timers(std::chrono::hours(24), [&clock] { return clock; });
+  Sink sink;
+  const real::TimeScale scale{50};
+  real::EmulatedDevices devices(plan().packs.front().collective.group, scale, timers);
+  real::EmulatedNetwork network(plan(), sink, scale, timers);
+  Target target(network, devices);
+  bool on = true;
+  const auto once = [&] {
+    static_cast<void>(devices.poll(target.interpreter));
+    on = on && target.interpreter.poll() && network.poll({});
+  };
+  const auto pass_time = [&] {
+    TUTTI_CHECK(timers.next() < clock + kLong, "waits for {} ns", timers.next().time_since_epoch().count());
+    clock = std::max(clock, timers.next());
+    timers.run_due(once);
+  };
+  feed(bytes, sink.receiver(), false, [&] {
+    once();
+    if (on && timers.next() != Clock::time_point::max()) pass_time();
+    return on;
+  });
+  while (on && timers.next() != Clock::time_point::max()) pass_time();
+  static_cast<void>(target.interpreter.where_it_stands());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const Bytes rest(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
+  switch (data[0] % 4) {
+    case 0: into_the_interpreter(rest, false); break;
+    case 1: into_the_interpreter(rest, true); break;
+    case 2: into_a_socket(rest); break;
+    default: into_the_emulated_network(rest); break;
+  }
   return 0;
 }

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the wire's fuzzer: what honest peers say to rank 0, by every way (wire_fuzz.cpp).
+
+    tests/fuzz/wire_seeds.py FOLDER
+"""
+
+import pathlib
+import struct
+import sys
+
+SLOT_LANE = 1 << 24  # real/emulate/network.cpp
+
+
+def header(kind, pack, channel, length=0, total=0, offset=0, number=0):
+    """real/transport/wire.h; step 0. channel: from rank and lane, to rank and lane."""
+    return struct.pack("<IIIiiiiIqq", kind | number << 8, 0, pack, *channel, length, total, offset)
+
+
+def message(pack, channel, total, number, most, emulated):
+    """In pieces of at most `most` bytes; emulated: behind a stamp of the clock's first moments."""
+    ahead = 16 if emulated else 0
+    pieces = []
+    if emulated:
+        stamp = struct.pack("<qq", 1000 * number, 1000 * number + 500)
+        pieces.append(header(1, pack, channel, 16, total + 16, 0, number) + stamp)
+    for offset in range(0, total, most):
+        length = min(most, total - offset)
+        pieces.append(header(1, pack, channel, length, total + ahead, offset + ahead, number) + bytes(length))
+    return b"".join(pieces)
+
+
+def slot(pack, channel, at_ns, emulated):
+    """The receiver of `channel` has one more."""
+    if not emulated:
+        return header(2, pack, channel)
+    back = (channel[2], channel[3] + SLOT_LANE, channel[0], channel[1])
+    return header(1, pack, back, 8, 8) + struct.pack("<q", at_ns)
+
+
+def ring(most, emulated):
+    """Three loops over 300 elements; rank 0 receives from rank 2 and sends to rank 1."""
+    said = b""
+    for loop, elements in enumerate((40, 40, 20)):
+        for step in range(4):
+            number = 5 * loop + step
+            said += message(0, (2, 0, 0, 0), 4 * elements, number, most, emulated)
+            said += slot(0, (0, 0, 1, 0), 1000 * number, emulated)
+    return said
+
+
+def shuffle(emulated):
+    """What the lanes of rank 0 take: pieces that it gathers, and what rank 1 has gathered."""
+    channels = [(1, 1, 0, 2), (2, 0, 0, 2), (2, 1, 0, 2), (1, 3, 0, 1), (1, 4, 0, 1), (1, 5, 0, 1)]
+    return b"".join(message(1, channel, 600, 0, 4096, emulated) for channel in channels)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    ways = {"placed": b"\0", "whole": b"\1", "socket": b"\2\7", "emulated": b"\3"}
+    for way, choice in ways.items():
+        emulated = way == "emulated"
+        folder.joinpath(f"{way}_ring").write_bytes(choice + ring(4096, emulated))
+        folder.joinpath(f"{way}_pieces").write_bytes(choice + ring(80, emulated))
+        folder.joinpath(f"{way}_shuffle").write_bytes(choice + shuffle(emulated))
+
+
+main()
