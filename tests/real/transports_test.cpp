@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "core/algorithm/ring.h"
 #include "core/scenario/scenario.h"
 #include "real/interpreter/interpreter.h"
 #include "real/perf_loop.h"
+#include "real/verify.h"
 #include "tests/real/mesh.h"
 #include "tests/support/clusters.h"
 
@@ -29,12 +32,8 @@ class CountDone : public InterpreterListener {
   int done = 0;
 };
 
-double input(Rank rank, std::int64_t element) {
-  return static_cast<double>(rank + 1) * 0.5 + static_cast<double>(element % 97);
-}
-
 /// One worker's part of a collective, in a thread of its own.
-void run_worker(const core::Collective& collective, std::int32_t worker, const std::string& name,
+void run_worker(const core::Collective& collective, Operation operation, std::int32_t worker, const std::string& name,
                 std::vector<int> sockets, std::atomic<int>& wrong, std::atomic<int>& left) {
   const std::vector<std::int32_t> worker_of = workers_of(collective);
   const std::unique_ptr<Transport> opened = transport_named(name, std::move(sockets), worker, worker_of);
@@ -44,19 +43,18 @@ void run_worker(const core::Collective& collective, std::int32_t worker, const s
   HostDevices devices;
   Interpreter interpreter(transport, devices, done, false);
   transport.connect(interpreter, devices);
+  const Reduced reduced{collective.type, operation, 99, static_cast<std::int32_t>(collective.contributors), 1};
   std::vector<Rank> ranks;
   std::vector<std::vector<std::byte>> data;
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
     if (worker_of[static_cast<std::size_t>(r)] != worker) continue;
     ranks.push_back(r);
     data.emplace_back(r < collective.contributors ? static_cast<std::size_t>(collective.bytes().count()) : 0);
-    if (r >= collective.contributors) continue;
-    for (std::int64_t e = 0; e < collective.elements; ++e)
-      set_element(collective.type, data.back().data(), e, input(r, e));
+    if (r < collective.contributors) fill_inputs(reduced, r, data.back().data(), collective.elements);
   }
   std::vector<std::byte*> buffers;
   for (std::vector<std::byte>& d : data) buffers.push_back(d.data());
-  interpreter.open({0, 0}, collective, Operation::kSum, ranks, buffers);
+  interpreter.open({0, 0}, collective, operation, ranks, buffers);
   for (const Rank r : ranks) interpreter.start({0, 0}, r);
   bool told = false;
   while (left > 0) {  // until everybody is through: others may still need what is queued here
@@ -71,50 +69,119 @@ void run_worker(const core::Collective& collective, std::int32_t worker, const s
       --left;
     }
   }
+  std::vector<Rank> replicas;
+  std::vector<const std::byte*> results;
   for (std::size_t i = 0; i < ranks.size() && ranks[i] < collective.contributors; ++i) {
-    for (std::int64_t e = 0; e < collective.elements; ++e) {
-      double sum = 0;
-      for (Rank r = 0; r < collective.contributors; ++r) sum += input(r, e);
-      if (element_at(collective.type, data[i].data(), e) != sum) ++wrong;
-    }
+    replicas.push_back(ranks[i]);
+    results.push_back(data[i].data());
   }
+  if (find_wrong_element(reduced, collective.elements, replicas, results)) ++wrong;
 }
 
-void all_reduce(const core::Collective& collective, const std::string& name, int workers, const std::string& what) {
+void all_reduce(const core::Collective& collective, Operation operation, const std::string& name, int workers,
+                const std::string& what) {
   std::atomic<int> wrong = 0;
   std::atomic<int> left = workers;
   std::vector<std::vector<int>> sockets = mesh(workers);
   std::vector<std::thread> threads;
   for (int w = 0; w < workers; ++w) {
     threads.emplace_back(
-        [&, w] { run_worker(collective, w, name, sockets[static_cast<std::size_t>(w)], wrong, left); });
+        [&, w] { run_worker(collective, operation, w, name, sockets[static_cast<std::size_t>(w)], wrong, left); });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0) << what;
+  EXPECT_EQ(wrong, 0) << what << ": so many workers' results are";
 }
 
-class Transports : public testing::TestWithParam<std::string> {};
+/// So many workers with so many GPUs each.
+struct Shape {
+  int workers = 1;
+  int gpus = 1;
+};
+constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1},
+                             {7, 1}, {8, 1}, {2, 2}, {3, 2}, {4, 2}, {2, 4}};
+/// The last is of several pieces; a smaller one where ranks are many.
+constexpr std::int64_t kSizes[] = {0, 1, 1009, 300'007};
+constexpr std::int64_t kLargeForMany = 60'013;
 
-TEST_P(Transports, EveryAlgorithmBetweenWorkersAndInsideThem) {
-  for (const auto& [workers, gpus] : std::vector<std::pair<int, int>>{{2, 1}, {3, 1}, {2, 2}, {4, 2}}) {
-    const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
-                                core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-    for (const std::string& algorithm : core::algorithm_names()) {
-      const core::Strategy strategy = core::Strategy::for_algorithm(*core::parse_algorithm(algorithm));
-      if (!core::problems_of(strategy, cluster).empty()) continue;
-      for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{300'007}}) {
-        all_reduce(core::make_all_reduce(cluster, strategy, DataType::kFloat64, elements, 0), GetParam(), workers,
-                   fmt::format("{} on {} x {}, {} elements", algorithm, workers, gpus, elements));
-      }
+struct Case {
+  core::Algorithm algorithm{};
+  std::int64_t elements = 0;
+  DataType type{};
+  Operation operation{};
+};
+
+core::Cluster cluster_of(const Shape& shape) {
+  return {{{test::switch_machine(shape.gpus), shape.workers}},
+          shape.gpus,
+          core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"}};
+}
+
+/// Every algorithm that runs there, with every size. Types and operations take turns, so that all are met.
+std::vector<Case> cases_on(std::size_t shape) {
+  std::vector<Case> cases;
+  const core::Cluster cluster = cluster_of(kShapes[shape]);
+  for (const core::Algorithm algorithm : core::algorithms()) {
+    if (!core::problems_of(core::Strategy::for_algorithm(algorithm), cluster).empty()) continue;
+    for (std::size_t size = 0; size < std::size(kSizes); ++size) {
+      const std::size_t turn = shape + 2 * size + static_cast<std::size_t>(algorithm);
+      const bool many = kShapes[shape].workers * kShapes[shape].gpus > 4;
+      cases.push_back({algorithm, many ? std::min(kSizes[size], kLargeForMany) : kSizes[size],
+                       core::kDataTypes[turn % std::size(core::kDataTypes)],
+                       static_cast<Operation>((turn + turn / 6) % kOperations)});
     }
   }
+  return cases;
 }
+
+TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
+  std::map<core::Algorithm, std::set<DataType>> types;
+  std::map<core::Algorithm, std::set<Operation>> operations;
+  std::map<core::Algorithm, std::set<std::int64_t>> sizes;
+  for (std::size_t shape = 0; shape < std::size(kShapes); ++shape) {
+    for (const Case& c : cases_on(shape)) {
+      sizes[c.algorithm].insert(c.elements);
+      if (c.elements < 1000) continue;
+      types[c.algorithm].insert(c.type);
+      operations[c.algorithm].insert(c.operation);
+    }
+  }
+  for (const core::Algorithm algorithm : core::algorithms()) {
+    EXPECT_EQ(types[algorithm].size(), std::size(core::kDataTypes)) << core::to_string(algorithm);
+    EXPECT_EQ(operations[algorithm].size(), static_cast<std::size_t>(kOperations)) << core::to_string(algorithm);
+    EXPECT_EQ(sizes[algorithm].size(), std::size(kSizes) + 1) << core::to_string(algorithm);
+  }
+}
+
+class EveryAlgorithm : public testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
+
+TEST_P(EveryAlgorithm, IsRight) {
+  const auto& [transport, place] = GetParam();
+  const Shape shape = kShapes[place];
+  const core::Cluster cluster = cluster_of(shape);
+  for (const Case& c : cases_on(place)) {
+    const core::Strategy strategy = core::Strategy::for_algorithm(c.algorithm);
+    all_reduce(
+        core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation, transport, shape.workers,
+        fmt::format("{} on {} x {}, {} elements of {}, operation {}", core::to_string(c.algorithm), shape.workers,
+                    shape.gpus, c.elements, core::to_string(c.type), static_cast<int>(c.operation)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
+                         testing::Combine(testing::Values("tcp", "shm"),
+                                          testing::Range(std::size_t{0}, std::size(kShapes))),
+                         [](const auto& each) {
+                           const Shape& shape = kShapes[std::get<1>(each.param)];
+                           return fmt::format("{}_{}x{}", std::get<0>(each.param), shape.workers, shape.gpus);
+                         });
+
+class Transports : public testing::TestWithParam<std::string> {};
 
 TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, far beyond any socket's buffer
   all_reduce(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements, DataType::kFloat64),
-             GetParam(), 2, "ring");
+             Operation::kSum, GetParam(), 2, "ring");
 }
 
 /// Workers may be an iteration apart; every one is on the buffers that the one before left.
