@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Remakes the pictures of the README and docs from shipped scenarios.
+# Remakes the pictures of the README and docs that `tutti export` draws from shipped scenarios (those of the window:
+# tools/screenshots.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,0 +1,98 @@
+#include "gui/model/describe.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/timeline/summary.h"
+
+namespace tutti::gui {
+
+using core::show;
+using core::SpanKind;
+using core::Time;
+
+namespace {
+
+/// A moment of the run, exactly.
+std::string moment(Time t) { return fmt::format("{:.6f} ms", core::to_ms(t)); }
+
+std::string rate(core::Bytes bytes, Time time) {
+  if (time <= Time() || bytes.count() == 0) return "";
+  return fmt::format("{:.3g} GB/s", static_cast<double>(bytes.count()) / static_cast<double>(time.count()) * 1000);
+}
+
+void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts& facts) {
+  if (pack < 0 || static_cast<std::size_t>(pack) >= trace.run().packs.size()) return;
+  const core::RunInfo::PackInfo& info = trace.run().packs[static_cast<std::size_t>(pack)];
+  facts.emplace_back("pack", fmt::format("{} of {}", pack, trace.run().packs.size()));
+  facts.emplace_back("pack's bytes",
+                     fmt::format("{} ({} gradients, {})", show(info.bytes), info.gradients.size(), info.type));
+  if (!info.gradients.empty()) facts.emplace_back("first gradient", info.gradients.front());
+  if (info.gradients.size() > 1) facts.emplace_back("last gradient", info.gradients.back());
+  const auto record = std::find_if(trace.packs().begin(), trace.packs().end(),
+                                   [&](const core::PackRecord& p) { return p.step == step && p.pack == pack; });
+  if (record == trace.packs().end()) return;
+  facts.emplace_back("pack ready on all", moment(record->ready));
+  facts.emplace_back("pack begun on all", moment(record->last_start));
+  facts.emplace_back("pack over everywhere", moment(record->end));
+}
+
+}  // namespace
+
+core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
+  const auto span = trace.span(row, index);
+  if (!span) return tl::make_unexpected(span.error());
+  const core::Track& track = trace.rows()[row].track;
+  Facts facts{{"what", core::span_name(span->kind)},
+              {"where", fmt::format("w{}/{}, {}", track.worker, track.device, trace.rows()[row].name)},
+              {"takes", show(span->duration)}};
+  if (span->wait > Time()) {
+    facts.emplace_back("of that waits", show(span->wait));
+    facts.emplace_back("then works", show(span->duration - span->wait));
+  }
+  facts.emplace_back("from", moment(span->start));
+  facts.emplace_back("to", moment(span->start + span->duration));
+  facts.emplace_back("training step", std::to_string(span->step));
+  const bool lane_step = span->kind < SpanKind::kFirstCompute;
+  if (lane_step) facts.emplace_back("step of the lane", std::to_string(span->index));
+  if (!lane_step && span->pack < 0 && span->index >= 0 &&
+      static_cast<std::size_t>(span->index) < trace.run().layers.size())
+    facts.emplace_back("up to layer", trace.run().layers[static_cast<std::size_t>(span->index)]);
+  if (span->bytes.count() > 0) {
+    facts.emplace_back("bytes", fmt::format("{} ({})", show(span->bytes), span->bytes.count()));
+    if (const std::string r = rate(span->bytes, span->duration - span->wait); !r.empty()) facts.emplace_back("rate", r);
+  }
+  if (const auto peer = trace.row_of(span->peer); span->peer != core::kNoTrack && peer) {
+    const core::Track& other = trace.rows()[*peer].track;
+    facts.emplace_back("comes from", fmt::format("w{}/{}, {}, step {}", other.worker, other.device,
+                                                 trace.rows()[*peer].name, span->peer_index));
+  }
+  pack_facts(trace, span->step, span->pack, facts);
+  return facts;
+}
+
+Facts facts_of_run(const Trace& trace) {
+  const core::RunInfo& run = trace.run();
+  core::Summary summary;
+  summary.begin(run);
+  for (const core::StepRecord& step : trace.steps()) summary.step(step);
+  Facts facts{{"scenario", run.scenario}, {"made by", fmt::format("{}, Tutti {}", run.executor, run.version)},
+              {"cluster", run.cluster},   {"workload", run.workload},
+              {"strategy", run.strategy}, {"step time", show(summary.step_time())}};
+  if (const auto step = summary.steady_step()) {
+    facts.emplace_back("forward", show(step->forward));
+    facts.emplace_back("backward", show(step->backward));
+    facts.emplace_back("copies and updates", show(step->other_compute));
+    facts.emplace_back("exposed communication", show(step->exposed));
+  }
+  if (run.step_bound > Time()) facts.emplace_back("least possible step", show(run.step_bound));
+  facts.emplace_back("recorded", fmt::format("{} spans in {} rows", trace.spans(), trace.rows().size()));
+  for (const std::string& note : run.notes) facts.emplace_back("note", note);
+  if (!trace.complete())
+    facts.emplace_back("note", "the file ends before its index: the run did not end well, or the file was cut off");
+  return facts;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gui/model/trace.h"
+
+namespace tutti::gui {
+
+/// One line of the window, from top to bottom.
+struct Line {
+  enum class Kind {
+    kSteps,   ///< training steps
+    kPath,    ///< critical path of the last step
+    kWorker,  ///< a group of devices
+    kDevice,  ///< a group of rows
+    kLanes,   ///< a device's lanes
+    kSpans,   ///< one row of the trace
+    kLinks,   ///< a group of links
+    kLink     ///< load of one link
+  };
+  Kind kind = Kind::kSpans;
+  int depth = 0;
+  std::string key;   ///< the same in every run of the same scenario: "worker 0/gpu1/lanes"
+  std::string name;  ///< its last part
+  /// kSpans: the row. Groups: all rows in them, whose common utilisation stands for them while they are closed.
+  std::vector<std::size_t> rows{};
+  std::size_t link = 0;  ///< kLink: which of the trace's
+  bool open = true;      ///< groups
+  bool pinned = false;
+  int top = 0;  ///< pixels, from the first line on
+  int height = 0;
+  [[nodiscard]] bool is_group() const {
+    return kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes || kind == Kind::kLinks;
+  }
+  [[nodiscard]] int bottom() const { return top + height; }
+};
+
+/// Which lines there are, and where: worker ▸ device ▸ lanes, and links; closed, pinned and filtered as told.
+class Layout {
+ public:
+  Layout() = default;
+  /// REQUIRES: the trace outlives the layout. Many lanes or workers begin closed.
+  explicit Layout(const Trace& trace);
+
+  /// What is to be seen; pinned lines first.
+  [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  [[nodiscard]] int height() const { return lines_.empty() ? 0 : lines_.back().bottom(); }
+  /// Height of the pinned lines, which do not scroll.
+  [[nodiscard]] int pinned_height() const { return pinned_height_; }
+  /// The line at `y` pixels from the top of them all; lines().size() if there is none.
+  [[nodiscard]] std::size_t line_at(int y) const;
+  /// The line that shows the row; lines().size() if it is hidden.
+  [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
+
+  void open(const std::string& key, bool open);
+  void open_all(bool open);
+  void pin(const std::string& key, bool pinned);
+  /// Only lines whose key contains the text (in any case), and the groups they are in. Empty: all.
+  void filter(const std::string& text);
+  [[nodiscard]] const std::string& filter_text() const { return filter_; }
+  /// Opens whatever hides the row, and drops the filter if it does.
+  void reveal(std::size_t row);
+
+ private:
+  void add(Line line);
+  void close_what_is_much();
+  void arrange();
+
+  std::vector<Line> all_;  ///< every group before what is in it
+  std::vector<Line> lines_;
+  std::set<std::string> closed_, pinned_;
+  std::string filter_;
+  int pinned_height_ = 0;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::gui {
+
+/// The spans of one row of the window, and what it takes to draw any stretch of them, at any zoom, without looking at
+/// each. Two things answer every question that painting asks of a pixel:
+///
+///   busy(from, to)      how much of that time is covered: running sums of durations, and two searches
+///   longest(first, end) whose colour the pixel gets: a pyramid of the longest span of each 16, of each 16 of those, …
+///
+/// (16 rather than 64: all of ten million spans on 64 rows are drawn in 18 ms instead of 61, for 2 MB more.)
+/// A span takes 21 bytes and the pyramid a quarter more, so ten million take 213 MB. Anything else that is known of a span
+/// stays in the file.
+class SpanRow {
+ public:
+  using Index = std::uint32_t;
+
+  void reserve(std::size_t spans);
+  /// The next span of the row. One that begins before the last one ended (a damaged file) begins there instead.
+  /// REQUIRES: fewer than 2^32 - 1 spans.
+  void add(const core::Span& span);
+  /// Builds the pyramid. Comes before longest(), after the last add().
+  void finish();
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(starts_.size()); }
+  [[nodiscard]] core::Time start(Index i) const { return core::Time(starts_[i]); }
+  [[nodiscard]] core::Time duration(Index i) const { return core::Time(sums_[i + 1] - sums_[i]); }
+  [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
+  [[nodiscard]] int kind(Index i) const { return kinds_[i]; }
+  /// -1 if it is none's.
+  [[nodiscard]] std::int32_t pack(Index i) const { return packs_[i]; }
+
+  /// How much of [from, to) spans cover. Cost: two binary searches.
+  [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
+  /// The same where first_from(from) and first_from(to) are known already. Cost: none.
+  [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
+  /// The first span that starts at `t` or later; size() if none does.
+  [[nodiscard]] Index first_from(core::Time t) const { return first_from(t, 0); }
+  /// The same, if it is known to be `hint` or a later one. Cost: logarithmic in how much later.
+  [[nodiscard]] Index first_from(core::Time t, Index hint) const;
+  /// The span that covers `t`; size() if none does.
+  [[nodiscard]] Index at(core::Time t) const;
+  /// The longest of first … end - 1, the earliest of several. REQUIRES: first < end.
+  [[nodiscard]] Index longest(Index first, Index end) const;
+
+  /// Bytes of memory in use.
+  [[nodiscard]] std::size_t memory() const;
+
+ private:
+  [[nodiscard]] Index longer(Index a, Index b) const { return duration(b) > duration(a) ? b : a; }
+
+  std::vector<std::int64_t> starts_;
+  std::vector<std::int64_t> sums_{0};  ///< sums_[i]: of the durations of the spans before i
+  std::vector<std::uint8_t> kinds_;
+  std::vector<std::int32_t> packs_;
+  std::vector<std::vector<Index>> pyramid_;  ///< [0]: the longest of each 16 spans; [1]: of each 16 of those; …
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,163 @@
+#include "gui/model/trace.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace tutti::gui {
+
+using core::Error;
+using core::Expected;
+using core::Span;
+using core::Time;
+using core::Track;
+using core::TrackKind;
+using Block = core::TimelineReader::SpanBlock;
+
+namespace {
+
+std::string name_of(const Track& track) {
+  const std::string slot = track.slot > 0 ? fmt::format(", slot {}", track.slot) : "";
+  switch (track.kind) {
+    case TrackKind::kCompute: return "compute";
+    case TrackKind::kPacks: return "packs" + slot;
+    case TrackKind::kLane: return fmt::format("lane {}{}", track.lane, slot);
+  }
+  return "";
+}
+
+/// "gpu2" before "gpu10".
+std::tuple<std::string, std::size_t, std::string> natural(const std::string& device) {
+  const std::size_t digits = device.find_last_not_of("0123456789") + 1;
+  const std::string number = device.substr(digits);
+  return {device.substr(0, digits), number.size(), number};
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
+  return load([&] { return core::TimelineReader::open(path); }, control);
+}
+
+Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes, const std::string& name,
+                                                         const OpenControl& control) {
+  return load([&] { return core::TimelineReader::from_bytes(bytes, name); }, control);
+}
+
+Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const OpenControl& control) {
+  auto reader = open();
+  if (!reader) return tl::make_unexpected(reader.error());
+  std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
+  trace->list_rows();
+  if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
+  for (const Row& row : trace->rows_) {
+    trace->spans_ += row.spans.size();
+    if (row.spans.size() > 0) trace->length_ = std::max(trace->length_, row.spans.end(row.spans.size() - 1));
+  }
+  for (const core::StepRecord& step : trace->steps()) trace->length_ = std::max(trace->length_, step.end);
+  for (const core::PackRecord& pack : trace->packs()) trace->length_ = std::max(trace->length_, pack.end);
+  return trace;
+}
+
+void Trace::list_rows() {
+  std::vector<Track> tracks = reader_.tracks();
+  const auto place = [](const Track& t) {
+    return std::tuple(t.worker, natural(t.device), t.kind, t.slot, t.lane, t.id);
+  };
+  std::stable_sort(tracks.begin(), tracks.end(), [&](const Track& a, const Track& b) { return place(a) < place(b); });
+  std::map<core::TrackId, std::size_t> row_of_track;
+  for (Track& track : tracks) {
+    if (!row_of_track.emplace(track.id, rows_.size()).second) continue;
+    rows_.push_back({track, fmt::format("worker {}", track.worker), name_of(track), {}});
+  }
+  blocks_.resize(rows_.size());
+  std::vector<std::size_t> spans(rows_.size());
+  const std::vector<Block>& blocks = reader_.span_blocks();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto row = row_of_track.find(blocks[b].track);
+    if (row == row_of_track.end()) continue;
+    blocks_[row->second].push_back(b);
+    spans[row->second] += static_cast<std::size_t>(blocks[b].spans);
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    rows_[r].spans.reserve(spans[r]);
+    std::stable_sort(blocks_[r].begin(), blocks_[r].end(),
+                     [&](std::size_t a, std::size_t b) { return blocks[a].first_start < blocks[b].first_start; });
+  }
+}
+
+/// Rows are independent of each other: each core takes the next one, with a reader of its own, which is for one thread.
+Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) {
+  std::atomic<std::size_t> next{0}, blocks_done{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::optional<Error> failure;
+  const auto fail = [&](Error error) {
+    const std::lock_guard lock(mutex);
+    if (!failure) failure = std::move(error);
+    stop = true;
+  };
+  const double all = static_cast<double>(std::max<std::size_t>(1, reader_.span_blocks().size()));
+  const auto work = [&](const core::TimelineReader& reader) {
+    for (std::size_t r = next++; r < rows_.size(); r = next++) {
+      SpanRow& spans = rows_[r].spans;
+      for (const std::size_t b : blocks_[r]) {
+        if (stop) return;
+        if (control.cancel && *control.cancel) return fail(Error::run("opening was stopped"));
+        const auto block = reader.read(reader_.span_blocks()[b]);
+        if (!block) return fail(block.error());
+        for (const Span& span : *block) spans.add(span);
+        const double done = static_cast<double>(++blocks_done) / all;
+        if (control.progress) control.progress(done);
+      }
+      spans.finish();
+    }
+  };
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i) {
+      others.emplace_back([&] {
+        const auto reader = open();
+        reader ? work(*reader) : fail(reader.error());
+      });
+    }
+    work(reader_);
+  }
+  if (failure) return tl::make_unexpected(*failure);
+  return {};
+}
+
+std::optional<std::size_t> Trace::row_of(core::TrackId track) const {
+  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.track.id == track; });
+  if (row == rows_.end()) return std::nullopt;
+  return static_cast<std::size_t>(row - rows_.begin());
+}
+
+Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
+  std::size_t left = index;
+  for (const std::size_t b : blocks_[row]) {
+    const Block& block = reader_.span_blocks()[b];
+    if (left >= static_cast<std::size_t>(block.spans)) {
+      left -= static_cast<std::size_t>(block.spans);
+      continue;
+    }
+    const auto spans = reader_.read(block);
+    if (!spans) return tl::make_unexpected(spans.error());
+    if (left < spans->size()) return (*spans)[left];
+    break;
+  }
+  return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
+}
+
+std::size_t Trace::memory() const {
+  std::size_t bytes = 0;
+  for (const Row& row : rows_) bytes += row.spans.memory();
+  return bytes;
+}
+
+}  // namespace tutti::gui

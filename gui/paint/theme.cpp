@@ -1,0 +1,88 @@
+#include "gui/paint/theme.h"
+
+#include <cmath>
+
+#include "core/schedule/step.h"
+#include "core/strategy/driver.h"
+
+namespace tutti::gui {
+
+using core::ComputeKind;
+using core::SpanKind;
+using core::StepKind;
+
+namespace {
+
+constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kYellow = 0xfff0e442, kBlue = 0xff0072b2,
+                kVermilion = 0xffd55e00, kPurple = 0xffcc79a7, kGrey = 0xff999999;
+
+SpanLooks span_looks() {
+  SpanLooks looks;
+  looks.fill({kGrey, 0, 8});
+  const auto set = [&looks](auto kind, SpanLook look) { looks[static_cast<std::size_t>(kind)] = look; };
+  const auto compute = [&](ComputeKind kind, SpanLook look) {
+    set(SpanKind::kFirstCompute + static_cast<int>(kind), look);
+  };
+  compute(ComputeKind::kForward, {kSky, 0, 8});
+  compute(ComputeKind::kBackward, {kBlue, 0, 8});
+  compute(ComputeKind::kUpdate, {kGreen, 0, 8});
+  set(SpanKind::kPackInFlight, {kOrange, 0, 8});
+  set(SpanKind::kChannel, {kOrange, 0, 8});
+  // What goes out fills the upper part of the row, what comes in the lower, what does both all of it.
+  set(StepKind::kSend, {kOrange, 0, 5});
+  set(StepKind::kMulticast, {kYellow, 0, 5});
+  set(StepKind::kReceive, {kSky, 3, 8});
+  set(StepKind::kReceiveAny, {kBlue, 3, 8});
+  set(StepKind::kReceiveReduce, {kGreen, 3, 8});
+  set(StepKind::kReceiveSend, {kPurple, 0, 8});
+  set(StepKind::kReceiveReduceSend, {kVermilion, 0, 8});
+  return looks;
+}
+
+}  // namespace
+
+const Theme& light_theme() {
+  static const Theme theme{.background = 0xffffffff,
+                           .band = 0xfff7f8fa,
+                           .group = 0xffe9ecf1,
+                           .text = 0xff1b1f24,
+                           .faint_text = 0xff5c6470,
+                           .line = 0xffd5d9e0,
+                           .selection = 0xff111111,
+                           .path = 0xffb3261e,
+                           .load = 0xff7aa5c9,
+                           .full_load = 0xffd55e00,
+                           .spans = span_looks()};
+  return theme;
+}
+
+const Theme& dark_theme() {
+  static const Theme theme{.background = 0xff16191d,
+                           .band = 0xff1b1f24,
+                           .group = 0xff262b32,
+                           .text = 0xffe6e9ee,
+                           .faint_text = 0xff9aa3af,
+                           .line = 0xff353b44,
+                           .selection = 0xffffffff,
+                           .path = 0xffff8a80,
+                           .load = 0xff4d7da5,
+                           .full_load = 0xffe69f00,
+                           .spans = span_looks()};
+  return theme;
+}
+
+Pixel text_on(Pixel background) {
+  const double light =
+      0.299 * (background >> 16 & 0xff) + 0.587 * (background >> 8 & 0xff) + 0.114 * (background & 0xff);
+  return light > 140 ? 0xff000000 : 0xffffffff;
+}
+
+Pixel blend(Pixel background, Pixel colour, double share) {
+  const auto part = [&](int shift) {
+    const double a = background >> shift & 0xff, b = colour >> shift & 0xff;
+    return static_cast<Pixel>(std::lround(a + (b - a) * share)) << shift;
+  };
+  return 0xff000000 | part(16) | part(8) | part(0);
+}
+
+}  // namespace tutti::gui

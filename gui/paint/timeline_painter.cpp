@@ -1,0 +1,354 @@
+#include "gui/paint/timeline_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+
+namespace tutti::gui {
+
+using core::SpanKind;
+using core::Time;
+
+namespace {
+
+constexpr int kGap = 2;          ///< between rows
+constexpr int kNarrowText = 28;  ///< spans below that have none
+constexpr int kIndent = 12;
+
+QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
+
+/// The picture's pixels and how lines of the layout become lines of it.
+class Canvas {
+ public:
+  Canvas(const Scene& scene, const QSize& size, qreal scale)
+      : scene_(scene),
+        scale_(scale),
+        image_(QSize(std::max(1, static_cast<int>(std::lround(size.width() * scale))),
+                     std::max(1, static_cast<int>(std::lround(size.height() * scale)))),
+               QImage::Format_RGB32) {
+    image_.fill(scene.theme.background);
+    pixels_ = reinterpret_cast<Pixel*>(image_.bits());
+    stride_ = image_.bytesPerLine() / static_cast<qsizetype>(sizeof(Pixel));
+    columns_.resize(static_cast<std::size_t>(image_.width()));
+  }
+
+  QImage paint() {
+    const auto& lines = scene_.layout.lines();
+    // Pinned lines last: the others scroll beneath them.
+    for (const bool pinned : {false, true}) {
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].pinned == pinned) line(lines[i], i);
+      }
+    }
+    image_.setDevicePixelRatio(scale_);
+    return std::move(image_);
+  }
+
+ private:
+  void line(const Line& line, std::size_t number) {
+    top_ = device(top_of_line(scene_, number));
+    const int bottom = device(top_of_line(scene_, number) + line.height);
+    if (bottom <= 0 || top_ >= image_.height()) return;
+    height_ = bottom - top_;
+    const Theme& theme = scene_.theme;
+    fill(0, image_.width(), 0, height_, line.is_group() ? theme.group : number % 2 ? theme.band : theme.background);
+    switch (line.kind) {
+      case Line::Kind::kSpans: return spans(scene_.trace.rows()[line.rows.front()].spans);
+      case Line::Kind::kSteps: return steps();
+      case Line::Kind::kPath: return path();
+      case Line::Kind::kLink: return load(scene_.trace.links()[line.link]);
+      default:
+        if (!line.open) utilisation(line);
+    }
+  }
+
+  void spans(const SpanRow& row) {
+    columns_of(row, scene_.range, columns_);
+    SpanLooks looks = scene_.theme.spans;
+    if (scene_.path_only) {
+      for (SpanLook& look : looks) look.colour = blend(scene_.theme.background, look.colour, 0.25);
+    }
+    const int gap = device(kGap);
+    clipped(gap, height_ - gap, [&](Pixel* first, int hidden, int height, int shown) {
+      if (hidden == 0 && shown == height) return draw_columns(columns_, looks, first, stride_, height);
+      // Cut by the window's edge: drawn whole beside it, then copied.
+      std::vector<Pixel> beside(static_cast<std::size_t>(height) * columns_.size());
+      for (int y = 0; y < shown; ++y) {
+        const auto to = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * image_.width();
+        std::copy_n(first + y * stride_, columns_.size(), to);
+      }
+      draw_columns(columns_, looks, beside.data(), image_.width(), height);
+      for (int y = 0; y < shown; ++y) {
+        const auto from = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * image_.width();
+        std::copy_n(from, columns_.size(), first + y * stride_);
+      }
+    });
+  }
+
+  void steps() {
+    for (const core::StepRecord& step : scene_.trace.steps())
+      box(step.start, step.end, step.step % 2 ? scene_.theme.line : scene_.theme.group);
+  }
+
+  void path() {
+    for (const core::PathPiece& piece : scene_.trace.path()) {
+      box(piece.start, piece.end,
+          piece.kind == SpanKind::kPackInFlight
+              ? scene_.theme.path
+              : scene_.theme.spans[static_cast<std::size_t>(piece.kind) % scene_.theme.spans.size()].colour);
+    }
+  }
+
+  /// How full a link is, by pixel: its bytes of that time beside those that it could carry.
+  void load(const core::LinkRecord& link) {
+    const double bin = static_cast<double>(link.bin_width.count());
+    const double most = bin * static_cast<double>(link.bandwidth.count()) / 1e12;
+    if (link.bins.empty() || bin <= 0 || most <= 0) return;
+    const int width = image_.width();
+    const int room = height_ - device(kGap);
+    for (int x = 0; x < width; ++x) {
+      const double from = static_cast<double>(time_at(scene_.range, x, width).count()) / bin;
+      const double to = static_cast<double>(time_at(scene_.range, x + 1, width).count()) / bin;
+      double bytes = 0;
+      const auto last = std::min(link.bins.size(), static_cast<std::size_t>(std::ceil(to)));
+      for (auto b = static_cast<std::size_t>(from); b < last; ++b) {
+        const double begin = static_cast<double>(b);
+        bytes += static_cast<double>(link.bins[b]) * (std::min(to, begin + 1) - std::max(from, begin));
+      }
+      if (bytes <= 0) continue;
+      const double share = std::min(1.0, bytes / (most * (to - from)));
+      const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
+      fill(x, x + 1, height_ - lines, height_, share > 0.95 ? scene_.theme.full_load : scene_.theme.load);
+    }
+  }
+
+  /// A closed group: how many of its devices compute, of its lanes do something.
+  void utilisation(const Line& group) {
+    std::vector<double> sums(columns_.size());
+    int counted = 0;
+    for (const std::size_t r : group.rows) {
+      const Trace::Row& row = scene_.trace.rows()[r];
+      if (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute) continue;
+      ++counted;
+      columns_of(row.spans, scene_.range, columns_);
+      for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns_[x].filled;
+    }
+    const int room = height_ - 2 * device(kGap);
+    for (std::size_t x = 0; x < sums.size() && counted > 0; ++x) {
+      const double share = sums[x] / (static_cast<double>(counted) * Column::kFull);
+      if (share <= 0) continue;
+      const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
+      const int at = static_cast<int>(x);
+      fill(at, at + 1, height_ - device(kGap) - lines, height_ - device(kGap), scene_.theme.load);
+    }
+  }
+
+  void box(Time start, Time end, Pixel filled) {
+    const int width = image_.width();
+    if (end <= scene_.range.from || start >= scene_.range.to) return;
+    const int from = std::max(0, pixel_at(scene_.range, start, width));
+    const int to = std::max(from + 1, pixel_at(scene_.range, end, width));
+    fill(from, to, device(kGap), height_ - device(kGap), filled);
+    if (to - from > 3) fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
+  }
+
+  /// Pixels of the line at hand: from … to - 1, lines top … bottom - 1 counted from its top.
+  void fill(int from, int to, int top, int bottom, Pixel filled) {
+    for (int y = std::max(0, top_ + top); y < std::min(image_.height(), top_ + bottom); ++y)
+      std::fill(pixels_ + y * stride_ + from, pixels_ + y * stride_ + std::min(to, image_.width()), filled);
+  }
+
+  /// Calls with what is visible of the lines top … bottom - 1 of the line at hand.
+  template <class Draw>
+  void clipped(int top, int bottom, Draw draw) {
+    const int first = top_ + top;
+    const int height = bottom - top;
+    const int hidden = std::clamp(-first, 0, height);
+    const int shown = std::clamp(image_.height() - first - hidden, 0, height - hidden);
+    if (shown > 0) draw(pixels_ + (first + hidden) * stride_, hidden, height, shown);
+  }
+
+  [[nodiscard]] int device(int logical) const { return static_cast<int>(std::lround(logical * scale_)); }
+
+  const Scene& scene_;
+  qreal scale_;
+  QImage image_;
+  Pixel* pixels_ = nullptr;
+  std::ptrdiff_t stride_ = 0;
+  std::vector<Column> columns_;
+  int top_ = 0;
+  int height_ = 0;
+};
+
+void text_in(QPainter& painter, const QRect& box, const std::string& text, const QColor& pen, int flags) {
+  painter.setPen(pen);
+  const QString whole = QString::fromStdString(text);
+  painter.drawText(box, flags | Qt::TextSingleLine,
+                   painter.fontMetrics().elidedText(whole, Qt::ElideRight, box.width()));
+}
+
+/// The stretch of a line from `start` to `end`, within the lines; empty if it is narrower than a text needs.
+QRect text_box(const Scene& scene, const QRect& lines, int top, int height, Time start, Time end) {
+  if (end <= scene.range.from || start >= scene.range.to) return {};
+  const int from = std::max(0, pixel_at(scene.range, start, lines.width()));
+  const int to = std::min(lines.width(), pixel_at(scene.range, end, lines.width()));
+  if (to - from < kNarrowText) return {};
+  return {lines.left() + from + 4, lines.top() + top, to - from - 8, height};
+}
+
+void span_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::size_t row, int top, int height) {
+  const SpanRow& spans = scene.trace.rows()[row].spans;
+  // Wide spans are few: those that begin at a pixel where one does, found by jumping from pixel to pixel.
+  const Time step((scene.range.length().count() / std::max(1, lines.width())) * kNarrowText);
+  SpanRow::Index i = spans.first_from(scene.range.from);
+  if (i > 0) --i;
+  while (i < spans.size() && spans.start(i) < scene.range.to) {
+    if (spans.duration(i) >= step) {
+      const QRect box = text_box(scene, lines, top, height, spans.start(i), spans.end(i));
+      if (!box.isEmpty()) {
+        const Pixel under = scene.theme.spans[static_cast<std::size_t>(spans.kind(i)) % 64].colour;
+        text_in(painter, box, label_of(scene.trace, row, i),
+                scene.path_only ? colour(scene.theme.faint_text) : colour(text_on(under)), Qt::AlignCenter);
+      }
+      ++i;
+    } else {
+      // The next that is wide enough lies beyond this stretch, or in it: then its longest is wide enough.
+      const SpanRow::Index end = std::max(i + 1, spans.first_from(spans.start(i) + step, i));
+      const SpanRow::Index longest = spans.longest(i, end);
+      i = spans.duration(longest) >= step ? longest : end;
+    }
+  }
+}
+
+}  // namespace
+
+QRect lines_rect(const QSize& area) {
+  return {Scene::kGutter, Scene::kAxis, std::max(1, area.width() - Scene::kGutter),
+          std::max(1, area.height() - Scene::kAxis)};
+}
+
+int top_of_line(const Scene& scene, std::size_t i) {
+  const Line& line = scene.layout.lines()[i];
+  return line.pinned ? line.top : line.top - scene.scroll;
+}
+
+std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) {
+  const SpanRow& spans = trace.rows()[row].spans;
+  const int kind = spans.kind(index);
+  if (kind == SpanKind::kPackInFlight) return fmt::format("pack {}", spans.pack(index));
+  if (spans.pack(index) >= 0) return fmt::format("{} · pack {}", core::span_name(kind), spans.pack(index));
+  return core::span_name(kind);
+}
+
+QImage paint_lines(const Scene& scene, const QSize& size, qreal scale) { return Canvas(scene, size, scale).paint(); }
+
+void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
+  painter.save();
+  painter.setClipRect(lines);
+  const auto& all = scene.layout.lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Line& line = all[i];
+    const int top = top_of_line(scene, i);
+    const bool under_pinned = !line.pinned && top + line.height <= scene.layout.pinned_height();
+    if (top + line.height <= 0 || top >= lines.height() || under_pinned) continue;
+    if (line.kind == Line::Kind::kSpans) span_texts(painter, scene, lines, line.rows.front(), top, line.height);
+    if (line.kind == Line::Kind::kSteps) {
+      for (const core::StepRecord& step : scene.trace.steps()) {
+        const QRect box = text_box(scene, lines, top, line.height, step.start, step.end);
+        if (!box.isEmpty())
+          text_in(painter, box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)),
+                  colour(scene.theme.text), Qt::AlignCenter);
+      }
+    }
+    if (line.kind == Line::Kind::kPath) {
+      for (const core::PathPiece& piece : scene.trace.path()) {
+        const QRect box = text_box(scene, lines, top, line.height, piece.start, piece.end);
+        if (box.isEmpty()) continue;
+        const bool pack = piece.kind == SpanKind::kPackInFlight;
+        const Pixel under =
+            pack ? scene.theme.path : scene.theme.spans[static_cast<std::size_t>(piece.kind) % 64].colour;
+        text_in(painter, box, pack ? fmt::format("pack {}", piece.pack) : core::span_name(piece.kind),
+                colour(text_on(under)), Qt::AlignCenter);
+      }
+    }
+  }
+  painter.restore();
+}
+
+void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
+  painter.save();
+  painter.setClipRect(names);
+  const auto& all = scene.layout.lines();
+  for (const bool pinned : {false, true}) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Line& line = all[i];
+      const int top = top_of_line(scene, i);
+      if (line.pinned != pinned || top + line.height <= 0 || top >= names.height()) continue;
+      const QRect box(names.left(), names.top() + top, names.width(), line.height);
+      painter.fillRect(box, colour(line.is_group() ? scene.theme.group
+                                   : i % 2         ? scene.theme.band
+                                                   : scene.theme.background));
+      const int indent = 8 + line.depth * kIndent;
+      QRect text = box.adjusted(indent, 0, -6, 0);
+      if (line.is_group()) {
+        text_in(painter, text, line.open ? "▾" : "▸", colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
+        text.setLeft(text.left() + 14);
+      }
+      if (line.pinned)
+        text_in(painter, box.adjusted(0, 0, -6, 0), "•", colour(scene.theme.path), Qt::AlignVCenter | Qt::AlignRight);
+      QFont font = painter.font();
+      font.setBold(line.is_group() && line.depth == 0);
+      painter.setFont(font);
+      text_in(painter, text, line.name,
+              colour(line.kind == Line::Kind::kSpans ? scene.theme.faint_text : scene.theme.text),
+              Qt::AlignVCenter | Qt::AlignLeft);
+    }
+  }
+  painter.setPen(colour(scene.theme.line));
+  painter.drawLine(names.topRight(), names.bottomRight());
+  painter.restore();
+}
+
+void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis) {
+  painter.save();
+  painter.fillRect(axis, colour(scene.theme.group));
+  const int left = Scene::kGutter;
+  const int width = axis.width() - left;
+  text_in(painter, QRect(axis.left() + 8, axis.top(), left - 16, axis.height()),
+          core::show(scene.range.length()) + " shown", colour(scene.theme.faint_text),
+          Qt::AlignVCenter | Qt::AlignLeft);
+  painter.setClipRect(axis.adjusted(left, 0, 0, 0));
+  const Ticks ticks = ticks_of(scene.range, std::max(2, width / 110));
+  const Time minor(std::max<std::int64_t>(1, ticks.step.count() / ticks.minor));
+  for (Time t = ticks.first - ticks.step; t < scene.range.to; t += minor) {
+    const int x = pixel_at(scene.range, t, width);
+    if (x < 0 || x >= width) continue;
+    const bool major = (t - ticks.first).count() % ticks.step.count() == 0;
+    painter.setPen(colour(major ? scene.theme.faint_text : scene.theme.line));
+    painter.drawLine(axis.left() + left + x, axis.bottom() - (major ? 8 : 4), axis.left() + left + x, axis.bottom());
+  }
+  for (Time t = ticks.first; t < scene.range.to; t += ticks.step) {
+    const int x = axis.left() + left + pixel_at(scene.range, t, width);
+    text_in(painter, QRect(x + 4, axis.top(), 104, axis.height() - 4), ticks.label(t), colour(scene.theme.text),
+            Qt::AlignVCenter | Qt::AlignLeft);
+  }
+  painter.restore();
+}
+
+QImage paint_picture(const Scene& scene, const QSize& size, qreal scale) {
+  QImage picture(size * scale, QImage::Format_RGB32);
+  picture.setDevicePixelRatio(scale);
+  picture.fill(scene.theme.background);
+  QPainter painter(&picture);
+  const QRect lines = lines_rect(size);
+  painter.drawImage(lines.topLeft(), paint_lines(scene, lines.size(), scale));
+  paint_texts(painter, scene, lines);
+  paint_names(painter, scene, QRect(0, lines.top(), Scene::kGutter, lines.height()));
+  paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis));
+  return picture;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <memory>
+
+#include "gui/model/time_range.h"
+#include "gui/model/trace.h"
+#include "gui/paint/theme.h"
+
+namespace tutti::gui {
+
+/// The whole run in one strip, with the part that the timeline shows marked: to be dragged, or clicked to go there.
+class OverviewStrip : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit OverviewStrip(QWidget* parent = nullptr);
+
+  void show_trace(std::shared_ptr<const Trace> trace);
+  void set_theme(const Theme& theme);
+  void set_range(const TimeRange& range);
+
+  [[nodiscard]] QSize sizeHint() const override { return {400, 40}; }
+
+ signals:
+  void range_wanted(const tutti::gui::TimeRange& range);
+  void settled();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+
+ private:
+  [[nodiscard]] QRect strip() const;
+  [[nodiscard]] TimeRange whole() const;
+  void centre_at(int x);
+  void paint_load();
+
+  std::shared_ptr<const Trace> trace_;
+  const Theme* theme_;
+  TimeRange range_;
+  QImage load_;
+  bool load_is_old_ = true;
+};
+
+}  // namespace tutti::gui

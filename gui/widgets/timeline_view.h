@@ -1,0 +1,134 @@
+#pragma once
+
+#include <QScrollBar>
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "gui/model/layout.h"
+#include "gui/model/time_range.h"
+#include "gui/model/trace.h"
+#include "gui/paint/timeline_painter.h"
+
+namespace tutti::gui {
+
+/// A span of the trace.
+struct SpanId {
+  std::size_t row = 0;
+  SpanRow::Index index = 0;
+  bool operator==(const SpanId&) const = default;
+};
+
+/// The timeline: rows of spans over time, to be zoomed, moved and asked. Knows no menus; what it can do are its slots.
+///
+/// Lines are painted into one image of the window's size, and again only when what they show has changed; selection,
+/// cursor and texts are painted over it each time.
+class TimelineView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TimelineView(QWidget* parent = nullptr);
+
+  void show_trace(std::shared_ptr<const Trace> trace);
+  void set_theme(const Theme& theme);
+
+  [[nodiscard]] const Trace* trace() const { return trace_.get(); }
+  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] const Layout& layout_of_lines() const { return layout_; }
+  [[nodiscard]] const std::optional<SpanId>& selected() const { return selected_; }
+  [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
+  [[nodiscard]] bool path_only() const { return path_only_; }
+  /// What is to be seen now, as a picture.
+  [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
+  /// Rows whose lines are to be seen, groups that are closed with all that is in them.
+  [[nodiscard]] std::vector<std::size_t> visible_rows() const;
+
+  [[nodiscard]] QSize minimumSizeHint() const override { return {400, 160}; }
+
+ public slots:
+  void zoom_in();
+  void zoom_out();
+  void pan_left();
+  void pan_right();
+  void fit_selection();
+  void fit_all();
+  void back();
+  void forward();
+  void show_range(const tutti::gui::TimeRange& range);
+  void glide_to(const tutti::gui::TimeRange& range);
+  void settle();
+
+  void select(const std::optional<tutti::gui::SpanId>& span);
+  /// Selects it, and brings it into view.
+  void go_to(const tutti::gui::SpanId& span);
+  void select_next();
+  void select_previous();
+  void select_range(const std::optional<tutti::gui::TimeRange>& range);
+  void clear_selection();
+
+  void set_path_only(bool on);
+  void next_on_path();
+  void previous_on_path();
+
+  void filter(const QString& text);
+  void open_all();
+  void close_all();
+  void pin_or_unpin();
+  void scroll_to(int y);
+
+ signals:
+  void view_changed();
+  void selection_changed();
+  void range_changed();
+  void lines_changed();
+  /// The time under the mouse; below 0 when it is elsewhere.
+  void cursor_moved(qint64 picoseconds);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void keyReleaseEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  enum class Drag { kNone, kRange, kPan, kZoom };
+
+  [[nodiscard]] Scene scene() const;
+  [[nodiscard]] core::Time time_under(double x) const;
+  [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
+  [[nodiscard]] std::size_t line_under(const QPoint& point) const;
+  [[nodiscard]] core::Time cursor_or_middle() const;
+  void zoom(double factor, core::Time at);
+  void lines_have_changed();
+  void repaint_lines();
+  void place_scroll_bar();
+  void step_along_path(int by);
+  void paint_overlays(QPainter& painter, const QRect& lines);
+
+  std::shared_ptr<const Trace> trace_;
+  const Theme* theme_ = nullptr;
+  View view_;
+  Layout layout_;
+  QScrollBar* scroll_bar_;
+  QImage image_;
+  bool image_is_old_ = true;
+  std::optional<SpanId> selected_;
+  std::optional<TimeRange> range_;
+  std::string line_at_hand_;  ///< key of the line last clicked on
+  std::optional<std::size_t> piece_of_path_;
+  bool path_only_ = false;
+  bool space_held_ = false;
+  Drag drag_ = Drag::kNone;
+  QPoint pressed_;
+  TimeRange pressed_range_;
+  std::optional<QPoint> mouse_;
+};
+
+}  // namespace tutti::gui

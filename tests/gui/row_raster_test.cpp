@@ -1,0 +1,120 @@
+// What is drawn of a row is what looking at every span for every pixel would draw.
+
+#include "gui/paint/row_raster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/random.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Random;
+using core::Span;
+using core::Time;
+
+SpanRow random_row(Random& random, std::size_t count, unsigned longest_bits) {
+  SpanRow row;
+  Time at(static_cast<std::int64_t>(random.below(1000)));
+  for (std::size_t i = 0; i < count; ++i) {
+    Span span;
+    span.start = at;
+    span.duration =
+        Time(static_cast<std::int64_t>(random.below(5) == 0 ? 0 : random.below(1u << random.below(longest_bits))));
+    span.kind = static_cast<std::int32_t>(random.below(50));
+    at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(2) == 0 ? random.below(5000) : 0));
+    row.add(span);
+  }
+  row.finish();
+  return row;
+}
+
+/// The obvious way.
+std::vector<Column> every_span(const SpanRow& row, const TimeRange& range, int width) {
+  std::vector<Column> columns(static_cast<std::size_t>(width));
+  for (int x = 0; x < width; ++x) {
+    const Time begin = time_at(range, x, width), end = time_at(range, x + 1, width);
+    int touching = 0;
+    SpanRow::Index longest = 0;
+    Time covered;
+    for (SpanRow::Index i = 0; i < row.size(); ++i) {
+      const bool starts_here = row.start(i) >= begin && row.start(i) < end;
+      const bool reaches_in = row.start(i) < begin && row.end(i) > begin;
+      if (!starts_here && !reaches_in) continue;
+      if (touching++ == 0 || row.duration(i) > row.duration(longest)) longest = i;
+      covered += std::min(row.end(i), end) - std::max(row.start(i), begin);
+    }
+    if (touching == 0) continue;
+    Column& column = columns[static_cast<std::size_t>(x)];
+    column.kind = static_cast<std::uint8_t>(row.kind(longest));
+    const double share = static_cast<double>(covered.count()) / static_cast<double>((end - begin).count());
+    column.filled =
+        touching == 1 ? Column::kFull : static_cast<std::uint16_t>(std::clamp(share * Column::kFull, 1.0, 65535.0));
+  }
+  return columns;
+}
+
+TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
+  Random random(3);
+  for (int i = 0; i < 400; ++i) {
+    const SpanRow row = random_row(random, random.below(400), 4 + static_cast<unsigned>(random.below(12)));
+    const std::int64_t length = row.size() == 0 ? 5000 : row.end(row.size() - 1).count() + 2000;
+    const int width = 1 + static_cast<int>(random.below(300));
+    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
+    const Time to = from + Time(width + static_cast<std::int64_t>(random.below(1u << random.below(22))));
+    const TimeRange range{from, to};
+    std::vector<Column> columns(static_cast<std::size_t>(width));
+    columns_of(row, range, columns);
+    const auto expected = every_span(row, range, width);
+    for (std::size_t x = 0; x < columns.size(); ++x) {
+      ASSERT_EQ(columns[x].kind, expected[x].kind) << "case " << i << ", pixel " << x;
+      ASSERT_EQ(columns[x].filled, expected[x].filled) << "case " << i << ", pixel " << x;
+    }
+  }
+}
+
+TEST(RowRaster, PixelsAndTimesAreEachOthersInverse) {
+  Random random(4);
+  for (int i = 0; i < 2000; ++i) {
+    const int width = 1 + static_cast<int>(random.below(4000));
+    const Time from(static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(61))));
+    const TimeRange range{
+        from, from + Time(width + static_cast<std::int64_t>(random.below(std::uint64_t{1} << random.below(61))))};
+    EXPECT_EQ(time_at(range, 0, width), range.from);
+    EXPECT_EQ(time_at(range, width, width), range.to);
+    const int x = static_cast<int>(random.below(static_cast<std::uint64_t>(width)));
+    EXPECT_EQ(pixel_at(range, time_at(range, x, width), width), x);
+    EXPECT_EQ(pixel_at(range, time_at(range, x + 1, width) - Time(1), width), x);
+    EXPECT_EQ(pixel_at(range, range.from - Time(1), width), -1);
+    EXPECT_EQ(pixel_at(range, range.to, width), width);
+  }
+}
+
+TEST(RowRaster, FillsThePartOfTheRowThatTheKindHasToTheShareThatIsCovered) {
+  SpanLooks looks;
+  looks.fill({0xff0000ff, 0, 8});
+  looks[1] = {0xff00ff00, 0, 4};
+  const std::vector<Column> columns{
+      {0, false, Column::kFull}, {}, {1, false, Column::kFull}, {0, false, 1}, {0, false, Column::kFull / 2}};
+  constexpr int kHeight = 8;
+  std::vector<Pixel> pixels(columns.size() * kHeight, 7);
+  draw_columns(columns, looks, pixels.data(), std::ssize(columns), kHeight);
+  const auto filled = [&](std::size_t x) {
+    std::string lines;
+    for (std::size_t y = 0; y < kHeight; ++y) lines += pixels[y * columns.size() + x] == 7 ? '.' : '#';
+    return lines;
+  };
+  EXPECT_EQ(filled(0), "########");
+  EXPECT_EQ(filled(1), "........") << "what is behind stays";
+  EXPECT_EQ(filled(2), "####....");
+  EXPECT_EQ(filled(3), ".......#") << "however little, it shows";
+  EXPECT_EQ(filled(4), "....####");
+  EXPECT_EQ(pixels[0], 0xff0000ff);
+  EXPECT_EQ(pixels[2], 0xff00ff00);
+}
+
+}  // namespace
+}  // namespace tutti::gui

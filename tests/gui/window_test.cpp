@@ -1,0 +1,370 @@
+// The window on Qt's offscreen platform: opening what is whole, broken and not there; every action by its shortcut; what the
+// mouse does.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QFile>
+#include <QMimeData>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTest>
+#include <fstream>
+#include <set>
+
+#include "core/schedule/step.h"
+#include "core/timeline/writer.h"
+#include "gui/widgets/main_window.h"
+#include "tests/support/program.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Span;
+using core::SpanKind;
+using core::Time;
+using testing::HasSubstr;
+
+constexpr Time kMs = core::milliseconds(1);
+
+/// Two workers with two GPUs each, two steps of 100 ms: computation, a pack in flight, two lanes; two links; a path.
+std::string timeline() {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  core::RunInfo run;
+  run.scenario = "small";
+  run.executor = "simulated";
+  run.version = "0";
+  run.steps = 2;
+  run.packs = {{{"a", "b"}, core::Bytes(1000), "float32"}};
+  run.layers = {"conv1", "conv2"};
+  writer.begin(run);
+  core::TrackId id = 0;
+  for (std::int32_t worker = 0; worker < 2; ++worker) {
+    for (const char* device : {"gpu0", "gpu1"}) {
+      for (int row = 0; row < 4; ++row) {
+        const auto kind = row == 0   ? core::TrackKind::kCompute
+                          : row == 1 ? core::TrackKind::kPacks
+                                     : core::TrackKind::kLane;
+        writer.track({id, kind, worker, device, 0, row < 2 ? -1 : row - 2});
+        for (std::int32_t step = 0; step < 2; ++step) {
+          const Time begin = kMs * (100 * step);
+          const auto add = [&](std::int32_t what, int from, int to, std::int32_t pack, std::int64_t index) {
+            Span span;
+            span.start = begin + kMs * from;
+            span.duration = kMs * (to - from);
+            span.kind = what;
+            span.step = step;
+            span.pack = pack;
+            span.index = index;
+            span.bytes = core::Bytes(row >= 2 ? 500 : 0);
+            writer.span(id, span);
+          };
+          if (row == 0) {
+            add(SpanKind::kFirstCompute, 0, 30, -1, 0);
+            add(SpanKind::kFirstCompute + 1, 30, 80, -1, 1);
+          } else if (row == 1) {
+            add(SpanKind::kPackInFlight, 70, 100, 0, 0);
+          } else {
+            add(static_cast<std::int32_t>(core::StepKind::kSend), 70, 80, 0, 0);
+            add(static_cast<std::int32_t>(core::StepKind::kReceive), 80, 100, 0, 1);
+          }
+        }
+        ++id;
+      }
+    }
+  }
+  for (std::int32_t step = 0; step < 2; ++step) {
+    core::StepRecord record;
+    record.step = step;
+    record.start = kMs * (100 * step);
+    record.end = record.start + kMs * 100;
+    writer.step(record);
+    writer.pack({step, 0, record.start + kMs * 70, record.start + kMs * 70, record.start + kMs * 70, record.end});
+  }
+  core::LinkRecord link;
+  link.name = "w0/nic0 out";
+  link.bandwidth = core::bandwidth_from_gb_per_s(1);
+  link.bin_width = kMs;
+  link.bins.assign(200, 500'000);
+  writer.link(link);
+  core::PathPiece piece;
+  piece.kind = SpanKind::kFirstCompute;
+  piece.device = "w1/gpu0";
+  piece.start = kMs * 100;
+  piece.end = kMs * 130;
+  writer.path(piece);
+  piece.kind = SpanKind::kPackInFlight;
+  piece.pack = 0;
+  piece.start = kMs * 170;
+  piece.end = kMs * 200;
+  writer.path(piece);
+  writer.end();
+  return out.str();
+}
+
+class Window : public testing::Test {
+ protected:
+  Window() { QSettings().clear(); }
+
+  std::string write(const std::string& name, const std::string& bytes) { return folder_.write(name, bytes); }
+
+  /// True if it opened; else what was said is in said_.
+  bool open(const std::string& path) {
+    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
+    window_.show();
+    window_.open(QString::fromStdString(path));
+    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+    said_ = failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
+    return !opened.isEmpty();
+  }
+  void open_small() { ASSERT_TRUE(open(write("small.tutti", timeline()))) << said_; }
+
+  TimelineView& view() { return window_.timeline(); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  /// The middle of the line of that key, at a time.
+  QPoint point(const std::string& key, Time t) {
+    const QRect lines = lines_rect(view().size());
+    for (const Line& line : view().layout_of_lines().lines()) {
+      if (line.key == key)
+        return {lines.left() + pixel_at(view().view().range(), t, lines.width()),
+                lines.top() + line.top + line.height / 2};
+    }
+    ADD_FAILURE() << "no line " << key;
+    return {};
+  }
+
+  test::TemporaryFolder folder_;
+  MainWindow window_;
+  std::string said_;
+};
+
+TEST_F(Window, ShowsATimelineWithAllItsRows) {
+  open_small();
+  EXPECT_EQ(view().trace()->rows().size(), 16u);
+  EXPECT_EQ(view().view().range(), (TimeRange{Time(), kMs * 200}));
+  std::set<std::string> keys;
+  for (const Line& line : view().layout_of_lines().lines()) keys.insert(line.key);
+  for (const char* key : {"steps", "critical path", "worker 0", "worker 0/gpu0", "worker 0/gpu0/compute",
+                          "worker 1/gpu1/packs", "worker 0/gpu0/lanes", "links", "links/w0/nic0 out"})
+    EXPECT_TRUE(keys.contains(key)) << key;
+}
+
+TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) {
+  open_small();
+  const std::string whole = timeline();
+  EXPECT_FALSE(open(folder_.file("nothing.tutti")));
+  EXPECT_THAT(said_, HasSubstr("nothing.tutti"));
+  EXPECT_FALSE(open(write("empty.tutti", "")));
+  EXPECT_FALSE(said_.empty());
+  EXPECT_FALSE(open(write("text.tutti", "a letter to a friend")));
+  EXPECT_FALSE(said_.empty());
+  EXPECT_FALSE(open(folder_.path()));
+  EXPECT_FALSE(said_.empty());
+  EXPECT_EQ(view().trace()->rows().size(), 16u);
+  // Cut off anywhere: what is whole is shown, or it is said why not.
+  for (std::size_t length = 8; length < whole.size(); length += 37) {
+    if (open(write("cut.tutti", whole.substr(0, length)))) {
+      EXPECT_FALSE(view().trace()->complete());
+      EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("ends before its index"));
+    } else {
+      EXPECT_FALSE(said_.empty());
+    }
+  }
+  for (std::size_t at = 8; at < whole.size(); at += 29) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    open(write("damaged.tutti", damaged));
+    window_.grab();
+  }
+}
+
+TEST_F(Window, KeysZoomMoveAndGoBack) {
+  open_small();
+  const TimeRange all = view().view().range();
+  press(Qt::Key_W);
+  EXPECT_LT(view().view().range().length(), all.length());
+  const TimeRange near = view().view().range();
+  press(Qt::Key_D);
+  EXPECT_GT(view().view().range().from, near.from);
+  EXPECT_EQ(view().view().range().length(), near.length());
+  press(Qt::Key_A);
+  EXPECT_EQ(view().view().range(), near);
+  press(Qt::Key_S);
+  EXPECT_GT(view().view().range().length(), near.length());
+  press(Qt::Key_Home);
+  EXPECT_EQ(view().view().range(), all);
+  view().show_range({kMs * 10, kMs * 20});
+  view().show_range({kMs * 50, kMs * 60});
+  press(Qt::Key_Left, Qt::AltModifier);
+  EXPECT_EQ(view().view().range(), (TimeRange{kMs * 10, kMs * 20}));
+  press(Qt::Key_Right, Qt::AltModifier);
+  EXPECT_EQ(view().view().range(), (TimeRange{kMs * 50, kMs * 60}));
+}
+
+TEST_F(Window, ClicksSelectAndKeysGoOnFromThere) {
+  open_small();
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 0/gpu1/compute", kMs * 10));
+  ASSERT_TRUE(view().selected());
+  const SpanId forward = *view().selected();
+  EXPECT_EQ(view().trace()->rows()[forward.row].track.device, "gpu1");
+  EXPECT_EQ(forward.index, 0u);
+  press(Qt::Key_Period);
+  EXPECT_EQ(view().selected(), (SpanId{forward.row, 1}));
+  press(Qt::Key_Comma);
+  EXPECT_EQ(view().selected(), forward);
+  press(Qt::Key_F);
+  EXPECT_LT(view().view().range().length(), kMs * 60);
+  EXPECT_GE(view().view().range().length(), kMs * 30);
+  press(Qt::Key_Escape);
+  EXPECT_FALSE(view().selected());
+}
+
+TEST_F(Window, DraggingSelectsARangeWithAltItZoomsWithTheMiddleButtonItMoves) {
+  open_small();
+  const QPoint from = point("worker 0/gpu0/compute", kMs * 50), to = point("worker 0/gpu0/compute", kMs * 150);
+  const auto drag = [&](Qt::MouseButton button, Qt::KeyboardModifiers with) {
+    QTest::mousePress(&view(), button, with, from);
+    QMouseEvent move(QEvent::MouseMove, to, view().mapToGlobal(to), Qt::NoButton, button, with);
+    QApplication::sendEvent(&view(), &move);
+    QTest::mouseRelease(&view(), button, with, to);
+  };
+  drag(Qt::LeftButton, Qt::NoModifier);
+  ASSERT_TRUE(view().range());
+  EXPECT_NEAR(core::to_ms(view().range()->from), 50, 1);
+  EXPECT_NEAR(core::to_ms(view().range()->to), 150, 1);
+  EXPECT_EQ(view().view().range(), (TimeRange{Time(), kMs * 200}));
+  press(Qt::Key_Escape);
+  drag(Qt::LeftButton, Qt::AltModifier);
+  EXPECT_FALSE(view().range());
+  EXPECT_NEAR(core::to_ms(view().view().range().from), 50, 1);
+  EXPECT_NEAR(core::to_ms(view().view().range().to), 150, 1);
+  drag(Qt::MiddleButton, Qt::NoModifier);
+  EXPECT_LT(core::to_ms(view().view().range().from), 1);
+}
+
+TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
+  open_small();
+  const auto has = [&](const std::string& key) {
+    const auto& lines = view().layout_of_lines().lines();
+    return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+  };
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(20, point("worker 0/gpu0", Time()).y()));
+  EXPECT_FALSE(has("worker 0/gpu0/compute"));
+  EXPECT_TRUE(has("worker 0/gpu1/compute"));
+  press(Qt::Key_Plus, Qt::ControlModifier);
+  EXPECT_TRUE(has("worker 0/gpu0/lanes/lane 1"));
+  press(Qt::Key_Minus, Qt::ControlModifier);
+  EXPECT_FALSE(has("worker 0/gpu0"));
+  press(Qt::Key_Plus, Qt::ControlModifier);
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 1/gpu0/compute", kMs * 10));
+  press(Qt::Key_T, Qt::ControlModifier);
+  EXPECT_EQ(view().layout_of_lines().lines().front().key, "worker 1/gpu0/compute");
+  EXPECT_GT(view().layout_of_lines().pinned_height(), 0);
+  view().filter(QStringLiteral("GPU1/packs"));
+  EXPECT_TRUE(has("worker 0/gpu1/packs"));
+  EXPECT_TRUE(has("worker 1/gpu0/compute")) << "it is pinned";
+  EXPECT_FALSE(has("worker 0/gpu1/compute"));
+}
+
+TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
+  open_small();
+  press(Qt::Key_F, Qt::ControlModifier);
+  QWidget* const line = QApplication::focusWidget();
+  ASSERT_TRUE(line);
+  QTest::keyClicks(line, QStringLiteral("receive gpu1"));
+  std::vector<SpanId> found;
+  for (int i = 0; i < 9; ++i) {
+    QTest::keyClick(line, Qt::Key_Return);
+    ASSERT_TRUE(view().selected());
+    found.push_back(*view().selected());
+  }
+  EXPECT_EQ(found[8], found[0]) << "8 spans, and around";
+  for (const SpanId& span : found) {
+    EXPECT_EQ(view().trace()->rows()[span.row].track.device, "gpu1");
+    EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index), static_cast<int>(core::StepKind::kReceive));
+  }
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("8 spans"));
+  window_.actions_of().find(QStringLiteral("find-previous"))->trigger();
+  EXPECT_EQ(*view().selected(), found[7]);
+}
+
+TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
+  open_small();
+  press(Qt::Key_Greater, Qt::ShiftModifier);
+  window_.actions_of().find(QStringLiteral("path-next"))->trigger();
+  window_.actions_of().find(QStringLiteral("path-previous"))->trigger();
+  ASSERT_TRUE(view().selected());
+  const SpanId first = *view().selected();
+  EXPECT_EQ(view().trace()->rows()[first.row].track.worker, 1);
+  EXPECT_EQ(view().trace()->rows()[first.row].spans.kind(first.index), static_cast<int>(SpanKind::kFirstCompute));
+  window_.actions_of().find(QStringLiteral("path-next"))->trigger();
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].spans.kind(view().selected()->index),
+            static_cast<int>(SpanKind::kPackInFlight));
+  press(Qt::Key_P);
+  EXPECT_TRUE(view().path_only());
+}
+
+TEST_F(Window, EveryActionHasAWordAndNoShortcutIsTakenTwice) {
+  std::set<QString> keys, ids;
+  for (const Actions::Group& group : window_.actions_of().groups()) {
+    for (QAction* const action : group.actions) {
+      EXPECT_FALSE(action->text().isEmpty());
+      EXPECT_FALSE(action->shortcuts().isEmpty()) << action->text().toStdString();
+      EXPECT_TRUE(ids.insert(action->objectName()).second) << action->objectName().toStdString();
+      for (const QKeySequence& key : action->shortcuts())
+        EXPECT_TRUE(keys.insert(key.toString()).second) << key.toString().toStdString();
+    }
+  }
+}
+
+TEST_F(Window, EveryActionThatAsksForNoFileCanBeDoneWithAndWithoutATimeline) {
+  for (const bool with : {false, true}) {
+    if (with) open_small();
+    for (const Actions::Group& group : window_.actions_of().groups()) {
+      for (QAction* const action : group.actions) {
+        const QString id = action->objectName();
+        if (id == QLatin1String("quit") || id == QLatin1String("open") || id.startsWith(QLatin1String("export")))
+          continue;
+        action->trigger();
+        QApplication::processEvents();
+        if (QWidget* const dialog = QApplication::activeModalWidget()) dialog->close();
+      }
+    }
+    window_.grab();
+  }
+}
+
+TEST_F(Window, ThemesAreRememberedAndDifferent) {
+  open_small();
+  window_.set_dark(false);
+  const QImage light = view().picture({800, 600}, 1);
+  window_.set_dark(true);
+  const QImage dark = view().picture({800, 600}, 1);
+  EXPECT_GT(qGray(light.pixel(790, 590)), 200);
+  EXPECT_LT(qGray(dark.pixel(790, 590)), 60);
+  EXPECT_TRUE(QSettings().value(QStringLiteral("dark")).toBool());
+}
+
+TEST_F(Window, ClosingWhileOpeningEndsIt) {
+  const std::string path = write("small.tutti", timeline());
+  window_.show();
+  window_.open(QString::fromStdString(path));
+  window_.close();
+  QTest::qWait(20);
+}
+
+}  // namespace
+}  // namespace tutti::gui
+
+int main(int argc, char** argv) {
+  testing::InitGoogleMock(&argc, argv);
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  tutti::test::TemporaryFolder settings;
+  QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, QString::fromStdString(settings.path()));
+  QApplication app(argc, argv);
+  QApplication::setOrganizationName(QStringLiteral("tutti-tests"));
+  QApplication::setApplicationName(QStringLiteral("window"));
+  return RUN_ALL_TESTS();
+}
