@@ -59,12 +59,14 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
 
 /// NCCL refuses two ranks on one GPU of one host; and what it takes for different hosts it joins by sockets. So each
 /// process says that it is a host of its own. What the user has set stays. (docs/running-on-gpus.md)
-void pose_as_host_of_its_own(std::int32_t worker) {
+void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :
        {std::pair{"NCCL_HOSTID", name.c_str()}, std::pair{"NCCL_NET", "Socket"}, std::pair{"NCCL_P2P_DISABLE", "1"},
-        std::pair{"NCCL_SHM_DISABLE", "1"}, std::pair{"NCCL_SOCKET_IFNAME", "lo"}, std::pair{"NCCL_MNNVL_ENABLE", "0"}})
+        std::pair{"NCCL_SHM_DISABLE", "1"}, std::pair{"NCCL_MNNVL_ENABLE", "0"}})
     ::setenv(setting, value, 0);
+  // Those of other machines would not come in by loopback.
+  if (all_here) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
 }
 
 }  // namespace
@@ -112,8 +114,11 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, c
     const int place = options.workers_before * per_worker + i;
     cuda.gpus.push_back({rank, cluster.part_name(cluster.replica(rank)), place % *count});
   }
-  if (options.backend == Backend::kNccl && shares_gpus(options, per_worker, *count))
-    pose_as_host_of_its_own(options.worker);
+  const bool shares = shares_gpus(options, per_worker, *count);
+  cuda.shared =
+      shares && options.workers_here > 1 && options.backend == Backend::kCuda;  // of NCCL there is more to say
+  if (options.backend == Backend::kNccl && shares)
+    pose_as_host_of_its_own(options.worker, options.workers_here == cluster.workers());
   auto devices = CudaDevices::open(**api, std::move(cuda));
   if (!devices) return tl::make_unexpected(devices.error());
   return std::move(*devices);

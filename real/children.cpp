@@ -57,6 +57,10 @@ void Children::look_at(Child& child) {
                   : fmt::format("ended with exit status {}", WEXITSTATUS(status));
 }
 
+bool Children::started(std::size_t worker) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+}
+
 std::optional<std::string> Children::ended(std::size_t worker) {
   const auto child =
       std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });

@@ -58,8 +58,10 @@ class Collectives : public WorkListener {
   virtual void hear_the_rest() {}
   /// Who messages of peers are for.
   [[nodiscard]] virtual Receiver& receiver() = 0;
-  /// What whoever reads the run's times should know.
+  /// What whoever reads the run's times should know. More may come up as collectives are carried out,
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+  /// and this is known when none is to come any more.
+  [[nodiscard]] virtual std::vector<std::string> last_words() const { return {}; }
 };
 
 }  // namespace tutti::real

@@ -12,6 +12,7 @@
 #include "real/crew.h"
 #include "real/gradients.h"
 #include "real/merge.h"
+#include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
 
 namespace tutti::real {
@@ -38,7 +39,7 @@ class Coordinator {
   Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario, const core::RecordOptions& record,
               const core::RunControl& control, core::TimelineSink& sink, const Listener& listener);
 
-  Expected<void> run();
+  Expected<bool> run();
 
  private:
   void begin_timeline();
@@ -46,7 +47,7 @@ class Coordinator {
   Expected<void> start_workers();
   Expected<void> assign();
   Expected<void> hand_round_nccl_id();
-  void note_devices(const Crew::Messages& ready);
+  void take_notes(const Crew::Messages& ready);
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
@@ -73,6 +74,7 @@ class Coordinator {
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
+  std::set<std::string> said_;  ///< by workers
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
@@ -90,11 +92,12 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
   fill_random(run_.data(), run_.size());
 }
 
-Expected<void> Coordinator::run() {
+Expected<bool> Coordinator::run() {
   begin_timeline();
   Expected<void> done = all_steps();
+  const bool come_again = done && options_.gathering.come_again;
   const bool stopped = !done && crew_.cancelled();
-  crew_.dismiss(done || stopped ? nullptr : &done.error());
+  crew_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
   take_what_is_whole();
   settle();
   if (stopped) {
@@ -106,7 +109,8 @@ Expected<void> Coordinator::run() {
   }
   closing_notes(done);
   sink_.end();
-  return done;
+  if (!done) return tl::make_unexpected(done.error());
+  return come_again;
 }
 
 void Coordinator::begin_timeline() {
@@ -148,13 +152,14 @@ Expected<void> Coordinator::all_steps() {
   for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
     auto ready = crew_.from_everyone(Control::kReady, "is not ready");
     if (!ready) return tl::make_unexpected(ready.error());
-    note_devices(*ready);
+    take_notes(*ready);
     if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
   auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
   if (!ready) return tl::make_unexpected(ready.error());
+  take_notes(*ready);
   return crew_.align_clocks();
 }
 
@@ -246,18 +251,21 @@ Expected<void> Coordinator::hand_round_nccl_id() {
   if (!needs_nccl_id(options_.backend, scenario_)) return {};
   auto ids = crew_.from_everyone(Control::kNcclId, "has not named the run's communicator");
   if (!ids) return tl::make_unexpected(ids.error());
+  if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
+    return tl::make_unexpected(Error::run(fmt::format("{} has named the run's communicator by {} bytes, not {}",
+                                                      crew_.name(0), size, kTuttiNcclIdBytes)));
+  }
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     if (auto told = crew_.tell(w, *ids->front()); !told) return told;
   }
   return {};
 }
 
-/// What workers say of their devices, each thing once.
-void Coordinator::note_devices(const Crew::Messages& ready) {
-  std::set<std::string> said;
+/// What workers say of their devices and of what went on there, each thing once.
+void Coordinator::take_notes(const Crew::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& note : message->ready().note()) {
-      if (said.insert(note).second) sink_.note(note);
+      if (said_.insert(note).second) sink_.note(note);
     }
   }
 }
@@ -365,13 +373,16 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     }
   }
   if (!done || steps_ended_ < scenario_.run.steps) return;
-  sink_.note(options_.verify ? "every element of every result was compared and is right"
-                             : "results were not compared (--no-verify)");
+  sink_.note(!options_.verify ? "results were not compared (--no-verify)"
+             : options_.loop
+                 ? "every element of one iteration before and one after those that were timed was compared and is "
+                   "right"
+                 : "every element of every result was compared and is right");
 }
 
 }  // namespace
 
-Expected<void> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
+Expected<bool> coordinate(const TcpExecutorOptions& options, const core::Scenario& scenario,
                           const core::RecordOptions& record, const core::RunControl& control, core::TimelineSink& sink,
                           const Listener& listener) {
   return Coordinator(options, scenario, record, control, sink, listener).run();

@@ -290,7 +290,7 @@ std::optional<Error> Crew::known_cause(bool last_word) {
   return Error::run("a worker failed");
 }
 
-void Crew::dismiss(const Error* why) {
+void Crew::dismiss(const Error* why, bool come_again) {
   Control message;
   if (why) {
     message.mutable_failure()->set_text(why->message());
@@ -298,8 +298,10 @@ void Crew::dismiss(const Error* why) {
   } else {
     message.mutable_finish();
   }
-  for (Member& member : members_) {
+  for (std::size_t w = 0; w < members_.size(); ++w) {
+    Member& member = members_[w];
     if (!member.channel || member.gone) continue;
+    if (!why) message.mutable_finish()->set_come_again(come_again && !children_.started(w));
     if (!member.channel->send(message)) member.gone = true;
     member.channel->end_sending();
   }

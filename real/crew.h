@@ -60,8 +60,9 @@ class Crew {
   /// While some are still missing: tells those who are here that the coordinator is, and notes who has left.
   void greet();
 
-  /// Tells everyone that the run is over, and why if it failed, and waits a moment for them to go.
-  void dismiss(const core::Error* why);
+  /// Tells everyone that the run is over, and why if it failed, and waits a moment for them to go. `come_again`: those who
+  /// were not started here are to join another run.
+  void dismiss(const core::Error* why, bool come_again);
 
   /// The run was told to stop.
   bool cancelled();

@@ -206,17 +206,17 @@ Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering
   return Gatherer(crew, children, gathering, listener, run).run();
 }
 
-void turn_away(const Gathering& gathering, const Listener& listener, const Error& why) {
+void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const Error& why) {
   RunId run;
   fill_random(run.data(), run.size());
-  Reception reception(reception_options(gathering, run, static_cast<std::size_t>(gathering.ranks)), &listener);
+  Reception reception(reception_options(gathering, run, others), &listener);
   std::vector<ControlChannel> told;
   const auto until = Clock::now() + std::chrono::seconds(10);
-  while (static_cast<int>(told.size()) < gathering.ranks - 1 && Clock::now() < until) {
+  while (told.size() < others && Clock::now() < until) {
     for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
       if (event.state != State::kDone) continue;
       told.emplace_back(std::move(event.socket), ControlChannel::kLongestIntroduction);
-      refuse(told.back(), why.message(), true);
+      refuse(told.back(), why.message(), why.kind() == core::ErrorKind::kRequest);
     }
   }
   // Closing at once could take back what was said.

@@ -29,6 +29,8 @@ struct Gathering {
   std::function<core::Expected<void>(const Address&)> announce;
   /// Called when all have come.
   std::function<void()> met;
+  /// Another run follows at the same place: those who come from elsewhere are told to come again.
+  bool come_again = false;
 };
 
 /// Meets the workers of a run, each by its number, until all are there. Those who were started here have theirs; others
@@ -37,8 +39,7 @@ struct Gathering {
 core::Expected<void> gather(Crew& crew, Children& children, const Gathering& gathering, const Listener& listener,
                             const RunId& run);
 
-/// Tells everyone whom a launcher started with this process that there will be no run, and why; waits for them at most
-/// ten seconds.
-void turn_away(const Gathering& gathering, const Listener& listener, const core::Error& why);
+/// Tells `others`, so many who are about to join, that there will be no run, and why; waits for them at most ten seconds.
+void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener, const core::Error& why);
 
 }  // namespace tutti::real

@@ -23,19 +23,20 @@ Operation operation_of(core::Reduction reduction) {
   }
 }
 
+Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key) {
+  const core::Reduction reduction = scenario.strategy.reduction;
+  const auto n = static_cast<std::int32_t>(collective.contributors);
+  return {collective.type, operation_of(reduction), key, n, reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1};
+}
+
 core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
   core::Bytes bytes;
   for (const core::Pack& pack : scenario.plan.packs) bytes += pack.collective.bytes();
   return bytes;
 }
 
-/// What the pack's all-reduce of a step is given and must come to.
 Reduced Gradients::reduced(std::int32_t step, std::size_t pack) const {
-  const core::Collective& collective = scenario_.plan.packs[pack].collective;
-  const core::Reduction reduction = scenario_.strategy.reduction;
-  const auto n = static_cast<std::int32_t>(collective.contributors);
-  return {collective.type, operation_of(reduction), key_of(step, pack), n,
-          reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1};
+  return reduced_of(scenario_, scenario_.plan.packs[pack].collective, key_of(step, pack));
 }
 
 void Gradients::fill(std::int32_t first, std::int32_t count) {

@@ -13,6 +13,9 @@ namespace tutti::real {
 /// The operation of a reduction's steps: a mean is a sum that is then divided.
 Operation operation_of(core::Reduction reduction);
 
+/// What an all-reduce of the scenario's kind is given and must come to. `key`: of this one among all of the run.
+Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key);
+
 /// The packs' buffers on the replicas of one worker, a set for each of the steps that are under way together.
 class Gradients {
  public:

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "real/verify.h"
+#include "real/gradients.h"
 
 namespace tutti::real {
 
@@ -26,6 +26,7 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
                    const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker)
     : scenario_(scenario),
       collective_(scenario.plan.packs.front().collective),
+      worker_(worker),
       transport_(transport),
       devices_(devices),
       options_(options),
@@ -51,21 +52,32 @@ std::vector<std::string> PerfLoop::notes() const {
 }
 
 void PerfLoop::open(std::uint32_t iteration) {
-  collectives_->open({iteration, 0}, collective_, Operation::kSum, ranks_, places_);
+  collectives_->open({iteration, 0}, collective_, operation_of(scenario_.strategy.reduction), ranks_, places_);
 }
 
 Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
-  if (auto warm = iterate(loop_.warm_up, idle); !warm) return tl::make_unexpected(warm.error());
+  if (auto warm = iterate(std::max(loop_.warm_up, 1), idle); !warm) return tl::make_unexpected(warm.error());
   const Clock::time_point start = Clock::now();
   if (auto timed = iterate(loop_.iterations, idle); !timed) return tl::make_unexpected(timed.error());
   const Clock::time_point end = Clock::now();
   if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
 
+  return as_step(start, end);
+}
+
+WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) const {
   WorkerStep result;
   for (std::size_t r = 0; r < replicas_; ++r) {
     const core::PartId device = scenario_.cluster->replica(ranks_[r]);
     result.replicas.push_back({scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start});
+    core::Span span;
+    span.start = stamp(start);
+    span.duration = stamp(end) - span.start;
+    span.kind = core::SpanKind::kPackInFlight;
+    span.pack = 0;
+    const core::Track track{0, core::TrackKind::kPacks, worker_, scenario_.cluster->part(device).name, 0, -1};
+    result.recorded.push_back({track, {span}});
   }
   result.packs.push_back({0, start, start, start, end});
   return result;
@@ -73,10 +85,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
 
 /// An iteration on fresh inputs whose results are compared.
 Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
-  Reduced reduced;
-  reduced.type = collective_.type;
-  reduced.key = std::uint64_t{iteration_} << 32;
-  reduced.contributors = static_cast<std::int32_t>(collective_.contributors);
+  const Reduced reduced = reduced_of(scenario_, collective_, std::uint64_t{iteration_} << 32);
   const std::int64_t bytes = collective_.bytes().count();
   std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
   for (std::size_t r = 0; r < replicas_; ++r) {

@@ -21,7 +21,8 @@ namespace tutti::real {
 /// element; those between reduce what the one before left (as nccl-tests and the OSU benchmarks do).
 ///
 /// An all-reduce ends nowhere before it has begun everywhere, so a peer is at most one iteration ahead: the next one is
-/// open for its messages before the one at hand starts.
+/// open for its messages before the one at hand starts. And that makes an iteration a barrier: there is always one that is
+/// not timed between the first comparison, which takes some peers longer than others, and those that are.
 class PerfLoop : private InterpreterListener {
  public:
   /// The collective is carried out by the interpreter unless `maker` makes something else.
@@ -32,7 +33,7 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Begin and end of all timed iterations together, as the only pack of a step. `idle` is called now and then; it
+  /// Begin and end of all timed iterations together, as the only pack of a step, and as a span of each rank. `idle` is called now and then; it
   /// answers false to give up.
   /// ERRORS: as WorkerRun::run; a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
@@ -45,12 +46,14 @@ class PerfLoop : private InterpreterListener {
   void step_done(const StepDone&) override {}
 
   void open(std::uint32_t iteration);
+  [[nodiscard]] WorkerStep as_step(Transport::Clock::time_point start, Transport::Clock::time_point end) const;
   core::Expected<void> iterate(std::int32_t times, const std::function<bool()>& idle);
   core::Expected<void> one(const std::function<bool()>& idle);
   core::Expected<void> checked(const std::function<bool()>& idle);
 
   const core::Scenario& scenario_;
   const core::Collective& collective_;
+  std::int32_t worker_;
   Transport& transport_;
   Devices& devices_;
   WorkerOptions options_;

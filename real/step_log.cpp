@@ -13,9 +13,6 @@ using core::TrackKind;
 
 namespace {
 
-/// A point of the monotonic clock as a span has it: nanoseconds.
-Time stamp(StepLog::Clock::time_point t) { return Time(std::chrono::nanoseconds(t.time_since_epoch()).count()); }
-
 Span span_of(std::int32_t step, StepLog::Clock::time_point start, StepLog::Clock::time_point end) {
   Span span;
   span.start = stamp(start);
@@ -25,6 +22,8 @@ Span span_of(std::int32_t step, StepLog::Clock::time_point start, StepLog::Clock
 }
 
 }  // namespace
+
+Time stamp(StepLog::Clock::time_point t) { return Time(std::chrono::nanoseconds(t.time_since_epoch()).count()); }
 
 void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas) {
   first_ = taken_ = first;

@@ -26,6 +26,9 @@ struct PackStep {
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
+/// A point of the monotonic clock as spans of a worker have it: nanoseconds in place of picoseconds.
+core::Time stamp(Transport::Clock::time_point t);
+
 /// Spans of one track; times are nanoseconds of the monotonic clock in place of picoseconds.
 struct RecordedSpans {
   core::Track track;

@@ -1,5 +1,6 @@
 #include "real/tcp_executor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,12 +43,19 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
 
 }  // namespace
 
-Expected<Listener> TcpExecutor::open() {
+TcpExecutor::TcpExecutor(TcpExecutorOptions options)
+    : options_(std::move(options)), others_(std::max(options_.gathering.ranks - 1, 0)) {}
+
+/// Listens where workers come to. It is announced once.
+Expected<void> TcpExecutor::open() {
+  if (listener_) return {};
   auto listener = Listener::open(options_.gathering.listen);
-  if (!listener || !options_.gathering.announce) return listener;
-  if (auto announced = options_.gathering.announce(listener->address()); !announced)
-    return tl::make_unexpected(announced.error());
-  return listener;
+  if (!listener) return tl::make_unexpected(listener.error());
+  if (options_.gathering.announce) {
+    if (auto announced = options_.gathering.announce(listener->address()); !announced) return announced;
+  }
+  listener_.emplace(std::move(*listener));
+  return {};
 }
 
 Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::RecordOptions& record,
@@ -61,15 +69,22 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
     turn_away(good.error());
     return good;
   }
-  auto listener = open();
-  if (!listener) return tl::make_unexpected(listener.error());
-  told_others_ = true;
-  return coordinate(options_, scenario, record, control, sink, *listener);
+  if (auto opened = open(); !opened) return opened;
+  others_ = 0;
+  const auto done = coordinate(options_, scenario, record, control, sink, *listener_);
+  if (!done || !*done) listener_.reset();
+  if (!done) return tl::make_unexpected(done.error());
+  gathering.met = {};
+  const std::int64_t here = gathering.spawn == Gathering::Spawn::kAll     ? scenario.cluster->workers()
+                            : gathering.spawn == Gathering::Spawn::kFirst ? 1
+                                                                          : 0;
+  if (*done) others_ = scenario.cluster->workers() - here;
+  return {};
 }
 
 void TcpExecutor::turn_away(const Error& why) {
-  if (std::exchange(told_others_, true) || options_.gathering.ranks < 2) return;
-  if (const auto listener = open()) real::turn_away(options_.gathering, *listener, why);
+  const auto others = static_cast<std::size_t>(std::exchange(others_, 0));
+  if (others > 0 && open()) real::turn_away(options_.gathering, others, *listener_, why);
 }
 
 }  // namespace tutti::real

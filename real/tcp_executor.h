@@ -33,21 +33,24 @@ struct TcpExecutorOptions {
 /// happens between them (new inputs, comparing results) is left out of the timeline.
 class TcpExecutor : public core::Executor {
  public:
-  explicit TcpExecutor(TcpExecutorOptions options) : options_(std::move(options)) {}
+  explicit TcpExecutor(TcpExecutorOptions options);
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
-  /// Where a launcher started others with this process, and run() was never called: tells them that there will be no
-  /// run, and why.
+  /// Whether another run follows the next one. Then those who come from elsewhere are told to come again once it is done, at
+  /// the same place, which stays open.
+  void expect_another(bool another) { options_.gathering.come_again = another; }
+
+  /// Where others are about to join (a launcher started them with this process, or they were told to come again) and run()
+  /// is not called: tells them that there will be no run, and why.
   void turn_away(const core::Error& why);
-  /// run() has told them, whatever came of it.
-  [[nodiscard]] bool told_others() const { return told_others_; }
 
  private:
-  core::Expected<Listener> open();
+  core::Expected<void> open();
 
   TcpExecutorOptions options_;
-  bool told_others_ = false;
+  std::optional<Listener> listener_;
+  std::int64_t others_ = 0;  ///< who are about to join
 };
 
 }  // namespace tutti::real

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "real/ground.h"
 #include "real/heartbeat.h"
 #include "real/machine.h"
+#include "real/nccl/api.h"
 #include "real/perf_loop.h"
 #include "real/proto/run.pb.h"
 #include "real/protocol.h"
@@ -78,6 +80,11 @@ class Worker {
     return {std::move(done), (told || coordinator_said_so_) && !coordinator_gone_};
   }
 
+  /// Once work() is done: the coordinator expects this worker for another run.
+  [[nodiscard]] bool wanted_again() const { return wanted_again_; }
+  [[nodiscard]] const Appointment& appointment() const { return found_; }
+  [[nodiscard]] std::int32_t number() const { return worker_; }
+
  private:
   Expected<void> steps_in_memory() {
     try {
@@ -140,6 +147,7 @@ class Worker {
       if (!*go) return {};  // told to finish
       if (auto ran = run_batch(); !ran) return ran;
     }
+    notes_ = [this] { return run_->last_words(); };
     auto more = wait_for_go([this] { serve(); });
     if (!more) return tl::make_unexpected(more.error());
     return {};
@@ -232,7 +240,7 @@ class Worker {
     options.busy = order.busy();
     run_.emplace(scenario, worker_, ground_->transport(), ground_->devices(), ground_->timers(), options, *collectives);
     ground_->transport().connect(run_->receiver(), ground_->devices());
-    notes_ = run_->notes();
+    notes_ = [this] { return run_->notes(); };
     return {};
   }
 
@@ -275,6 +283,7 @@ class Worker {
     auto told = next(patience_ + std::chrono::seconds(2), {});
     if (!told) return tl::make_unexpected(told.error());
     if (!(*told)->has_nccl_id()) return tl::make_unexpected(not_due("NCCL's name for the run"));
+    if ((*told)->nccl_id().size() != kTuttiNcclIdBytes) return tl::make_unexpected(not_due("NCCL's name for the run"));
     return (*told)->nccl_id();
   }
 
@@ -289,7 +298,7 @@ class Worker {
     PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
                   {order.loop().iterations(), order.loop().warm_up()}, *collectives);
     transport_->connect(loop.receiver(), **devices);
-    notes_ = loop.notes();
+    notes_ = [&loop] { return loop.notes(); };
     const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
     auto go = wait_for_go(serve);
     if (!go) return tl::make_unexpected(go.error());
@@ -346,13 +355,18 @@ class Worker {
   Expected<bool> wait_for_go(const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
-    for (const std::string& note : std::exchange(notes_, {})) ready.mutable_ready()->add_note(note);
+    for (const std::string& note : notes_()) {
+      if (noted_.insert(note).second) ready.mutable_ready()->add_note(note);
+    }
     if (!channel_.send(ready)) return tl::make_unexpected(Error::run("the coordinator is gone"));
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
     auto message = next(patience_ + std::chrono::seconds(2), serve);
     if (!message) return tl::make_unexpected(message.error());
-    if ((*message)->has_finish()) return false;
+    if ((*message)->has_finish()) {
+      wanted_again_ = (*message)->finish().come_again();
+      return false;
+    }
     if (!(*message)->has_go()) return tl::make_unexpected(not_due("the next step"));
     const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
     begin_ = std::min(start, Clock::now() + patience_);
@@ -457,8 +471,9 @@ class Worker {
   Clock::time_point begin_;  ///< of the step at hand
   Clock::time_point looked_;
   bool wrong_result_ = false;
-  bool told_ = false;
-  std::vector<std::string> notes_;  ///< that the coordinator has not been told yet
+  bool wanted_again_ = false;
+  std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
+  std::set<std::string> noted_;                      ///< what the coordinator has been told of them
   bool coordinator_said_so_ = false;
   bool coordinator_gone_ = false;
 };
@@ -484,12 +499,22 @@ std::int64_t WorkerClock::when(std::int64_t shown) const {
 WorkerEnd work(const WorkerJoin& join) {
   const auto stop = [&join] { return join.interrupted && join.interrupted->load(std::memory_order_relaxed); };
   static_cast<void>(allow_many_files());
-  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);
-  auto found = find_coordinator(join.where, join.worker, until, stop);
-  if (!found) return {tl::make_unexpected(found.error())};
-  auto listener = open_listener(join, found->socket);
-  if (!listener) return {tl::make_unexpected(listener.error())};
-  return Worker(join, std::move(*found), std::move(*listener)).work();
+  for (WorkerJoin next = join;;) {
+    const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);
+    auto found = find_coordinator(next.where, next.worker, until, stop);
+    if (!found) return {tl::make_unexpected(found.error())};
+    auto listener = open_listener(next, found->socket);
+    if (!listener) return {tl::make_unexpected(listener.error())};
+    std::optional<Worker> worker;
+    worker.emplace(next, std::move(*found), std::move(*listener));
+    WorkerEnd end = worker->work();
+    if (!end.done || !worker->wanted_again()) return end;
+    const Appointment same = worker->appointment();
+    const std::int32_t number = worker->number();
+    worker.reset();
+    next.where = [same] { return std::optional(same); };
+    next.worker = number;
+  }
 }
 
 }  // namespace tutti::real

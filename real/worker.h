@@ -40,8 +40,8 @@ struct WorkerEnd {
   bool told = false;  ///< the coordinator, who is still there, has heard of the error or said it itself
 };
 
-/// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone. Needs no files: the
-/// plan comes from the coordinator.
+/// The life of a worker process: joins, does its steps, ends when the coordinator says so or is gone; joins again if it is
+/// told to. Needs no files: the plan comes from the coordinator.
 /// ERRORS: anything that keeps it from that; the coordinator has been told if it could be.
 WorkerEnd work(const WorkerJoin& join);
 

@@ -96,6 +96,12 @@ std::vector<std::string> WorkerRun::notes() const {
   return notes;
 }
 
+std::vector<std::string> WorkerRun::last_words() const {
+  std::vector<std::string> words = notes();
+  for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
+  return words;
+}
+
 // --- batches ---
 
 void WorkerRun::prepare(std::int32_t first, std::int32_t count) {

@@ -51,6 +51,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
+  /// The same once there are no more steps to come: what is only known then included.
+  [[nodiscard]] std::vector<std::string> last_words() const;
 
   /// Fills the buffers with the inputs of steps first … first + count - 1 and gets ready for their messages.
   void prepare(std::int32_t first, std::int32_t count);

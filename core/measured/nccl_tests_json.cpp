@@ -81,7 +81,7 @@ class JsonReader {
     row.bytes = *bytes;
     row.elements = *elements;
     row.type = nccl_name(*type);
-    row.redop = "sum";
+    row.redop = find(root, "redop") ? text(root, "redop") : "sum";
     row.in_place = NcclTestsTiming{*us, number(result, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
                                    number(result, "busbw_gb_per_s", kMostLogGbPerS).value_or(0), 0};
     add_row(table, std::move(row), problems_);

@@ -7,9 +7,23 @@
 #include "core/text/bind.h"
 
 namespace tutti::core {
+namespace {
+
+proto::Strategy::Reduction proto_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kSum: return proto::Strategy::SUM;
+    case Reduction::kMean: return proto::Strategy::MEAN;
+    case Reduction::kMin: return proto::Strategy::MIN;
+    case Reduction::kMax: return proto::Strategy::MAX;
+    case Reduction::kProduct: return proto::Strategy::PROD;
+  }
+  return proto::Strategy::SUM;
+}
+
+}  // namespace
 
 std::string with_one_buffer(const std::string& text, const std::string& path, DataType type, std::int64_t elements,
-                            std::int32_t steps) {
+                            std::int32_t steps, Reduction reduction) {
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
@@ -31,7 +45,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path, Da
   strategy.clear_agg_small_grads_max_group();
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
-  strategy.clear_reduction();
+  strategy.set_reduction(proto_of(reduction));
   scenario.mutable_run()->set_steps(steps);
   scenario.mutable_run()->clear_compute_jitter_percent();
 

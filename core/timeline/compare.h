@@ -25,10 +25,13 @@ struct PackComparison {
   Pair took;               ///< from start to end
 };
 
-/// All lane steps of one kind of the last step that both recorded, joined by (worker, device, pack, lane, index). Where one
-/// of the two knows NCCL's channels as a whole only (SpanKind::kChannel), the other's lanes are taken as a whole too.
+/// All lane steps of one kind of the last step that both recorded, joined by (worker, device, pack, lane, index); packs are
+/// joined as PackComparison has them. Where one of the two knows NCCL's channels as a whole only (SpanKind::kChannel), the
+/// other's lanes are taken as a whole too. Where the two have not as many lanes for a pack on a device, no lane has its like in
+/// the other: all lanes of the pack there are taken together, from the first one's begin to the last one's end.
 struct KindComparison {
   std::int32_t kind = 0;
+  bool together = false;  ///< all channels of a pack on a device as one
   std::int64_t steps = 0;
   Pair time;        ///< sum
   Time mean_error;  ///< mean of |b - a| per step
@@ -46,6 +49,13 @@ struct Comparison {
   std::int64_t packs_only_b = 0;
   std::vector<KindComparison> kinds;
   std::int64_t steps_joined = 0;
+  /// Lane steps that only one of them recorded, or that are of another kind in the other.
+  std::int64_t steps_only_a = 0;
+  std::int64_t steps_only_b = 0;
+  /// Packs on devices whose channels are compared together, and the most channels that one of them has.
+  std::int64_t together = 0;
+  std::int64_t most_channels_a = 0;
+  std::int64_t most_channels_b = 0;
 
   /// What it comes to, in sentences.
   [[nodiscard]] std::vector<std::string> in_words() const;

@@ -131,6 +131,8 @@ std::vector<std::string> CudaDevices::notes() const {
                                   gpu->ranks.size(), device, gpu->ranks.size()));
     }
   }
+  if (options_.shared)
+    notes.emplace_back("ranks of several processes share this machine's GPUs: times say nothing about as many GPUs");
   notes.insert(notes.end(), peer_notes_.begin(), peer_notes_.end());
   return notes;
 }

@@ -25,6 +25,7 @@ struct CudaOptions {
   std::vector<CudaRank> gpus;  ///< ranks on GPUs; all others are on the host
   /// Whoever waits for a device looks without pause for so long, then now and then. 0 where cores are fewer than ranks.
   std::chrono::nanoseconds spin{50'000};
+  bool shared = false;  ///< ranks of other processes are on these GPUs too
 };
 
 /// Ranks on GPUs: their buffers lie in the GPU's memory, our own kernels work on them, each lane on a stream. The other

@@ -8,7 +8,7 @@
 extern "C" {
 
 /// Changes with every change of the table below.
-inline constexpr std::uint32_t kTuttiNcclInterface = 2;
+inline constexpr std::uint32_t kTuttiNcclInterface = 3;
 
 /// Under way: an answer that is no error. (ncclInProgress)
 inline constexpr int kTuttiNcclInProgress = 7;
@@ -18,13 +18,23 @@ inline constexpr int kTuttiNcclIdBytes = 128;
 /// An ncclComm_t.
 struct TuttiNcclCommunicator;
 
+enum TuttiNcclFunction : std::int32_t {
+  kTuttiNcclOther,
+  kTuttiNcclAllReduce,
+  kTuttiNcclReduceScatter,
+  kTuttiNcclAllGather,
+  kTuttiNcclBroadcast,
+  kTuttiNcclReduce
+};
+
 /// A channel of an operation: a share of its data that goes its own way, in one block of the kernel.
 struct TuttiNcclChannel {
   std::int32_t communicator;  ///< the number that it was made with
   std::int32_t channels;      ///< of the operation
   std::int64_t operation;     ///< counted from 0 on this communicator; those of no elements do not count
   std::int32_t channel;
-  std::int32_t unused;
+  std::int32_t function;   ///< of the operation, as NCCL names it: a TuttiNcclFunction
+  std::int64_t bytes;      ///< of the operation's elements, as NCCL counts them; -1: of a type that is none of ours
   std::uint64_t begin_ns;  ///< of the device's global timer
   std::uint64_t end_ns;
 };

@@ -64,18 +64,26 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(const TuttiNccl
   std::unique_ptr<NcclCollectives> made(new NcclCollectives(api, transport, devices, std::move(options)));
   if (made->options_.follow_channels)
     made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
+  // What earlier communicators of this process have left is of no interest, and not to be taken for these ones'.
+  TuttiNcclChannel left[64];
+  while (made->following_ == Following::kYes && api.take_channels(left, 64) > 0) {
+  }
   if (auto joined = made->make_communicators(idle); !joined) return tl::make_unexpected(joined.error());
   return made;
 }
 
 Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& idle) {
-  const auto own = static_cast<std::int32_t>(options_.ranks.size());
+  const std::int32_t own = own_ranks();
   const bool shared = options_.ranks_in_all > 0;
   if (!shared && own < 2) return {};  // nobody to reduce with
   if (!shared) {
     auto id = make_id(api_);
     if (!id) return tl::make_unexpected(id.error());
     options_.id = std::move(*id);
+  }
+  if (options_.id.size() != kTuttiNcclIdBytes) {
+    return tl::make_unexpected(Error::run(
+        fmt::format("NCCL: the communicator's name has {} bytes, not {}", options_.id.size(), kTuttiNcclIdBytes)));
   }
   const std::string doing = fmt::format("making a communicator of {} ranks", shared ? options_.ranks_in_all : own);
   const auto failed = [this] { return tl::make_unexpected(Error::run(failure_)); };
@@ -157,10 +165,20 @@ std::vector<std::string> NcclCollectives::notes() const {
   if (following_ == Following::kOtherProfiler)
     notes.emplace_back("NCCL_PROFILER_PLUGIN names another profiler: nothing is known of NCCL's channels");
   if (following_ == Following::kNoProfiler) notes.emplace_back("NCCL told nothing of its channels (it can since 2.27)");
+  if (following_ == Following::kLost)
+    notes.emplace_back(
+        "NCCL told of another operation than it was asked for: its channels are in the timeline only as far as that");
   if (stages())
     notes.emplace_back(
         "NCCL reduces and broadcasts inside workers; between them tutti's schedule, whose steps are not recorded");
   return notes;
+}
+
+std::vector<std::string> NcclCollectives::last_words() const {
+  if (unheard_ == 0) return {};
+  return {fmt::format(
+      "at least {} of NCCL's channels of {} {} are not in the timeline: they were not told of within {} ms", unheard_,
+      options_.ranks.size() == 1 ? "rank" : "ranks", fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
 
 // --- packs ---
@@ -260,8 +278,10 @@ void NcclCollectives::issue(Pack& pack) {
           doing);
   }
   right(api_.group_end(), doing);
-  if (following_ != Following::kYes) return;
-  asked_.push_back({pack.tag, spreads ? 1 : 0, std::vector<bool>(communicators_.size())});
+  // A rank that is alone has no kernel of NCCL's, and no channels.
+  if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
+  asked_.push_back({pack.tag, spreads ? 1 : 0, spreads ? kTuttiNcclBroadcast : kTuttiNcclAllReduce,
+                    pack.collective->bytes().count(), std::vector<bool>(communicators_.size())});
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
@@ -307,20 +327,30 @@ void NcclCollectives::listen_to_channels() {
   int count = 0;
   while (following_ == Following::kYes && (count = api_.take_channels(channels, 64)) > 0) {
     for (const TuttiNcclChannel& channel : std::span(channels, static_cast<std::size_t>(count))) {
-      const auto who = static_cast<std::size_t>(channel.communicator);
-      const auto what = static_cast<std::size_t>(channel.operation);
-      if (who >= options_.ranks.size() || what >= asked_.size()) continue;
-      Asked& asked = asked_[what];
-      if (!asked.heard[who]) channels_due_ += channel.channels - 1;
-      asked.heard[who] = true;
-      --channels_due_;
-      const Rank rank = options_.ranks[who];
-      const auto start = devices_.time_of(rank, channel.begin_ns);
-      const auto end = devices_.time_of(rank, channel.end_ns);
-      if (start && end && *end >= *start)
-        listener_->channel_done({asked.tag, rank, channel.channel, asked.part, *start, *end});
+      if (following_ == Following::kYes) hear(channel);
     }
   }
+}
+
+/// Operations are told apart by counting alone, on both sides. So what NCCL says it was has to be what it was asked for.
+void NcclCollectives::hear(const TuttiNcclChannel& channel) {
+  const auto who = static_cast<std::size_t>(channel.communicator);
+  if (who >= options_.ranks.size() || channel.operation < given_up_) return;
+  const auto what = static_cast<std::size_t>(channel.operation - given_up_);
+  if (what >= asked_.size() || asked_[what].function != channel.function || asked_[what].bytes != channel.bytes) {
+    following_ = Following::kLost;
+    return;
+  }
+  Asked& asked = asked_[what];
+  if (!asked.heard[who]) channels_due_ += channel.channels - 1;
+  asked.heard[who] = true;
+  --channels_due_;
+  ++heard_;
+  const Rank rank = options_.ranks[who];
+  const auto start = devices_.time_of(rank, channel.begin_ns);
+  const auto end = devices_.time_of(rank, channel.end_ns);
+  if (start && end && *end >= *start)
+    listener_->channel_done({asked.tag, rank, channel.channel, asked.part, *start, *end});
 }
 
 void NcclCollectives::hear_the_rest() {
@@ -328,9 +358,11 @@ void NcclCollectives::hear_the_rest() {
   for (listen_to_channels(); following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
        listen_to_channels())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  const auto heard = [](const Asked& asked) { return std::find(asked.heard.begin(), asked.heard.end(), true); };
-  const bool any = std::any_of(asked_.begin(), asked_.end(), [&](const Asked& a) { return heard(a) != a.heard.end(); });
-  if (following_ == Following::kYes && !asked_.empty() && !any) following_ = Following::kNoProfiler;
+  if (following_ == Following::kYes && !asked_.empty() && heard_ == 0) following_ = Following::kNoProfiler;
+  if (following_ == Following::kYes) unheard_ += channels_due_;
+  // What is told of them from now on comes too late for whoever writes it down.
+  given_up_ += static_cast<std::int64_t>(asked_.size());
+  asked_.clear();
   channels_due_ = 0;
 }
 

@@ -66,6 +66,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void hear_the_rest() override;
   [[nodiscard]] Receiver& receiver() override { return *lowered_; }
   [[nodiscard]] std::vector<std::string> notes() const override;
+  [[nodiscard]] std::vector<std::string> last_words() const override;
   void worked(Ticket ticket) override;
 
  private:
@@ -83,10 +84,12 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices, NcclOptions options);
   core::Expected<void> make_communicators(const std::function<bool()>& idle);
   void listen_to_channels();
+  void hear(const TuttiNcclChannel& channel);
   void rank_done(CollectiveTag tag, core::Rank rank) override;
   void step_done(const StepDone&) override {}
 
   [[nodiscard]] bool stages() const { return !options_.across.empty(); }
+  [[nodiscard]] std::int32_t own_ranks() const { return static_cast<std::int32_t>(options_.ranks.size()); }
   void enter(Pack& pack, Phase phase);
   void issue(Pack& pack);
   core::Expected<void> after_issue();
@@ -112,16 +115,22 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::int64_t moved_ = 0;  ///< phases that ranks have come through
   std::string failure_;
 
-  /// What was asked of NCCL so far, if channels are followed: the same of all communicators.
+  /// What was asked of NCCL and may still be told of, if channels are followed: the same of all communicators.
   struct Asked {
     CollectiveTag tag;
     std::int32_t part = 0;
+    TuttiNcclFunction function = kTuttiNcclOther;
+    std::int64_t bytes = 0;
     std::vector<bool> heard;  ///< of a channel of it, by communicator
   };
-  enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler };
+  /// Whether NCCL's channels are followed, or why they are not (any more).
+  enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
-  std::vector<Asked> asked_;
-  std::int64_t channels_due_ = 0;  ///< one where the number is not known yet
+  std::deque<Asked> asked_;
+  std::int64_t given_up_ = 0;      ///< operations before those
+  std::int64_t channels_due_ = 0;  ///< of those; one where the number is not known yet
+  std::int64_t heard_ = 0;         ///< channels
+  std::int64_t unheard_ = 0;       ///< channels that were due and not told of in time
 };
 
 }  // namespace tutti::real

@@ -93,13 +93,32 @@ struct Operation {
 bool follows_channels = false;
 /// What the profiler is still to be told.
 std::deque<std::function<void()>> untold;
+std::vector<std::function<void()>> held;  ///< back until the next operation
 std::mutex untold_mutex;
 constexpr int kChannels = 2;
 
-void* begin_collective(void* profile) {
+bool is_set(const char* variable, const std::string& value) {
+  const char* const text = std::getenv(variable);
+  return text && text == value;
+}
+
+void* begin_collective(void* profile, const Operation& op) {
+  // As NCCL has them; what is only moved it counts in bytes.
+  constexpr const char* kFunctions[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast", "Reduce"};
+  constexpr const char* kTypes[] = {"",          "ncclFloat32", "ncclFloat64", "ncclFloat16", "ncclBfloat16",
+                                    "ncclInt32", "ncclInt64"};
+  const bool moved = op.kind == Kind::kAllGather || op.kind == Kind::kBroadcast;
   TuttiNcclEvent description{};
   description.type = kNcclEventCollective;
+  description.collective.function = kFunctions[static_cast<int>(op.kind)];
+  description.collective.count = static_cast<std::size_t>(op.count) * (moved ? item_of(op.type) : 1);
+  description.collective.type = moved ? "ncclInt8" : kTypes[op.type];
   description.collective.channels = kChannels;
+  if (is_set("TUTTI_FAKE_NCCL_TELLS", "others")) ++description.collective.count;
+  {
+    const std::lock_guard lock(untold_mutex);
+    for (auto& tell : std::exchange(held, {})) untold.push_back(std::move(tell));
+  }
   void* event = nullptr;
   ncclProfiler_v4.begin(profile, &event, &description);
   ncclProfiler_v4.end(event);  // as soon as it is on the stream
@@ -185,7 +204,7 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
       FakeCuda::the().launch(on, {{op.to, bytes}}, [c, state, gone = c->gone] { return *gone || go_on(*c, *state); });
       return;
     }
-    void* const collective = begin_collective(c->profile);
+    void* const collective = begin_collective(c->profile, op);
     FakeCuda::the().launch(on, {{op.to, bytes}},
                            [c, state, collective, gone = c->gone, begin = std::uint64_t{0}]() mutable {
                              if (begin == 0) begin = FakeCuda::the().clock();
@@ -193,9 +212,11 @@ int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
                              if (!go_on(*c, *state)) return false;
                              const std::lock_guard lock(untold_mutex);
                              for (int channel = 0; channel < kChannels; ++channel) {
-                               untold.emplace_back([=, profile = c->profile, end = FakeCuda::the().clock()] {
+                               const auto tell = [=, profile = c->profile, end = FakeCuda::the().clock()] {
                                  if (!*gone) tell_of_channel(profile, collective, channel, begin, end);
-                               });
+                               };
+                               const bool late = channel > 0 && is_set("TUTTI_FAKE_NCCL_TELLS", "late");
+                               late ? held.emplace_back(tell) : untold.emplace_back(tell);
                              }
                              return true;
                            });
@@ -331,6 +352,7 @@ const TuttiNcclApi kApi{
     [] { return follows_channels = std::getenv("NCCL_PROFILER_PLUGIN") == nullptr; },
     [](TuttiNcclChannel* to, int most) {
       std::function<void()> tell;
+      if (is_set("TUTTI_FAKE_NCCL_TELLS", "nothing")) return 0;
       {
         const std::lock_guard lock(untold_mutex);
         if (!untold.empty()) tell = std::move(untold.front()), untold.pop_front();

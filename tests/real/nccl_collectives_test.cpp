@@ -245,6 +245,78 @@ TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
   }
 }
 
+/// What the fake tells of channels, as long as this lives.
+class Tells {
+ public:
+  explicit Tells(const char* what) { ::setenv("TUTTI_FAKE_NCCL_TELLS", what, 1); }
+  ~Tells() { ::unsetenv("TUTTI_FAKE_NCCL_TELLS"); }
+};
+
+/// Three ranks on fake GPUs that reduce a pack, and another.
+class NcclChannels : public NcclOnFakeGpus {
+ protected:
+  void SetUp() override {
+    NcclOptions options = in_all(3);
+    options.follow_channels = true;
+    ASSERT_TRUE(open(3, std::move(options)));
+  }
+  void reduce(std::uint32_t pack) {
+    add(pack, collective_, Operation::kSum);
+    for (Rank r = 0; r < 3; ++r) run_->start({1, pack}, r);
+    const auto finished = finish(3 * (pack + 1));
+    ASSERT_TRUE(finished) << finished.error().message();
+    run_->hear_the_rest();
+  }
+  std::shared_ptr<const core::Cluster> cluster_ = test::plain_cluster(3);
+  core::Collective collective_ = test::on_plain_cluster(*cluster_, core::ring_all_reduce(3, 100), 100);
+};
+
+TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
+  const Tells tells("nothing");
+  EXPECT_THAT(run_->notes(), testing::Not(testing::Contains(HasSubstr("told nothing"))));
+  reduce(0);
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("NCCL told nothing of its channels")));
+  EXPECT_TRUE(done_.channels.empty());
+}
+
+TEST_F(NcclChannels, OfAnotherOperationThanWasAskedForEndTheFollowing) {
+  reduce(0);
+  EXPECT_EQ(done_.channels.size(), 6u);
+  const Tells tells("others");
+  reduce(1);
+  EXPECT_EQ(done_.channels.size(), 6u) << "those of no pack of ours";
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("NCCL told of another operation than it was asked for")));
+}
+
+TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
+  const Tells tells("late");
+  reduce(0);
+  EXPECT_EQ(done_.channels.size(), 3u);
+  EXPECT_THAT(run_->last_words(),
+              testing::ElementsAre(HasSubstr("at least 3 of NCCL's channels of ranks 0, 1, 2 are not")));
+  reduce(1);  // before which the late ones come
+  EXPECT_THAT(run_->last_words(),
+              testing::ElementsAre(HasSubstr("at least 6 of NCCL's channels of ranks 0, 1, 2 are not")));
+  std::map<std::pair<std::uint32_t, Rank>, int> heard;
+  for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];
+  EXPECT_EQ(heard.size(), 6u);
+  for (const auto& [what, times] : heard) EXPECT_EQ(times, 1);
+}
+
+TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
+  FakeCuda::the().reset(gpus_of(4));
+  devices_ = devices_of(FakeCuda::the().api(), 2, 4);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, std::size_t{127}, std::size_t{129}}) {
+    NcclOptions options = in_all(2);
+    options.ranks = in_order(2);
+    options.id = std::string(size, 'x');
+    const auto opened =
+        NcclCollectives::open(fake_nccl_api(), transport_, *devices_, std::move(options), [] { return true; });
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.error().message(), HasSubstr(fmt::format("name has {} bytes, not 128", size)));
+  }
+}
+
 TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
   ::setenv("NCCL_PROFILER_PLUGIN", "libtheirs.so", 1);
   NcclOptions options = in_all(2);

@@ -215,6 +215,12 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
         const auto done = loop.run([] { return true; });
         EXPECT_TRUE(done) << (done ? "" : done.error().message());
         EXPECT_EQ(done ? done->packs.size() : 0, 1u);
+        EXPECT_EQ(done ? done->recorded.size() : 0, 1u) << "of its rank, by its own clock";
+        if (done && done->recorded.size() == 1) {
+          const core::Span& span = done->recorded[0].spans.at(0);
+          EXPECT_EQ(span.start, stamp(done->packs[0].first_start));
+          EXPECT_EQ(span.start + span.duration, stamp(done->packs[0].end));
+        }
         EXPECT_TRUE(loop.flush());
         --left;
         while (left > 0 && loop.serve(Transport::Clock::now() + std::chrono::milliseconds(5))) {

@@ -103,6 +103,7 @@ bool Process::says(const std::string& text) {
 }
 
 std::string Process::err() const { return talk_.read("err"); }
+std::string Process::out() const { return talk_.read("out"); }
 
 Outcome Process::wait() {
   int status = 0;

@@ -33,6 +33,8 @@ class Process {
   /// Waits until its standard error holds this, or it ended. False if it never did.
   bool says(const std::string& text);
   [[nodiscard]] std::string err() const;
+  /// What it has written to its standard output so far.
+  [[nodiscard]] std::string out() const;
   /// Waits for its end.
   Outcome wait();
 

@@ -11,7 +11,10 @@
 #include <map>
 #include <tuple>
 
+#include "core/scenario/scenario.h"
 #include "core/timeline/reader.h"
+#include "real/backend.h"
+#include "tests/support/json.h"
 #include "tests/support/program.h"
 
 namespace tutti::test {
@@ -109,6 +112,44 @@ TEST(CudaBackend, PerfHasTheTableOfItToo) {
   EXPECT_THAT(ran.out, HasSubstr("GPU 0 (Fake GPU)"));
 }
 
+TEST(CudaBackend, PerfSaysInJsonTooThatRanksShareAGpu) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 1));
+  const std::string one = folder.write("one.textproto", scenario("algorithm: \"ring\"", 1, 2));
+  for (const char* format : {"text", "json"}) {
+    for (const auto& [what, note] : {std::pair(one, "2 ranks share GPU 0"),
+                                     std::pair(file, "ranks of several processes share this machine's GPUs")}) {
+      const Outcome ran = run_tutti({"perf", what, "--backend", "cuda", "-b", "4K", "-e", "16K", "-n", "1", "-w", "0",
+                                     "--op", "avg", "--format", format});
+      EXPECT_EQ(ran.status, 0) << ran.err;
+      const std::size_t first = ran.out.find(note);
+      ASSERT_NE(first, std::string::npos) << ran.out;
+      EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos) << "once for all sizes";
+    }
+  }
+}
+
+TEST(NcclBackend, WhatPerfHasMeasuredIsPrintedThoughALaterSizeFails) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}});
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1));
+  // The fake has room for 8 MiB.
+  const std::vector<std::string> words{"perf", file,  "--backend", "nccl", "-b", "4K",
+                                       "-e",   "16M", "-f",        "64",   "-n", "1"};
+  const Outcome text = run_tutti(words);
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.err, HasSubstr("worker "));
+  EXPECT_THAT(text.out, testing::ContainsRegex("\n +4096 +1024 .* 0\n +262144 +65536 .* 0\n# Avg"));
+  std::vector<std::string> asking = words;
+  asking.insert(asking.end(), {"--format", "json"});
+  const Outcome json = run_tutti(asking);
+  EXPECT_EQ(json.status, 1);
+  const core::Value document = parse_or_throw(json.out, "out");
+  EXPECT_EQ(Data(document)["rows"].items().size(), 2u);
+  EXPECT_THAT(Data(document)["error"].text(), HasSubstr("worker "));
+}
+
 TEST(CudaBackend, AGpuThatFailsEndsTheRunInOneErrorThatNamesItsWorker) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_CUDA_FAILS_AT", "40"}});
@@ -168,6 +209,37 @@ TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredict
     const Outcome compared = run_tutti({"compare", simulated, real});
     EXPECT_EQ(compared.status, 0) << compared.err;
     EXPECT_THAT(compared.out, HasSubstr("NCCL channel"));
+  }
+}
+
+TEST(NcclBackend, ThatNcclToldNothingOfItsChannelsIsInTheReport) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}, {"TUTTI_FAKE_NCCL_TELLS", "nothing"}});
+  const Outcome ran = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1, 1)),
+                                 "--backend", "nccl", "--timeline", folder.file("t.tutti")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const std::string note = "NCCL told nothing of its channels";
+  const std::size_t first = ran.out.find(note);
+  ASSERT_NE(first, std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos) << "once, though two workers say it";
+}
+
+TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
+  const auto read = core::read_scenario(scenario("algorithm: \"nccl\"", 3, 1), "s", core::Library(folder.path()));
+  ASSERT_TRUE(read) << read.error().message();
+  for (const int here : {2, 3}) {
+    real::BackendOptions options;
+    options.backend = real::Backend::kNccl;
+    options.workers_here = here;
+    ASSERT_TRUE(real::make_devices(options, *read));
+    const char* const name = std::getenv("NCCL_SOCKET_IFNAME");
+    EXPECT_EQ(std::string(name ? name : ""), here == 3 ? "lo" : "");
+    EXPECT_NE(std::getenv("NCCL_HOSTID"), nullptr) << "they share the GPU";
+    for (const char* set :
+         {"NCCL_HOSTID", "NCCL_NET", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_SOCKET_IFNAME", "NCCL_MNNVL_ENABLE"})
+      ::unsetenv(set);
   }
 }
 

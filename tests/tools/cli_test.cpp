@@ -493,6 +493,39 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
   EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
 }
 
+TEST(Perf, ReducesByEveryOperationOfNcclTests) {
+  for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
+    for (const std::string type : {"float32", "int32", "float16"}) {
+      const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "1K",
+                                   "-n", "1", "-w", "0", "-o", op, "--type", type});
+      ASSERT_EQ(o.status, 0) << op << " " << type << ": " << o.err;
+      EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 ")) << type;
+    }
+  }
+  // What it costs to divide is all that an operation changes in the model; on GPUs that is a pass over memory.
+  const auto time = [](const std::string& op) {
+    const Outcome o =
+        run_tutti({"perf", scenario("06_resnet50_nccl"), "-b", "1M", "-e", "1M", "-o", op, "--format", "json"});
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    EXPECT_EQ(Data(document)["redop"].text(), op);
+    return Data(document)["rows"].items().at(0)["time_us"].real();
+  };
+  EXPECT_EQ(time("sum"), time("max"));
+  EXPECT_LT(time("sum"), time("avg"));
+}
+
+TEST(Perf, NotesOfTheRunAreInTextAndJson) {
+  for (const char* format : {"text", "json"}) {
+    const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "2K",
+                                 "-n", "1", "--format", format});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const std::string note = "every element of one iteration before and one after those that were timed was compared";
+    const std::size_t first = o.out.find(note);
+    ASSERT_NE(first, std::string::npos) << o.out;
+    EXPECT_EQ(o.out.find(note, first + 1), std::string::npos) << "once";
+  }
+}
+
 TEST(Perf, RefusesWhatIsNoSize) {
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"-b", "x"},
@@ -504,6 +537,14 @@ TEST(Perf, RefusesWhatIsNoSize) {
                                              {"--transport", "shm"},
                                              {"--backend", "tcp", "--transport", "x"},
                                              {"--backend", "tcp", "-n", "0"},
+                                             {"--listen", "127.0.0.1:4711"},
+                                             {"--launcher", "none"},
+                                             {"--rendezvous", "/tmp"},
+                                             {"--secret-file", "/dev/null"},
+                                             {"--wait-seconds", "1"},
+                                             {"--timeout-seconds", "1"},
+                                             {"--backend", "tcp", "--timeout-seconds", "0"},
+                                             {"--op", "mean"},
                                              {"--type", "f"}}) {
     std::vector<std::string> arguments{"perf", scenario("01_two_ranks")};
     arguments.insert(arguments.end(), bad.begin(), bad.end());

@@ -34,9 +34,9 @@ inline std::string long_ring_of(int workers, int steps = 3, double forward_ms = 
 class ClusterRun {
  public:
   explicit ClusterRun(const std::string& scenario, const std::vector<std::string>& options = {},
-                      const Process::Options& environment = {})
+                      const Process::Options& environment = {}, const std::string& command = "run")
       : at_(fmt::format("127.0.0.1:{}", free_port())) {
-    std::vector<std::string> words{"run", folder_.write("s.textproto", scenario), "--listen", at_};
+    std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen", at_};
     words.insert(words.end(), options.begin(), options.end());
     coordinator_.emplace_back(words, environment);
     coordinator_.front().says("waiting for workers");

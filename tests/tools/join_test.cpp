@@ -142,13 +142,13 @@ struct Launched {
   TemporaryFolder folder;
 
   Launched(int count, const std::string& scenario, const std::function<Variables(int)>& variables,
-           std::vector<std::string> options = {}) {
+           const std::vector<std::string>& options = {}, const std::string& command = "run") {
     const std::string file = folder.write("s.textproto", scenario);
     for (int rank = count - 1; rank >= 0; --rank) {  // rank 0 comes last
       Process::Options with{variables(rank)};
       with.environment["TMPDIR"] = folder.path();
       // Only rank 0 has the scenario.
-      std::vector<std::string> words{"run", rank == 0 ? file : "/nowhere/s.textproto"};
+      std::vector<std::string> words{command, rank == 0 ? file : "/nowhere/s.textproto"};
       words.insert(words.end(), options.begin(), options.end());
       ranks.emplace_front(words, with);
     }
@@ -316,11 +316,110 @@ TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
   EXPECT_EQ(one.status, 0) << "else its launcher kills rank 0, which has files to end";
 }
 
+// --- benchmarks ---
+
+const std::vector<std::string> kThreeSizes{"--backend", "tcp", "-b", "4K", "-e", "64K", "-f", "4", "-n", "3"};
+const std::string kThreeRows = "\n +4096 .* 0\n +16384 .* 0\n +65536 .* 0\n# Avg";
+
+void expect_one_table(Launched& launched) {
+  for (std::size_t rank = 0; rank < launched.ranks.size(); ++rank) {
+    const Outcome outcome = launched.ranks[rank].wait();
+    EXPECT_EQ(outcome.status, 0) << "rank " << rank << ": " << outcome.err;
+    if (rank == 0) {
+      EXPECT_THAT(outcome.out, testing::ContainsRegex(kThreeRows));
+      EXPECT_THAT(outcome.out, HasSubstr("workers that joined"));
+    } else {
+      EXPECT_EQ(outcome.out + outcome.err, "") << rank;
+    }
+  }
+  EXPECT_THAT(launched.folder.files(), testing::ElementsAre("s.textproto")) << "no rendezvous stays behind";
+}
+
+TEST(Benchmarks, RanksThatWereStartedTogetherMeasureOnceWithAllOfThem) {
+  Launched by_file(
+      3, ring_of(3), [](int rank) { return open_mpi(rank, 3); }, kThreeSizes, "perf");
+  expect_one_table(by_file);
+  const std::string port = std::to_string(free_port());
+  const auto torchrun = [&](int rank) {
+    return Variables{{"RANK", std::to_string(rank)},
+                     {"WORLD_SIZE", "2"},
+                     {"MASTER_ADDR", "127.0.0.1"},
+                     {"MASTER_PORT", port},
+                     {"LOCAL_RANK", std::to_string(rank)}};
+  };
+  Launched by_address(2, ring_of(2), torchrun, kThreeSizes, "perf");
+  expect_one_table(by_address);
+}
+
+TEST(Benchmarks, WorkersThatJoinByHandStayForAllSizes) {
+  ClusterRun run(ring_of(2), kThreeSizes, {}, "perf");
+  run.join({"--worker", "1"});
+  run.join();
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::ContainsRegex(kThreeRows));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 2)
+      << "waits once, and is joined once: " << outcome.err;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Outcome worker = run.worker(i).wait();
+    EXPECT_EQ(worker.status, 0) << worker.err;
+    EXPECT_EQ(worker.out + worker.err, "");
+  }
+}
+
+TEST(Benchmarks, OfAnotherNumberOfRanksOrAWrongScenarioAreOneErrorOnEveryRank) {
+  Launched many(
+      4, ring_of(2), [](int rank) { return open_mpi(rank, 4); }, kThreeSizes, "perf");
+  for (Process& rank : many.ranks) {
+    const Outcome outcome = rank.wait();
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("the scenario has 2 workers, and 4 processes were started"));
+  }
+  Launched wrong(
+      2, "cluster {", [](int rank) { return open_mpi(rank, 2); }, kThreeSizes, "perf");
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const Outcome outcome = wrong.ranks[rank].wait();
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(rank == 0 ? "s.textproto:1:" : "there is no run: rank 0 says why"));
+  }
+}
+
+TEST(Benchmarks, ARankThatDiesEndsThemAllAndWhatWasMeasuredIsPrinted) {
+  // The second takes minutes.
+  const std::vector<std::string> sizes{"--backend",      "tcp", "-b", "4", "-e", "16M", "-f", "4194304", "-n", "5000",
+                                       "--wait-seconds", "5"};
+  Launched launched(
+      3, ring_of(3), [](int rank) { return open_mpi(rank, 3); }, sizes, "perf");
+  while (launched.ranks[0].out().find("float") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  launched.ranks[2].signal(SIGKILL);
+  const Outcome zero = launched.ranks[0].wait();
+  EXPECT_EQ(zero.status, 1);
+  EXPECT_THAT(zero.err, HasSubstr("worker 2 ")) << "is gone, or never came again";
+  EXPECT_THAT(zero.out, testing::ContainsRegex("\n +4 +1 .* 0\n# Avg"));
+  EXPECT_EQ(launched.ranks[1].wait().status, 0) << "else its launcher kills rank 0";
+}
+
+TEST(Benchmarks, InterruptedTheyEndOnEveryRank) {
+  std::vector<std::string> sizes = kThreeSizes;
+  sizes.back() = "1000000";
+  Launched launched(
+      2, ring_of(2), [](int rank) { return open_mpi(rank, 2); }, sizes, "perf");
+  while (launched.folder.files().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (launched.folder.files().size() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  launched.ranks[0].signal(SIGINT);
+  EXPECT_EQ(launched.ranks[0].wait().status, 1);
+  launched.ranks[1].wait();
+}
+
 // --- the launchers themselves ---
 
-Outcome launch(std::vector<std::string> launcher, const std::string& scenario) {
+Outcome launch(std::vector<std::string> launcher, const std::string& scenario, const std::string& command = "run",
+               const std::vector<std::string>& options = {}) {
   const TemporaryFolder folder;
-  launcher.insert(launcher.end(), {tutti_program(), "run", folder.write("s.textproto", scenario)});
+  launcher.insert(launcher.end(), {tutti_program(), command, folder.write("s.textproto", scenario)});
+  launcher.insert(launcher.end(), options.begin(), options.end());
   return Process::of(launcher, {{{"TMPDIR", folder.path()}}}).wait();
 }
 
@@ -335,6 +434,10 @@ TEST(RealLaunchers, MpirunOfOpenMpi) {
   const Outcome done = launch(ranks("4"), ring_of(4));
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr(kRight));
+  const Outcome table = launch(ranks("4"), ring_of(4), "perf", kThreeSizes);
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, testing::ContainsRegex(kThreeRows));
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), 'A'), 1) << "one \"Avg bus bandwidth\": " << table.out;
   const Outcome few = launch(ranks("3"), ring_of(4));
   EXPECT_EQ(few.status, 2);
   EXPECT_THAT(few.err, HasSubstr("the scenario has 4 workers, and 3 processes were started"));

@@ -63,8 +63,8 @@ std::string text_of(const Comparison& c, int rows) {
     text += fmt::format("\nsteps of lanes that both recorded: {} (their time without waiting)\n", c.steps_joined);
     Table table({"<step", "number", "first", "second", "difference", "", "mean |error|"});
     for (const core::KindComparison& k : c.kinds) {
-      table.row({core::span_name(k.kind), std::to_string(k.steps), show(k.time.a), show(k.time.b),
-                 signed_time(k.time.difference()), signed_share(k.time), show(k.mean_error)});
+      table.row({core::span_name(k.kind) + (k.together ? "s, together" : ""), std::to_string(k.steps), show(k.time.a),
+                 show(k.time.b), signed_time(k.time.difference()), signed_share(k.time), show(k.mean_error)});
     }
     text += table.text(2);
   }
@@ -108,11 +108,21 @@ std::string json_of(const Comparison& c) {
     json.key("steps").array(c.kinds, [&](const core::KindComparison& k) {
       json.object([&] {
         json.field("step", std::string_view(core::span_name(k.kind)));
+        if (k.together) json.field("together", true);
         json.field("number", k.steps);
         pair("time", k.time);
         json.field("mean_error_us", k.mean_error);
       });
     });
+    json.field("steps_of_first_only", c.steps_only_a);
+    json.field("steps_of_second_only", c.steps_only_b);
+    if (c.together > 0) {
+      json.key("channels_differ").object([&] {
+        json.field("packs_on_devices", c.together);
+        json.field("most_in_first", c.most_channels_a);
+        json.field("most_in_second", c.most_channels_b);
+      });
+    }
     json.key("in_words").array(c.in_words(), [&](const std::string& s) { json.value(std::string_view(s)); });
   });
   return json.text();

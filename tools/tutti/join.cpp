@@ -1,10 +1,16 @@
 #include "tools/tutti/join.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+
+#include <cstdlib>
 
 #include "core/base/file.h"
 #include "real/join/digest.h"
 #include "real/machine.h"
+#include "real/worker.h"
+#include "tools/tutti/interrupt.h"
 
 namespace tutti::tools {
 
@@ -16,6 +22,11 @@ using real::Launch;
 namespace {
 
 constexpr std::size_t kShortestSecret = 16;
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
 
 tl::unexpected<Error> wrong(const std::string& text) { return tl::make_unexpected(Error::request(text)); }
 
@@ -212,6 +223,29 @@ class PartFinder {
 
 Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join, const real::Variables& variables) {
   return PartFinder(options, join, variables).find();
+}
+
+Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join) {
+  return part_in_run(options, join, environment_variable);
+}
+
+int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet) {
+  real::WorkerJoin join;
+  join.where = part.where;
+  join.worker = part.launch ? part.launch->rank : number;
+  join.ranks = part.launch ? part.launch->size : 0;
+  if (!listen.empty()) join.listen = real::parse_address(listen, true);
+  join.wait = part.wait;
+  // A worker that was started here is ended by its coordinator, in order; or goes with it, also while it is stopped.
+  if (quiet) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::optional<Interrupt> interrupt;
+  if (!quiet) join.interrupted = &interrupt.emplace().flag();
+  const real::WorkerEnd end = real::work(join);
+  if (end.done) return kDone;
+  if (quiet && end.told) return kRunFailed;
+  const int status = report(end.done.error());
+  // Launchers kill all the others when one has failed. Rank 0 has files to end, and its status tells for all.
+  return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 
 }  // namespace tutti::tools

@@ -27,5 +27,11 @@ struct PartInRun {
 /// would be let in.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
                                       const real::Variables& variables);
+/// The same by the variables of this process.
+core::Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join = "");
+
+/// Lives as a worker of a run that somebody else coordinates, and answers the exit status. `number`: which worker, or -1;
+/// `listen`: HOST:PORT for its peers, if not empty; `quiet`: whoever started it says what goes wrong.
+int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet);
 
 }  // namespace tutti::tools

@@ -88,6 +88,16 @@ void add_joining(CLI::App* c, JoinOptions& o) {
   c->add_option("--wait-seconds", o.wait_seconds, "Wait so long for the others to come (default 60)");
 }
 
+/// What all commands that run for real have in common.
+void add_real(CLI::App* c, RealOptions& o) {
+  c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
+  add_joining(c, o.join);
+  c->add_option("--transport", o.transport, "Between workers: tcp (default), or shm (memory that they share)");
+  c->add_option("--timeout-seconds", o.timeout_seconds,
+                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed (default "
+                "60; with --emulate the former on the scenario's clock)");
+}
+
 void add_run(CLI::App& app, RealRunOptions& o) {
   CLI::App* c = app.add_subcommand("run", "Replay a scenario for real: a process per worker, messages over TCP");
   c->footer(
@@ -101,8 +111,7 @@ void add_run(CLI::App& app, RealRunOptions& o) {
       "  tutti run scenarios/06_resnet50_nccl.textproto --backend nccl\n"
       "  tutti run mine.textproto --listen 10.0.0.1:4711     and on each machine: tutti worker --join 10.0.0.1:4711\n"
       "  mpirun -n 8 tutti run scenarios/02_eight_hosts_ring.textproto");
-  c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
-  add_joining(c, o.join);
+  add_real(c, o.real);
   add_execution(c, o, "run");
   c->add_option("--backend", o.backend,
                 "tcp: in host memory; cuda: on GPUs, with Tutti's kernels; nccl: on GPUs, by NCCL's collectives")
@@ -112,13 +121,7 @@ void add_run(CLI::App& app, RealRunOptions& o) {
       ->capture_default_str();
   c->add_flag("--emulate", o.emulate, "At the pace of the scenario's links and devices, slowed down as far as need be");
   c->add_option("--time-scale", o.time_scale, "How many times slower to emulate (default: chosen for this machine)");
-  c->add_option("--timeout-seconds", o.timeout_seconds,
-                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed (with "
-                "--emulate the former on the scenario's clock)")
-      ->capture_default_str();
   c->add_flag("--no-verify", o.no_verify, "Do not compare results");
-  c->add_option("--transport", o.transport, "Between workers: tcp, or shm (memory that they share)")
-      ->capture_default_str();
 }
 
 void add_compare(CLI::App& app, CompareOptions& o) {
@@ -137,19 +140,25 @@ void add_compare(CLI::App& app, CompareOptions& o) {
 void add_perf(CLI::App& app, PerfOptions& o) {
   CLI::App* c = app.add_subcommand("perf", "The table of nccl-tests: all-reduce over sizes, simulated or run");
   c->footer(
-      "Sizes are bytes; K, M and G stand for powers of 1024. busbw is as nccl-tests defines it.\n"
+      "Sizes are bytes; K, M and G stand for powers of 1024. Of nccl-tests' collectives this is all-reduce; of its "
+      "two\n"
+      "halves in-place: buffers are reduced where they lie. busbw is as nccl-tests defines it. In a real run workers "
+      "join\n"
+      "as those of tutti run do: by --listen, or started together by TF_CONFIG, mpirun, srun or torchrun.\n"
       "Examples:\n"
       "  tutti perf scenarios/06_resnet50_nccl.textproto -b 1K -e 1G -f 4\n"
-      "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M");
+      "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M -o avg\n"
+      "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp");
   c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
-  c->add_option("--transport", o.transport, "Between workers of a real run: tcp, or shm (memory that they share)");
+  add_real(c, o.real);
   c->add_option("-b,--minbytes", o.least, "Smallest size")->capture_default_str();
   c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();
   c->add_option("-f,--stepfactor", o.factor, "From size to size")->capture_default_str();
   c->add_option("--type", o.type, "Of the elements")->capture_default_str();
+  c->add_option("-o,--op", o.op, "sum, prod, max, min or avg")->capture_default_str();
   c->add_option("-n,--iters", o.iterations, "Timed repetitions of a real run (default 20)");
-  c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them (default 5)");
+  c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them (default 5; there is always one)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <charconv>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
@@ -11,7 +13,8 @@
 #include "real/tcp_executor.h"
 #include "sim/simulator.h"
 #include "tools/tutti/interrupt.h"
-#include "tools/tutti/json.h"
+#include "tools/tutti/join.h"
+#include "tools/tutti/perf_table.h"
 #include "tools/tutti/progress.h"
 
 namespace tutti::tools {
@@ -34,125 +37,86 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   return number << shift;
 }
 
-/// Keeps nothing of a run but how long its packs took (of a real run the one of all iterations together), and what is to be
-/// known about it.
-class PackTimes : public core::DeafSink {
+/// Keeps nothing of a run but how long its all-reduce took, and what is to be known about it.
+class Timing : public core::DeafSink {
  public:
-  void pack(const core::PackRecord& pack) override { times.push_back(pack.end - pack.first_start); }
+  void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
+  void span(core::TrackId, const core::Span& span) override {
+    if (span.kind != core::SpanKind::kPackInFlight) return;
+    ++ranks_;
+    of_ranks_ += core::to_us(span.duration);
+  }
   void note(const std::string& note) override { notes.push_back(note); }
-  std::vector<Time> times;
+
+  /// Microseconds: where each rank has told how long it took it, the mean of that, as nccl-tests has it: no clock is held
+  /// against another's then. Else from the first rank's start to the last one's end. Nothing if the run was interrupted.
+  [[nodiscard]] std::optional<double> us() const {
+    if (!whole_) return std::nullopt;
+    return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
+  }
   std::vector<std::string> notes;
+
+ private:
+  std::optional<Time> whole_;
+  double of_ranks_ = 0;  ///< sum
+  int ranks_ = 0;
 };
 
-struct Row {
-  std::int64_t bytes = 0;
-  std::int64_t elements = 0;
-  double us = 0;
-  double algbw = 0;  ///< bytes / time, GB/s
-  double busbw = 0;  ///< algbw · 2(n - 1)/n: what a link would carry in a ring
-};
+/// As nccl-tests names them.
+std::optional<core::Reduction> parse_op(const std::string& name) {
+  if (name == "sum") return core::Reduction::kSum;
+  if (name == "prod") return core::Reduction::kProduct;
+  if (name == "max") return core::Reduction::kMax;
+  if (name == "min") return core::Reduction::kMin;
+  if (name == "avg") return core::Reduction::kMean;
+  return std::nullopt;
+}
 
-std::string nccl_name(core::DataType type) {
-  switch (type) {
-    case core::DataType::kFloat32: return "float";
-    case core::DataType::kFloat64: return "double";
-    case core::DataType::kFloat16: return "half";
-    case core::DataType::kBfloat16: return "bfloat16";
-    case core::DataType::kInt32: return "int32";
-    case core::DataType::kInt64: return "int64";
+/// The first of these options that was given.
+std::optional<std::string> first_given(const PerfOptions& options) {
+  const JoinOptions& join = options.real.join;
+  const std::pair<const char*, bool> all[] = {{"-n", options.iterations.has_value()},
+                                              {"-w", options.warm_up.has_value()},
+                                              {"--transport", !options.real.transport.empty()},
+                                              {"--timeout-seconds", options.real.timeout_seconds.has_value()},
+                                              {"--listen", !join.listen.empty()},
+                                              {"--secret-file", !join.secret_file.empty()},
+                                              {"--rendezvous", !join.rendezvous.empty()},
+                                              {"--launcher", join.launcher != JoinOptions().launcher},
+                                              {"--wait-seconds", join.wait_seconds.has_value()}};
+  for (const auto& [option, given] : all) {
+    if (given) return option;
   }
-  return "";
-}
-
-/// A number as nccl-tests prints it: as many decimals as fit.
-std::string number(double value) {
-  return fmt::format("{:.{}f}", value, value >= 10'000 ? 0 : value >= 1'000 ? 1 : value >= 0.1 ? 2 : 3);
-}
-
-/// The strategy without what only concerns several gradients.
-std::string how(const core::Scenario& scenario) {
-  const core::Strategy& asked = scenario.strategy;
-  core::Strategy plain = core::Strategy::for_algorithm(asked.algorithm);
-  plain.shards = asked.shards;
-  plain.channels = asked.channels;
-  plain.staging = asked.staging;
-  return core::describe(plain);
-}
-
-std::string text_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows,
-                    const std::string& backend, const std::string& transport, const std::vector<std::string>& notes) {
-  const bool real = backend != "sim";
-  const std::string medium = transport == "shm" ? "shared memory" : "tcp";
-  const std::string ran =
-      !real              ? "simulated; no elements are compared"
-      : backend == "tcp" ? "run over " + medium + " by processes of this machine; every element compared"
-      : backend == "nccl"
-          ? "run by NCCL, processes of this machine; every element compared"
-          : "run on CUDA devices, between processes of this machine over " + medium + "; every element compared";
-  std::string text = fmt::format("# all-reduce by {}, {}, {}\n", how(scenario), describe(*scenario.cluster), ran);
-  for (const std::string& note : notes) text += fmt::format("# {}\n", note);
-  text += "#\n";
-  text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>34}\n", "", "", "", "", "", "in-place");
-  text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", "size", "count", "type", "redop",
-                      "root", "time", "algbw", "busbw", "#wrong");
-  text += fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8}\n", "(B)", "(elements)", "", "", "", "(us)",
-                      "(GB/s)", "(GB/s)");
-  double sum = 0;
-  for (const Row& row : rows) {
-    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", row.bytes, row.elements,
-                        nccl_name(type), "sum", -1, number(row.us), number(row.algbw), number(row.busbw),
-                        real ? "0" : "N/A");
-    sum += row.busbw;
-  }
-  return text +
-         fmt::format("# Avg bus bandwidth    : {:g}\n", rows.empty() ? 0 : sum / static_cast<double>(rows.size()));
-}
-
-std::string json_of(const core::Scenario& scenario, core::DataType type, const std::vector<Row>& rows,
-                    const std::string& backend, const std::string& transport) {
-  Json json;
-  json.object([&] {
-    json.field("backend", std::string_view(backend));
-    if (!transport.empty()) json.field("transport", std::string_view(transport));
-    json.field("cluster", std::string_view(describe(*scenario.cluster)));
-    json.field("strategy", std::string_view(how(scenario)));
-    json.field("ranks", scenario.cluster->replicas());
-    json.field("type", core::to_string(type));
-    json.key("rows").array(rows, [&](const Row& row) {
-      json.object([&] {
-        json.field("bytes", row.bytes);
-        json.field("elements", row.elements);
-        json.field("time_us", row.us);
-        json.field("algbw_gb_per_s", row.algbw);
-        json.field("busbw_gb_per_s", row.busbw);
-      });
-    });
-  });
-  return json.text();
+  return std::nullopt;
 }
 
 struct Request {
-  bool real = false;
-  real::Backend backend = real::Backend::kTcp;
-  std::string transport;
+  Format format = Format::kText;
   core::DataType type = core::DataType::kFloat32;
+  core::Reduction reduction = core::Reduction::kSum;
   std::vector<std::int64_t> elements;
-  std::int32_t iterations = 20;
-  std::int32_t warm_up = 5;
+  real::LoopOptions loop;
+  std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
 };
 
 Expected<Request> read_request(const PerfOptions& options) {
   Request request;
   const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
-  request.real = options.backend != "sim";
-  const auto backend = request.real ? real::parse_backend(options.backend) : real::Backend::kTcp;
-  if (!backend) return wrong(fmt::format("--backend {}: expected one of sim, {}", options.backend, real::kBackends));
-  request.backend = *backend;
-  if (!request.real && !options.transport.empty())
-    return wrong("--transport is that of a real run; the simulator needs none (--backend tcp)");
-  if (!options.transport.empty() && options.transport != "tcp" && options.transport != "shm")
-    return wrong(fmt::format("--transport {}: expected tcp or shm", options.transport));
-  if (request.real) request.transport = options.transport.empty() ? "tcp" : options.transport;
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return tl::make_unexpected(format.error());
+  request.format = *format;
+  if (options.backend != "sim") {
+    if (!real::parse_backend(options.backend))
+      return wrong(fmt::format("--backend {}: expected one of sim, {}", options.backend, real::kBackends));
+    auto real = executor_options(options.real, options.backend);
+    if (!real) return tl::make_unexpected(real.error());
+    request.real = std::move(*real);
+  } else if (const auto given = first_given(options)) {
+    return wrong(fmt::format("{} is for a real run; the simulator has no use for it (--backend tcp)", *given));
+  }
+  const auto op = choice<core::Reduction>("--op", options.op, "sum, prod, max, min, avg", parse_op);
+  if (!op) return tl::make_unexpected(op.error());
+  request.reduction = *op;
   const auto type = core::parse_data_type(options.type);
   if (!type)
     return wrong(
@@ -164,12 +128,11 @@ Expected<Request> read_request(const PerfOptions& options) {
   if (!most) return wrong(fmt::format("-e {}: expected bytes, such as 8, 64K, 128M or 1G", options.most));
   if (*least > *most) return wrong(fmt::format("-b {} is more than -e {}", options.least, options.most));
   if (!(options.factor > 1)) return wrong("-f must be above 1");
-  if (!request.real && (options.iterations || options.warm_up))
-    return wrong("-n and -w repeat a real run; the simulator needs no repetition (--backend tcp)");
-  request.iterations = options.iterations.value_or(request.iterations);
-  request.warm_up = options.warm_up.value_or(request.warm_up);
-  if (request.iterations < 1 || request.iterations > 100'000'000) return wrong("-n must be from 1 to 100000000");
-  if (request.warm_up < 0 || request.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
+  real::LoopOptions& loop = request.loop;
+  loop.iterations = options.iterations.value_or(loop.iterations);
+  loop.warm_up = options.warm_up.value_or(loop.warm_up);
+  if (loop.iterations < 1 || loop.iterations > 100'000'000) return wrong("-n must be from 1 to 100000000");
+  if (loop.warm_up < 0 || loop.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
@@ -182,62 +145,105 @@ Expected<Request> read_request(const PerfOptions& options) {
   return request;
 }
 
-}  // namespace
+/// Measures one size after the other and prints each as it is known.
+class Measuring {
+ public:
+  Measuring(const Request& request, const core::Scenario& scenario, const Environment& environment,
+            real::TcpExecutor* processes)
+      : request_(request), scenario_(scenario), environment_(environment), processes_(processes) {}
 
-int perf(const PerfOptions& options, const Environment& environment) {
-  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
-  if (!format) return report(format.error());
-  const auto request = read_request(options);
-  if (!request) return report(request.error());
-  const auto scenario = core::load_scenario(options.scenario, environment.library);
-  if (!scenario) return report(scenario.error());
+  /// Answers the exit status: what was measured is printed whatever it is.
+  int all(PerfTable& table) {
+    for (std::size_t i = 0; i < request_.elements.size() && !interrupt_.happened(); ++i) {
+      Timing timing;
+      if (const auto ran = one(i, timing); !ran) {
+        progress_.clear();
+        table.end(&ran.error());
+        return report(ran.error());
+      }
+      const auto us = timing.us();
+      if (!us) break;  // interrupted
+      progress_.clear();
+      if (const int printed = table.add(row(request_.elements[i], *us), timing.notes); printed != kDone) return printed;
+    }
+    progress_.clear();
+    const int printed = table.end(nullptr);
+    return interrupt_.happened() ? static_cast<int>(kRunFailed) : printed;
+  }
 
-  sim::Simulator simulator;
-  real::TcpExecutorOptions process_options;
-  process_options.program = "/proc/self/exe";
-  process_options.backend = request->backend;
-  process_options.transport = request->transport;
-  process_options.loop = real::LoopOptions{request->iterations, request->warm_up};
-  real::TcpExecutor processes(process_options);
-  core::Executor& executor = request->real ? static_cast<core::Executor&>(processes) : simulator;
-  const std::int32_t repetitions = request->real ? request->iterations : 1;
-  const auto n = static_cast<double>(scenario->cluster->replicas());
-
-  Interrupt interrupt;
-  Progress progress("measuring");
-  std::atomic<bool> stop{false};
-  std::vector<Row> rows;
-  std::vector<std::string> notes;  // of the devices: they are the same for all sizes
-  for (std::size_t i = 0; i < request->elements.size() && !interrupt.happened(); ++i) {
-    const std::int64_t elements = request->elements[i];
-    const auto one =
-        core::read_scenario(core::with_one_buffer(scenario->text, scenario->file, request->type, elements, 1),
-                            scenario->file, environment.library);
-    if (!one) return report(one.error());
-    PackTimes packs;
+ private:
+  Expected<void> one(std::size_t i, Timing& timing) {
+    const auto sizes = request_.elements.size();
+    const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, request_.type,
+                                                                    request_.elements[i], 1, request_.reduction),
+                                              scenario_.file, environment_.library);
+    if (!scenario) return tl::make_unexpected(scenario.error());
     core::RunControl control;
-    control.cancel = &stop;
+    control.cancel = &stop_;
     control.progress = [&](double share) {
-      progress.update((static_cast<double>(i) + share) / static_cast<double>(request->elements.size()));
-      if (interrupt.happened()) stop.store(true);
+      progress_.update((static_cast<double>(i) + share) / static_cast<double>(sizes));
+      if (interrupt_.happened()) stop_.store(true);
     };
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
-    if (const auto ran = executor.run(*one, record, control, packs); !ran) return report(ran.error());
-    if (packs.times.size() != 1) break;  // interrupted
-    if (request->backend != real::Backend::kTcp) notes = packs.notes;
-    Row row;
+    if (!processes_) return simulator_.run(*scenario, record, control, timing);
+    record.level = core::RecordLevel::kPacks;  // what each rank took
+    record.last_worker = scenario->cluster->workers() - 1;
+    processes_->expect_another(i + 1 < sizes);
+    return processes_->run(*scenario, record, control, timing);
+  }
+
+  [[nodiscard]] PerfRow row(std::int64_t elements, double us) const {
+    const auto n = static_cast<double>(scenario_.cluster->replicas());
+    PerfRow row;
     row.elements = elements;
-    row.bytes = elements * core::size_of(request->type).count();
-    row.us = core::to_us(packs.times.front()) / repetitions;
+    row.bytes = elements * core::size_of(request_.type).count();
+    row.us = processes_ ? us / request_.loop.iterations : us;
     row.algbw = row.us > 0 ? static_cast<double>(row.bytes) / row.us / 1e3 : 0;
     row.busbw = row.algbw * 2 * (n - 1) / n;
-    rows.push_back(row);
+    return row;
   }
-  const int printed = print_out(
-      *format == Format::kJson ? json_of(*scenario, request->type, rows, options.backend, request->transport)
-                               : text_of(*scenario, request->type, rows, options.backend, request->transport, notes));
-  return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
+
+  const Request& request_;
+  const core::Scenario& scenario_;
+  const Environment& environment_;
+  sim::Simulator simulator_;
+  real::TcpExecutor* processes_;
+  Interrupt interrupt_;
+  Progress progress_{"measuring"};
+  std::atomic<bool> stop_{false};
+};
+
+int measure(const PerfOptions& options, const Request& request, const Environment& environment,
+            real::TcpExecutor* processes) {
+  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  if (!scenario) return report(scenario.error());
+  PerfSubject subject{*scenario, request.type, options.op, options.backend, "", false};
+  if (request.real) {
+    subject.transport = request.real->transport;
+    subject.joined = request.real->gathering.spawn != real::Gathering::Spawn::kAll;
+  }
+  return Measuring(request, *scenario, environment, processes).all(*make_perf_table(request.format, subject));
+}
+
+}  // namespace
+
+int perf(const PerfOptions& options, const Environment& environment) {
+  auto request = read_request(options);
+  if (!request) return report(request.error());
+  if (!request->real) return measure(options, *request, environment, nullptr);
+  auto part = own_part(options.real.join);
+  if (!part) return report(part.error());
+  // The same command runs everywhere; --listen is for the one that coordinates.
+  if (!part->coordinates) return join_run(*part, -1, "", false);
+  request->real->gathering = part->gathering;
+  request->real->loop = request->loop;
+  real::TcpExecutor processes(*request->real);
+  const int status = measure(options, *request, environment, &processes);
+  // Also those who were told to come again for a size that is not measured any more.
+  if (status == kRunFailed) processes.turn_away(Error::run("rank 0 has ended the benchmark, and says why"));
+  if (status == kWrongRequest) processes.turn_away(Error::request("there is no run: rank 0 says why"));
+  return status;
 }
 
 }  // namespace tutti::tools

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/run.h"
 
 namespace tutti::tools {
 
@@ -15,13 +16,15 @@ struct PerfOptions {
   std::string most = "128M";
   double factor = 2;
   std::string type = "float32";
-  std::string transport;                   ///< of a real run: tcp (the default) or shm
-  std::optional<std::int32_t> iterations;  ///< of a real run; default 20
+  std::string op = "sum";                  ///< sum, prod, max, min, avg
+  RealOptions real;                        ///< of a real run, as the next two
+  std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";
 };
 
-/// `tutti perf`: the table of nccl-tests for a scenario's cluster and algorithm.
+/// `tutti perf`: the table of nccl-tests for a scenario's cluster and algorithm. Of a process that others coordinate: the
+/// life of their worker.
 int perf(const PerfOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -22,8 +22,11 @@ constexpr int kBar = 30;
 
 Progress::Progress(std::string what) : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) != 0) {}
 
-Progress::~Progress() {
+Progress::~Progress() { clear(); }
+
+void Progress::clear() {
   if (drawn_) tell("\r\033[K");
+  drawn_ = false;
 }
 
 void Progress::update(double share) {

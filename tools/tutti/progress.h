@@ -14,6 +14,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Takes the bar away, for what is to be written there, until the next update.
+  void clear();
   /// `share` of the work is done, 0 … 1.
   void update(double share);
 

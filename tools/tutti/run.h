@@ -1,5 +1,6 @@
 #pragma once
 
+#include "real/tcp_executor.h"
 #include "tools/tutti/execute.h"
 
 namespace tutti::tools {
@@ -13,13 +14,21 @@ struct JoinOptions {
   std::optional<double> wait_seconds;
 };
 
+/// What all commands that run for real have in common.
+struct RealOptions {
+  JoinOptions join;
+  std::string transport;                  ///< tcp (the default) or shm
+  std::optional<double> timeout_seconds;  ///< default 60
+};
+
+/// What they come to, but for how workers come together. ERRORS (requests): an option is wrong.
+core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend);
+
 struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
-  JoinOptions join;
-  double timeout_seconds = 60;
+  RealOptions real;
   bool no_verify = false;
   std::string compute = "sleep";  ///< or busy
-  std::string transport = "tcp";
   bool emulate = false;
   std::optional<double> time_scale;
 };

@@ -1,0 +1,133 @@
+#include "core/timeline/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "core/timeline/writer.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+struct LaneSpan {
+  std::int32_t lane = 0;
+  std::int32_t pack = 0;
+  std::int64_t start_us = 0;
+  std::int64_t end_us = 0;
+  std::int32_t kind = SpanKind::kChannel;
+  std::int64_t index = 0;
+};
+
+/// A timeline of one step on one device. `packs`: the gradient of each.
+TimelineReader timeline_of(const std::vector<LaneSpan>& spans, const std::vector<std::string>& packs = {"a", "b"}) {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  RunInfo run;
+  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32"});
+  writer.begin(run);
+  std::map<std::int32_t, std::vector<LaneSpan>> lanes;
+  for (const LaneSpan& span : spans) lanes[span.lane].push_back(span);
+  for (const auto& [lane, row] : lanes) {
+    writer.track({lane, TrackKind::kLane, 0, "gpu0", 0, lane});
+    for (const LaneSpan& s : row) {
+      Span span;
+      span.start = microseconds(s.start_us);
+      span.duration = microseconds(s.end_us - s.start_us);
+      span.kind = s.kind;
+      span.pack = s.pack;
+      span.index = s.index;
+      writer.span(lane, span);
+    }
+  }
+  for (std::int32_t p = 0; p < static_cast<std::int32_t>(packs.size()); ++p)
+    writer.pack({0, p, Time(), Time(), Time(), microseconds(100)});
+  StepRecord step;
+  step.end = microseconds(100);
+  writer.step(step);
+  writer.end();
+  auto read = TimelineReader::from_bytes(out.str(), "t");
+  if (!read) throw std::runtime_error(read.error().message());
+  return std::move(*read);
+}
+
+Comparison compared(const TimelineReader& a, const TimelineReader& b) {
+  auto comparison = compare(a, b);
+  if (!comparison) throw std::runtime_error(comparison.error().message());
+  return std::move(*comparison);
+}
+
+TEST(Compare, AsManyChannelsAreComparedOneByOne) {
+  const Comparison c =
+      compared(timeline_of({{0, 0, 10, 20}, {1, 0, 10, 24}}), timeline_of({{0, 0, 0, 13}, {1, 0, 0, 10}}));
+  ASSERT_EQ(c.kinds.size(), 1u);
+  EXPECT_FALSE(c.kinds[0].together);
+  EXPECT_EQ(c.kinds[0].steps, 2);
+  EXPECT_EQ(c.kinds[0].time.a, microseconds(24));
+  EXPECT_EQ(c.kinds[0].time.b, microseconds(23));
+  EXPECT_EQ(c.kinds[0].mean_error, nanoseconds(3500)) << "3 and 4 µs";
+  EXPECT_EQ(c.together + c.steps_only_a + c.steps_only_b, 0);
+  EXPECT_THAT(c.in_words(), Not(Contains(HasSubstr("channels"))));
+}
+
+TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
+  // Pack 0: two lanes of steps that were predicted, four channels that ran. Pack 1: two of both.
+  const Comparison c =
+      compared(timeline_of({{0, 0, 10, 15, 0, 0},
+                            {0, 0, 20, 30, 1, 1},
+                            {1, 0, 12, 33, 0, 0},
+                            {0, 1, 40, 50, 0, 2},
+                            {1, 1, 40, 50, 0, 3}}),
+               timeline_of({{0, 0, 5, 9}, {1, 0, 6, 9}, {2, 0, 7, 9}, {3, 0, 7, 35}, {0, 1, 40, 51}, {1, 1, 40, 52}}));
+  EXPECT_EQ(c.together, 1);
+  EXPECT_EQ(c.most_channels_a, 2);
+  EXPECT_EQ(c.most_channels_b, 4);
+  ASSERT_EQ(c.kinds.size(), 2u);
+  EXPECT_FALSE(c.kinds[0].together);
+  EXPECT_EQ(c.kinds[0].steps, 2);
+  EXPECT_EQ(c.kinds[0].time.b, microseconds(23));
+  EXPECT_TRUE(c.kinds[1].together);
+  EXPECT_EQ(c.kinds[1].steps, 1);
+  EXPECT_EQ(c.kinds[1].time.a, microseconds(23)) << "10 to 33";
+  EXPECT_EQ(c.kinds[1].time.b, microseconds(30)) << "5 to 35";
+  EXPECT_EQ(c.steps_only_a + c.steps_only_b, 0) << "nothing vanishes";
+  EXPECT_THAT(c.in_words(),
+              Contains(HasSubstr("of 1 packs on devices the first has up to 2 channels and the second up to 4")));
+}
+
+TEST(Compare, ChannelsOfAPackThatOneAloneHasAreCounted) {
+  const TimelineReader both = timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}, {1, 1, 20, 30}, {2, 1, 20, 30}});
+  const TimelineReader one = timeline_of({{0, 0, 10, 15}});
+  const Comparison more = compared(both, one);
+  EXPECT_EQ(more.steps_only_a, 3);
+  EXPECT_EQ(more.steps_only_b, 0);
+  EXPECT_EQ(more.together, 0);
+  EXPECT_THAT(more.in_words(),
+              Contains(HasSubstr("3 steps of lanes of the first and 0 of the second are in one alone")));
+  EXPECT_EQ(compared(one, both).steps_only_b, 3);
+}
+
+TEST(Compare, LaneStepsThatOneAloneHasOrThatAreOfAnotherKindAreCounted) {
+  const Comparison c = compared(timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 1, 1}, {0, 0, 30, 31, 1, 2}}),
+                                timeline_of({{0, 0, 10, 15, 0, 0}, {0, 0, 20, 30, 2, 1}}));
+  EXPECT_EQ(c.steps_joined, 1);
+  EXPECT_EQ(c.steps_only_a, 2);
+  EXPECT_EQ(c.steps_only_b, 1);
+}
+
+TEST(Compare, StepsAreOfTheSamePackIfItsGradientsAre) {
+  const Comparison c = compared(timeline_of({{0, 0, 10, 15}, {0, 1, 20, 30}}, {"a", "b"}),
+                                timeline_of({{0, 0, 10, 21}, {0, 1, 21, 27}, {0, 2, 30, 31}}, {"b", "a", "c"}));
+  ASSERT_EQ(c.kinds.size(), 1u);
+  EXPECT_EQ(c.kinds[0].mean_error, microseconds(1)) << "a: 5 and 6, b: 10 and 11 µs";
+  EXPECT_EQ(c.steps_only_a, 0);
+  EXPECT_EQ(c.steps_only_b, 1);
+}
+
+}  // namespace
+}  // namespace tutti::core
