@@ -61,6 +61,10 @@ bool Children::started(std::size_t worker) const {
   return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
 }
 
+bool Children::has(std::size_t worker) const {
+  return std::any_of(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });
+}
+
 std::optional<std::string> Children::ended(std::size_t worker) {
   const auto child =
       std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.worker == worker; });

@@ -31,6 +31,8 @@ class Children {
   /// ERRORS: the process cannot be started.
   core::Expected<void> start(const ChildOrder& order);
   [[nodiscard]] bool started(std::size_t worker) const;
+  /// The worker was started here.
+  [[nodiscard]] bool has(std::size_t worker) const;
   /// How the process of this worker ended, in words; nothing while it runs, or if it was never started here.
   std::optional<std::string> ended(std::size_t worker);
   /// It ended because it found something wrong, which it will have told.

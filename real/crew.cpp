@@ -261,6 +261,8 @@ std::optional<Error> Crew::known_cause(bool last_word) {
     if (!blamed || *blamed >= size() || *blamed == culprit) break;
     if (!failure_of(*blamed)) {
       if (members_[*blamed].gone) because = fmt::format("; {} says: {}", name(culprit), text);
+      // A process closes its connections before it can be seen how it ended.
+      if (members_[*blamed].gone && !last_word && children_.has(*blamed)) return std::nullopt;
       if (members_[*blamed].gone)
         return failed(*blamed, fmt::format("is gone ({}){}", members_[*blamed].doing, because));
       if (!last_word) return std::nullopt;
