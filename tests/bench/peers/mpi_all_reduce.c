@@ -1,5 +1,5 @@
 /* MPI_Allreduce timed the way `tutti perf` times ours: float32, sum, in place, iterations back to back on warm buffers,
- * the slowest rank counts; the first iteration is on inputs distinct per (rank, element) and every element of its
+ * the mean over ranks counts; the first iteration is on inputs distinct per (rank, element) and every element of its
  * result is compared. One source for every MPI (tools/bench_peers.sh builds it with mpicc.openmpi and mpicc.mpich).
  *
  *     mpi_all_reduce SECONDS BYTES:ITERATIONS:WARM_UP …
@@ -43,10 +43,13 @@ static double timed(float* data, long count, long times) {
   return MPI_Wtime() - start;
 }
 
-static double slowest(double seconds) {
-  double most = 0;
-  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most;
+/* As nccl-tests and tutti perf have it. */
+static double mean_over_ranks(double seconds) {
+  double sum = 0;
+  int ranks = 1;
+  MPI_Allreduce(&seconds, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return sum / ranks;
 }
 
 int main(int argc, char** argv) {
@@ -73,13 +76,13 @@ int main(int argc, char** argv) {
       MPI_Finalize();
       return 1;
     }
-    const double one = slowest(timed(data, count, 2)) / 2;
+    const double one = mean_over_ranks(timed(data, count, 2)) / 2;
     if (one * (double)(iterations + warm_up) > limit) {
       iterations = (long)(limit / one) > 2 ? (long)(limit / one) : 2;
       warm_up = 1;
     }
     timed(data, count, warm_up);
-    const double seconds = slowest(timed(data, count, iterations));
+    const double seconds = mean_over_ranks(timed(data, count, iterations));
     if (rank == 0) {
       printf("%ld %.3f %ld\n", bytes, seconds / (double)iterations * 1e6, iterations);
       fflush(stdout);

@@ -1,6 +1,6 @@
 """Measures all-reduce of several programs interleaved and prints tables of ratios (see tools/bench_peers.sh).
 
-What is the same for all: float32, sum, in place, warm buffers, iterations back to back, the slowest rank's mean over
+What is the same for all: float32, sum, in place, warm buffers, iterations back to back, the mean over ranks of each one's over
 them, results compared. Nothing is pinned. Passes take turns between the programs, so that what the machine does
 meanwhile hits all of them; the interval of a ratio is a bootstrap over passes of the median of per-pass ratios.
 """
