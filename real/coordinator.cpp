@@ -129,6 +129,7 @@ void Coordinator::begin_timeline() {
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
   if (emulates()) return;
+  if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
@@ -232,6 +233,7 @@ Expected<void> Coordinator::assign() {
   std::map<std::string, int> here, before;
   for (std::size_t w = 0; w < crew_.size(); ++w) ++here[crew_[w].host];
   assignment.set_transport(options_.transport);
+  assignment.set_streams(options_.streams);
   if (options_.loop) {
     assignment.mutable_loop()->set_iterations(options_.loop->iterations);
     assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);

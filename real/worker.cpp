@@ -181,6 +181,7 @@ class Worker {
     meeting.run = run_id_;
     meeting.worker = worker_;
     meeting.until = Clock::now() + patience_;
+    meeting.streams = std::clamp(order.streams(), 1, 256);
     meeting.coordinator = channel_.file();
     // Who has joined over loopback is on the coordinator's machine; others find it there.
     const bool near = is_loopback(their_host(channel_.file())).value_or(false);
@@ -202,7 +203,8 @@ class Worker {
     const WaitOptions options{
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
     if (order.transport() != "shm") {
-      transport_ = std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options);
+      transport_ = std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options,
+                                                  std::clamp(order.streams(), 1, 256));
       return {};
     }
     auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options,

@@ -2,6 +2,7 @@
 #include "real/protocol.h"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,11 +79,16 @@ class Mesh {
  public:
   Mesh(const PeerMeeting& meeting, const Listener& listener)
       : meeting_(meeting),
-        reception_({meeting.secret, introduction(meeting.worker), meeting.run, 64 + meeting.peers.size()}, &listener),
+        reception_({meeting.secret, introduction(meeting.worker), meeting.run,
+                    64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams)},
+                   &listener),
+        streams_(static_cast<std::size_t>(meeting.streams)),
         sockets_(meeting.peers.size()) {}
 
   Expected<std::vector<int>> meet(const std::function<Expected<void>()>& idle) {
-    for (std::int32_t w = 0; w < meeting_.worker; ++w) reach(w);
+    for (std::int32_t w = 0; w < meeting_.worker; ++w) {
+      for (std::size_t i = 0; i < streams_; ++i) reach(w);
+    }
     std::vector<std::int32_t> away = missing();
     for (; !away.empty(); away = missing()) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
@@ -94,8 +100,12 @@ class Mesh {
         if (auto met = take(std::move(event)); !met) return tl::make_unexpected(met.error());
       }
     }
+    if (auto numbered = number_streams(idle); !numbered) return tl::make_unexpected(numbered.error());
     std::vector<int> files;
-    for (Socket& socket : sockets_) files.push_back(socket.release());
+    for (std::vector<Socket>& sockets : sockets_) {
+      sockets.resize(streams_);
+      for (Socket& socket : sockets) files.push_back(socket.release());
+    }
     return files;
   }
 
@@ -113,9 +123,45 @@ class Mesh {
   [[nodiscard]] std::vector<std::int32_t> missing() const {
     std::vector<std::int32_t> workers;
     for (std::int32_t w = 0; w < static_cast<std::int32_t>(sockets_.size()); ++w) {
-      if (w != meeting_.worker && !sockets_[static_cast<std::size_t>(w)]) workers.push_back(w);
+      if (w != meeting_.worker && sockets_[static_cast<std::size_t>(w)].size() < streams_) workers.push_back(w);
     }
     return workers;
+  }
+
+  /// They may have come in any order: whoever made them says in a byte which is which.
+  Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
+    for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
+      for (std::size_t i = 0; i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
+        const auto number = static_cast<char>(i);
+        static_cast<void>(::send(sockets_[w][i].get(), &number, 1, MSG_NOSIGNAL));  // whoever is gone is noticed later
+      }
+    }
+    for (std::size_t w = static_cast<std::size_t>(meeting_.worker) + 1; w < sockets_.size() && streams_ > 1; ++w) {
+      std::vector<Socket> in_order(streams_);
+      for (Socket& socket : sockets_[w]) {
+        auto number = read_byte(socket, idle);
+        if (!number) return tl::make_unexpected(number.error());
+        if (!*number || **number >= streams_ || in_order[**number])
+          return tl::make_unexpected(Error::run(fmt::format("worker {} does not number its connections", w)));
+        in_order[**number] = std::move(socket);
+      }
+      sockets_[w] = std::move(in_order);
+    }
+    return {};
+  }
+
+  /// Nothing if it does not come.
+  Expected<std::optional<std::size_t>> read_byte(const Socket& socket, const std::function<Expected<void>()>& idle) {
+    while (Clock::now() < meeting_.until) {
+      if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
+      pollfd file{socket.get(), POLLIN, 0};
+      if (::poll(&file, 1, 20) <= 0) continue;
+      unsigned char byte = 0;
+      const ssize_t got = ::recv(socket.get(), &byte, 1, MSG_DONTWAIT);
+      if (got == 1) return std::optional<std::size_t>(byte);
+      if (got == 0 || (errno != EINTR && errno != EAGAIN)) break;
+    }
+    return std::nullopt;
   }
 
   Expected<void> take(Reception::Event event) {
@@ -123,8 +169,8 @@ class Mesh {
     if (event.state == State::kDone) {
       // The coordinator has seen to the versions. Whoever comes twice, or from below, is none of ours.
       const bool due = event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
-      if (due && !sockets_[static_cast<std::size_t>(w)])
-        sockets_[static_cast<std::size_t>(w)] = std::move(event.socket);
+      if (due && sockets_[static_cast<std::size_t>(w)].size() < streams_)
+        sockets_[static_cast<std::size_t>(w)].push_back(std::move(event.socket));
       return {};
     }
     if (!event.reached) return {};  // a stranger
@@ -143,7 +189,8 @@ class Mesh {
 
   const PeerMeeting& meeting_;
   Reception reception_;
-  std::vector<Socket> sockets_;
+  std::size_t streams_;
+  std::vector<std::vector<Socket>> sockets_;  ///< by worker
 };
 
 }  // namespace

@@ -38,11 +38,12 @@ struct PeerMeeting {
   std::vector<Address> peers;  ///< by worker
   Reception::Clock::time_point until;
   int coordinator = -1;  ///< a file that is looked at meanwhile
+  int streams = 1;       ///< connections to each
 };
 
-/// Makes one connection to every other worker: this one reaches those below it and is reached by those above it.
+/// Makes `streams` connections to every other worker: this one reaches those below it and is reached by those above it.
 /// `idle` is called now and then, and when there is something to read from the coordinator; an error of its ends it.
-/// The result is by worker; -1 stands for this one.
+/// The result is by worker, and of each by number, which is the same at both ends; -1 stands for this one.
 /// ERRORS: someone was not to be reached, or never came.
 core::Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
                                             const std::function<core::Expected<void>()>& idle);

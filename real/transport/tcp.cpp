@@ -1,5 +1,6 @@
 #include "real/transport/tcp.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -61,10 +62,10 @@ struct TcpTransport::State {
     bool has_ticket = false;
   };
 
-  struct Peer {
-    explicit Peer(boost::asio::io_context& context) : socket(context), buffer(kBufferBytes) {}
+  /// One connection to a peer.
+  struct Stream {
+    explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kBufferBytes) {}
     tcp::socket socket;
-    std::int32_t worker = 0;
     std::deque<Outgoing> queue;
     std::vector<std::byte> buffer;
     std::size_t begin = 0;  ///< of what is unread in the buffer
@@ -77,10 +78,31 @@ struct TcpTransport::State {
     bool writable = true;      ///< not known to be full
   };
 
+  /// Messages go over a peer's streams in turns, each to its end: the n-th over the n-th stream, and around. So whoever
+  /// reads them in the same turns gets them in their order, and the kernel takes in what the other streams carry
+  /// meanwhile.
+  struct Peer {
+    std::int32_t worker = 0;
+    std::vector<std::unique_ptr<Stream>> streams;
+    std::size_t next_out = 0;
+    std::size_t next_in = 0;
+
+    [[nodiscard]] Stream& reading() { return *streams[next_in]; }
+    void read_on() { next_in = next_in + 1 == streams.size() ? 0 : next_in + 1; }
+    Stream& write_on() {
+      Stream& stream = *streams[next_out];
+      next_out = next_out + 1 == streams.size() ? 0 : next_out + 1;
+      return stream;
+    }
+    [[nodiscard]] bool flushed() const {
+      return std::all_of(streams.begin(), streams.end(), [](const auto& s) { return s->queue.empty(); });
+    }
+  };
+
   boost::asio::io_context context;
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
   std::vector<Peer*> others;                 ///< the same without this one
-  std::vector<pollfd> sockets;               ///< by place in `others`
+  std::vector<pollfd> sockets;               ///< those of all streams, by place of their peer in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
   LocalTransport local;
@@ -103,13 +125,13 @@ struct TcpTransport::State {
   // --- writing ---
 
   /// Hands the kernel what it takes. True if something moved.
-  bool write(Peer& peer) {
+  bool write(Peer& peer, Stream& stream) {
     bool moved = false;
-    while (peer.writable && !peer.queue.empty()) {
+    while (stream.writable && !stream.queue.empty()) {
       iovec parts[2 * kMostAtOnce];
       int count = 0;
       int messages = 0;
-      for (auto out = peer.queue.begin(); out != peer.queue.end() && messages < kMostAtOnce; ++out, ++messages) {
+      for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMostAtOnce; ++out, ++messages) {
         if (out->written < kHeaderBytes)
           parts[count++] = {out->header.data() + out->written, kHeaderBytes - out->written};
         const std::size_t paid = out->written > kHeaderBytes ? out->written - kHeaderBytes : 0;
@@ -118,11 +140,11 @@ struct TcpTransport::State {
       msghdr message{};
       message.msg_iov = parts;
       message.msg_iovlen = static_cast<std::size_t>(count);
-      const ssize_t sent = ::sendmsg(peer.socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent = ::sendmsg(stream.socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (sent < 0) {
         if (errno == EINTR) continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
-          peer.writable = false;
+          stream.writable = false;
         } else {
           fail(peer, fmt::format("is gone ({})", std::strerror(errno)));
         }
@@ -131,16 +153,24 @@ struct TcpTransport::State {
       moved = true;
       auto left = static_cast<std::size_t>(sent);
       while (left > 0) {
-        Outgoing& out = peer.queue.front();
+        Outgoing& out = stream.queue.front();
         const std::size_t rest = kHeaderBytes + out.length - out.written;
         const std::size_t part = std::min(left, rest);
         out.written += part;
         left -= part;
         if (part < rest) break;
         const Outgoing gone = out;
-        peer.queue.pop_front();
+        stream.queue.pop_front();
         if (gone.has_ticket) receiver->sent(gone.ticket);
       }
+    }
+    return moved;
+  }
+
+  bool write(Peer& peer) {
+    bool moved = false;
+    for (const std::unique_ptr<Stream>& stream : peer.streams) {
+      if (!stream->queue.empty()) moved = write(peer, *stream) || moved;
     }
     return moved;
   }
@@ -151,8 +181,9 @@ struct TcpTransport::State {
   bool read(Peer& peer) {
     bool moved = false;
     for (std::size_t taken = 0; taken < kMostPerTurn && failure.empty();) {
+      Stream& stream = peer.reading();
       std::size_t asked = 0;
-      const ssize_t got = receive(peer, asked);
+      const ssize_t got = receive(stream, asked);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got <= 0) {
@@ -162,30 +193,31 @@ struct TcpTransport::State {
       moved = true;
       auto bytes = static_cast<std::size_t>(got);
       taken += bytes;
-      const std::size_t straight = std::min(bytes, peer.straight);
-      peer.done += straight;
-      peer.end += bytes - straight;
-      if (peer.in_payload && peer.done == static_cast<std::size_t>(peer.header.piece.length)) end_payload(peer);
+      const std::size_t straight = std::min(bytes, stream.straight);
+      stream.done += straight;
+      stream.end += bytes - straight;
       parse(peer);
-      if (bytes < asked) break;  // that was all, most likely
+      if (bytes < asked && &stream == &peer.reading()) break;  // that was all, most likely
     }
     return moved;
   }
 
   /// What is left of a payload goes straight to its place, and only the next header behind it to the buffer; where no
   /// payload is being read, what comes goes to the buffer, short messages whole.
-  ssize_t receive(Peer& peer, std::size_t& asked) {
-    if (peer.begin == peer.end) peer.begin = peer.end = 0;
-    const std::size_t missing = peer.in_payload ? static_cast<std::size_t>(peer.header.piece.length) - peer.done : 0;
-    peer.straight = missing;
-    const std::size_t room = std::min(peer.buffer.size() - peer.end, missing > 0 ? kHeaderBytes : kAhead);
+  static ssize_t receive(Stream& stream, std::size_t& asked) {
+    if (stream.begin == stream.end) stream.begin = stream.end = 0;
+    const std::size_t missing =
+        stream.in_payload ? static_cast<std::size_t>(stream.header.piece.length) - stream.done : 0;
+    stream.straight = missing;
+    const std::size_t room = std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
     asked = missing + room;
-    if (missing == 0) return ::recv(peer.socket.native_handle(), peer.buffer.data() + peer.end, room, MSG_DONTWAIT);
-    iovec parts[2] = {{peer.target + peer.done, missing}, {peer.buffer.data() + peer.end, room}};
+    const int file = stream.socket.native_handle();
+    if (missing == 0) return ::recv(file, stream.buffer.data() + stream.end, room, MSG_DONTWAIT);
+    iovec parts[2] = {{stream.target + stream.done, missing}, {stream.buffer.data() + stream.end, room}};
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    return ::recvmsg(peer.socket.native_handle(), &message, MSG_DONTWAIT);
+    return ::recvmsg(file, &message, MSG_DONTWAIT);
   }
 
   void refuse(const Peer& peer, const Piece& piece) {
@@ -195,101 +227,138 @@ struct TcpTransport::State {
                      piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length, piece.total));
   }
 
-  void end_payload(Peer& peer) {
-    peer.in_payload = false;
-    receiver->arrived(peer.header.piece);
+  /// Goes through what has been read, stream after stream, until one has to be read from.
+  void parse(Peer& peer) {
+    while (failure.empty() && parse_one(peer, peer.reading())) peer.read_on();
   }
 
-  void parse(Peer& peer) {
-    while (failure.empty()) {
-      if (peer.in_payload) {
-        const std::size_t missing = static_cast<std::size_t>(peer.header.piece.length) - peer.done;
-        const std::size_t part = std::min(missing, peer.end - peer.begin);
-        if (part > 0) std::memcpy(peer.target + peer.done, peer.buffer.data() + peer.begin, part);
-        peer.begin += part;
-        peer.done += part;
-        if (part < missing) break;
-        end_payload(peer);
-        continue;
-      }
-      if (peer.end - peer.begin < kHeaderBytes) break;
-      const auto header =
-          decode(std::span<const std::byte, kHeaderBytes>(peer.buffer.data() + peer.begin, kHeaderBytes));
-      peer.begin += kHeaderBytes;
-      if (!header) return fail(peer, "sent something that is no message of Tutti");
-      if (header->kind == Header::Kind::kSlot) {
-        if (!is_of(peer, header->piece.channel.to) || !receiver->slot_freed(header->piece.channel))
-          return fail(peer, "frees a slot that nobody had taken");
-        continue;
-      }
-      if (!is_of(peer, header->piece.channel.from))
-        return fail(peer, fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
-      const auto length = static_cast<std::size_t>(header->piece.length);
-      std::byte* const bytes = peer.buffer.data() + peer.begin;
-      if (peer.end - peer.begin >= length && reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
-        peer.begin += length;
-        if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece);
-        continue;
-      }
-      peer.header = *header;
-      peer.target = receiver->place(header->piece);
-      if (!peer.target) return refuse(peer, header->piece);
-      peer.done = 0;
-      peer.in_payload = true;
+  /// The rest of a message. False if it has not come to its end.
+  bool parse_one(Peer& peer, Stream& stream) {
+    if (!stream.in_payload) {
+      if (!parse_header(peer, stream)) return false;
+      if (!stream.in_payload) return true;
     }
-    // Keeps room behind what is left.
-    if (peer.begin > 0 && peer.buffer.size() - peer.end < kAhead) {
-      std::memmove(peer.buffer.data(), peer.buffer.data() + peer.begin, peer.end - peer.begin);
-      peer.end -= peer.begin;
-      peer.begin = 0;
+    const auto length = static_cast<std::size_t>(stream.header.piece.length);
+    const std::size_t part = std::min(length - stream.done, stream.end - stream.begin);
+    if (part > 0) std::memcpy(stream.target + stream.done, stream.buffer.data() + stream.begin, part);
+    stream.begin += part;
+    stream.done += part;
+    if (stream.done < length) return false;
+    stream.in_payload = false;
+    receiver->arrived(stream.header.piece);
+    return true;
+  }
+
+  /// False if it is not there, or not to be taken. What is short and has come as a whole is taken with it.
+  bool parse_header(Peer& peer, Stream& stream) {
+    if (stream.end - stream.begin < kHeaderBytes) {
+      keep_room(stream);
+      return false;
     }
+    const auto header =
+        decode(std::span<const std::byte, kHeaderBytes>(stream.buffer.data() + stream.begin, kHeaderBytes));
+    stream.begin += kHeaderBytes;
+    if (!header) return fail(peer, "sent something that is no message of Tutti"), false;
+    if (header->kind == Header::Kind::kSlot) {
+      if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel)) return true;
+      return fail(peer, "frees a slot that nobody had taken"), false;
+    }
+    if (!is_of(peer, header->piece.channel.from)) {
+      fail(peer, fmt::format("sent a message of rank {}, which is not its own", header->piece.channel.from));
+      return false;
+    }
+    const auto length = static_cast<std::size_t>(header->piece.length);
+    std::byte* const bytes = stream.buffer.data() + stream.begin;
+    if (stream.end - stream.begin >= length && reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
+      stream.begin += length;
+      if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece), false;
+      return true;
+    }
+    stream.header = *header;
+    stream.target = receiver->place(header->piece);
+    if (!stream.target) return refuse(peer, header->piece), false;
+    stream.done = 0;
+    stream.in_payload = true;
+    return true;
+  }
+
+  /// Behind what is left.
+  static void keep_room(Stream& stream) {
+    if (stream.begin == 0 || stream.buffer.size() - stream.end >= kAhead) return;
+    std::memmove(stream.buffer.data(), stream.buffer.data() + stream.begin, stream.end - stream.begin);
+    stream.end -= stream.begin;
+    stream.begin = 0;
   }
 
   // --- waiting ---
 
   /// Sleeps until a socket has something, or takes something that is waiting for it.
   void sleep(Clock::time_point until) {
-    for (std::size_t i = 0; i < others.size(); ++i)
-      sockets[i].events = static_cast<short>(others[i]->queue.empty() ? POLLIN : POLLIN | POLLOUT);
+    watch(true);
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
     // Also without a sleep: who only ever looks must not take a socket for full for ever.
-    for (Peer* const peer : others) peer->writable = true;
+    for (Peer* const peer : others) {
+      for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
+    }
     if (left <= 0) return;
     const timespec most{left / 1'000'000'000, left % 1'000'000'000};
     ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
   }
 
+  /// What is of interest: of each peer the stream whose turn it is to be read, and where there is something to write.
+  void watch(bool writes) {
+    std::size_t i = 0;
+    for (Peer* const peer : others) {
+      for (const std::unique_ptr<Stream>& stream : peer->streams) {
+        pollfd& socket = sockets[i++];
+        const bool reads = stream.get() == &peer->reading();
+        const bool waits = writes && !stream->queue.empty();
+        socket.fd = reads || waits ? stream->socket.native_handle() : -1;
+        socket.events = static_cast<short>((reads ? POLLIN : 0) | (waits ? POLLOUT : 0));
+      }
+    }
+  }
+
   /// Moves what can be moved without waiting. Of several sockets only those are read that have something.
   bool move() {
     bool moved = false;
-    for (Peer* const peer : others) {
-      if (!peer->queue.empty()) moved = write(*peer) || moved;
-    }
+    for (Peer* const peer : others) moved = write(*peer) || moved;
     if (others.size() == 1) return read(*others.front()) || moved;
+    watch(false);
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return moved;
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      if (sockets[i].revents != 0) moved = read(*others[i]) || moved;
+    std::size_t first = 0;
+    for (Peer* const peer : others) {
+      if (sockets[first + peer->next_in].revents != 0) moved = read(*peer) || moved;
+      first += peer->streams.size();
     }
     return moved;
   }
 };
 
-TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options)
+TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options,
+                           int streams)
     : state_(std::make_unique<State>()) {
+  TUTTI_CHECK(streams >= 1 && sockets.size() % static_cast<std::size_t>(streams) == 0, "{} sockets, {} to each",
+              sockets.size(), streams);
+  const auto each = static_cast<std::size_t>(streams);
   state_->worker_of = std::move(worker_of);
   state_->options = options;
-  state_->peers.resize(sockets.size());
-  for (std::size_t w = 0; w < sockets.size(); ++w) {
-    if (sockets[w] < 0) continue;
-    auto peer = std::make_unique<State::Peer>(state_->context);
-    peer->socket.assign(tcp::v4(), sockets[w]);
-    peer->socket.non_blocking(true);
-    ErrorCode ignored;
-    peer->socket.set_option(tcp::no_delay(true), ignored);
+  state_->peers.resize(sockets.size() / each);
+  for (std::size_t w = 0; w < state_->peers.size(); ++w) {
+    if (sockets[w * each] < 0) continue;
+    auto peer = std::make_unique<State::Peer>();
     peer->worker = static_cast<std::int32_t>(w);
-    choose_congestion_control(peer->socket);
+    for (std::size_t i = w * each; i < (w + 1) * each; ++i) {
+      peer->streams.push_back(std::make_unique<State::Stream>(state_->context));
+      tcp::socket& socket = peer->streams.back()->socket;
+      socket.assign(tcp::v4(), sockets[i]);
+      socket.non_blocking(true);
+      ErrorCode ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      choose_congestion_control(socket);
+      state_->sockets.push_back({sockets[i], POLLIN, 0});
+    }
     state_->others.push_back(peer.get());
-    state_->sockets.push_back({sockets[w], POLLIN, 0});
     state_->peers[w] = std::move(peer);
   }
 }
@@ -308,12 +377,13 @@ bool TcpTransport::is_local(core::Rank rank) const { return !state_->peer_of(ran
 bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
-  peer->queue.push_back(
+  State::Stream& stream = peer->write_on();
+  stream.queue.push_back(
       {encode({Header::Kind::kPiece, piece}), payload, static_cast<std::size_t>(piece.length), ticket, 0, false});
   // Others are told of what left before only by poll().
-  if (peer->queue.size() == 1) state_->write(*peer);
-  if (peer->queue.empty()) return true;
-  peer->queue.back().has_ticket = true;
+  if (stream.queue.size() == 1) state_->write(*peer, stream);
+  if (stream.queue.empty()) return true;
+  stream.queue.back().has_ticket = true;
   return false;
 }
 
@@ -322,7 +392,7 @@ void TcpTransport::free_slot(const Channel& channel) {
   if (!peer) return state_->local.free_slot(channel);
   Piece piece;
   piece.channel = channel;
-  peer->queue.push_back({encode({Header::Kind::kSlot, piece}), nullptr, 0, 0, 0, false});
+  peer->write_on().queue.push_back({encode({Header::Kind::kSlot, piece}), nullptr, 0, 0, 0, false});
 }
 
 core::Expected<void> TcpTransport::poll(Clock::time_point until) {
@@ -343,7 +413,7 @@ core::Expected<void> TcpTransport::poll(Clock::time_point until) {
 
 bool TcpTransport::flushed() const {
   for (const std::unique_ptr<State::Peer>& peer : state_->peers) {
-    if (peer && !peer->queue.empty()) return false;
+    if (peer && !peer->flushed()) return false;
   }
   return state_->local.flushed();
 }

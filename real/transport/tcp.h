@@ -10,13 +10,16 @@
 
 namespace tutti::real {
 
-/// Between worker processes over TCP (Boost.Asio), one connection per pair, non-blocking. Pieces are received straight
+/// Between worker processes over TCP (Boost.Asio), non-blocking, by one connection per pair or more: networks that carry
+/// more than one connection gets out of them pay for several. Pieces are received straight
 /// to where the receiver wants them; what is sent leaves the sender's memory without a copy of ours.
 class TcpTransport : public Transport {
  public:
-  /// `sockets[w]`: a connected, handshaken socket's file descriptor to worker w, -1 for this worker itself; owned from
-  /// now on. `worker_of[r]` is the worker of rank r, helpers included.
-  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options);
+  /// `sockets[w · streams + i]`: file descriptor of connection i to worker w, connected and shaken hands over; -1 for this
+  /// worker itself; owned from now on. Both ends number connections alike. `worker_of[r]` is the worker of rank r,
+  /// helpers included. REQUIRES: streams ≥ 1.
+  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of, const WaitOptions& options,
+               int streams = 1);
   ~TcpTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

@@ -82,7 +82,7 @@ void all_reduce(const core::Collective& collective, Operation operation, const s
                 const std::string& what) {
   std::atomic<int> wrong = 0;
   std::atomic<int> left = workers;
-  std::vector<std::vector<int>> sockets = mesh(workers);
+  std::vector<std::vector<int>> sockets = mesh(workers, streams_of(name));
   std::vector<std::thread> threads;
   for (int w = 0; w < workers; ++w) {
     threads.emplace_back(
@@ -167,12 +167,18 @@ TEST_P(EveryAlgorithm, IsRight) {
   }
 }
 
+std::string in_one_word(std::string name) {
+  std::erase(name, ' ');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
-                         testing::Combine(testing::Values("tcp", "shm"),
+                         testing::Combine(testing::Values("tcp", "tcp 3", "shm"),
                                           testing::Range(std::size_t{0}, std::size(kShapes))),
                          [](const auto& each) {
                            const Shape& shape = kShapes[std::get<1>(each.param)];
-                           return fmt::format("{}_{}x{}", std::get<0>(each.param), shape.workers, shape.gpus);
+                           return fmt::format("{}_{}x{}", in_one_word(std::get<0>(each.param)), shape.workers,
+                                              shape.gpus);
                          });
 
 class Transports : public testing::TestWithParam<std::string> {};
@@ -198,7 +204,7 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
         strategy);
     const auto scenario = core::read_scenario(text, "s.textproto", library);
     ASSERT_TRUE(scenario) << scenario.error().message();
-    std::vector<std::vector<int>> sockets = mesh(4);
+    std::vector<std::vector<int>> sockets = mesh(4, streams_of(GetParam()));
     std::atomic<int> left = 4;
     std::vector<std::thread> threads;
     for (int w = 0; w < 4; ++w) {
@@ -234,11 +240,9 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
 TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
   const auto cluster = test::plain_cluster(2);
   const core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
-  auto [ours, theirs] = connected();
-  std::thread other([&, socket = theirs] {
-    const auto transport = transport_named(GetParam(), {socket, -1}, 1, {0, 1});
-  });
-  const auto transport = transport_named(GetParam(), {-1, ours}, 0, {0, 1});
+  std::vector<std::vector<int>> sockets = mesh(2, streams_of(GetParam()));
+  std::thread other([&] { const auto transport = transport_named(GetParam(), sockets[1], 1, {0, 1}); });
+  const auto transport = transport_named(GetParam(), sockets[0], 0, {0, 1});
   ASSERT_TRUE(transport);
   other.join();
   CountDone done;
@@ -253,7 +257,8 @@ TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
       << result.error().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Transports, testing::Values("tcp", "shm"), [](const auto& each) { return each.param; });
+INSTANTIATE_TEST_SUITE_P(All, Transports, testing::Values("tcp", "tcp 3", "shm"),
+                         [](const auto& each) { return in_one_word(each.param); });
 
 }  // namespace
 }  // namespace tutti::real

@@ -289,6 +289,20 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
 }
 
+TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", scenario("algorithm: \"pscpu\" shards: 2"));
+  const Outcome ran = run_tutti({"run", file, "--streams", "4"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right"));
+  EXPECT_THAT(ran.out, HasSubstr("4 connections between each two workers"));
+  for (const char* streams : {"0", "-1", "65"}) {
+    EXPECT_THAT(run_tutti({"run", file, "--streams", streams}).err,
+                HasSubstr(fmt::format("--streams {}: expected 1 to 64", streams)));
+  }
+  EXPECT_EQ(run_tutti({"run", file, "--streams", "2", "--transport", "shm"}).status, 2);
+}
+
 TEST(RunForReal, RefusesWhatItCannotRun) {
   const TemporaryFolder folder;
   const Outcome many = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000))});

@@ -93,6 +93,8 @@ void add_real(CLI::App* c, RealOptions& o) {
   c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
   add_joining(c, o.join);
   c->add_option("--transport", o.transport, "Between workers: tcp (default), or shm (memory that they share)");
+  c->add_option("--streams", o.streams,
+                "TCP connections between each two workers: several where one does not fill the network (default 1)");
   c->add_option("--timeout-seconds", o.timeout_seconds,
                 "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed (default "
                 "60; with --emulate the former on the scenario's clock)");
