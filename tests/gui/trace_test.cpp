@@ -1,0 +1,219 @@
+// A timeline as the window holds it says what the file says; and what is asked of it: lines, numbers, search.
+
+#include "gui/model/trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <sstream>
+
+#include "core/base/random.h"
+#include "core/schedule/step.h"
+#include "core/timeline/writer.h"
+#include "gui/model/describe.h"
+#include "gui/model/layout.h"
+#include "gui/model/search.h"
+#include "gui/model/statistics.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Span;
+using core::SpanKind;
+using core::Time;
+using testing::HasSubstr;
+
+/// Rows of many blocks, in no order, with the spans that they have.
+struct Written {
+  std::string bytes;
+  std::map<core::TrackId, std::vector<Span>> spans;
+};
+
+Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
+  core::Random random(seed);
+  Written written;
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  std::vector<Time> ends(static_cast<std::size_t>(rows));
+  for (int row = 0; row < rows; ++row) {
+    // gpu10 before gpu2 in the file, lanes before computation.
+    const int device = rows - 1 - row;
+    writer.track({row, row % 2 ? core::TrackKind::kCompute : core::TrackKind::kLane, 0,
+                  "gpu" + std::to_string(device / 2), 0, row % 2 ? -1 : 0});
+  }
+  for (int i = 0; i < spans_each; ++i) {
+    for (int row = 0; row < rows; ++row) {
+      Time& end = ends[static_cast<std::size_t>(row)];
+      Span span;
+      span.start = end + Time(static_cast<std::int64_t>(random.below(1000)));
+      span.duration = Time(static_cast<std::int64_t>(random.below(5000)));
+      span.kind =
+          row % 2 ? SpanKind::kFirstCompute + static_cast<int>(random.below(2)) : 1 + static_cast<int>(random.below(4));
+      span.pack = static_cast<std::int32_t>(random.below(4)) - 1;
+      span.index = i;
+      span.bytes = core::Bytes(static_cast<std::int64_t>(random.below(10'000)));
+      end = span.start + span.duration;
+      writer.span(row, span);
+      written.spans[row].push_back(span);
+    }
+  }
+  writer.end();
+  written.bytes = out.str();
+  return written;
+}
+
+TEST(Trace, HoldsEverySpanOfTheFile) {
+  const Written written = random_timeline(7, 24, 9000);
+  std::atomic<int> told{0};
+  OpenControl control;
+  control.progress = [&](double) { ++told; };
+  const auto trace = Trace::from_bytes(written.bytes, "t.tutti", control);
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ((*trace)->spans(), 24 * 9000);
+  EXPECT_GT(told, 24);
+  core::Random random(8);
+  for (std::size_t r = 0; r < (*trace)->rows().size(); ++r) {
+    const Trace::Row& row = (*trace)->rows()[r];
+    const std::vector<Span>& spans = written.spans.at(row.track.id);
+    ASSERT_EQ(row.spans.size(), spans.size());
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
+      ASSERT_EQ(row.spans.start(i), spans[i].start);
+      ASSERT_EQ(row.spans.duration(i), spans[i].duration);
+      ASSERT_EQ(row.spans.kind(i), spans[i].kind);
+      ASSERT_EQ(row.spans.pack(i), spans[i].pack);
+    }
+    for (int n = 0; n < 20; ++n) {
+      const auto i = static_cast<SpanRow::Index>(random.below(spans.size()));
+      const auto whole = (*trace)->span(r, i);
+      ASSERT_TRUE(whole);
+      EXPECT_EQ(whole->index, spans[i].index);
+      EXPECT_EQ(whole->bytes, spans[i].bytes);
+    }
+  }
+}
+
+TEST(Trace, RowsAreListedAsAPersonWould) {
+  const auto trace = Trace::from_bytes(random_timeline(9, 24, 3).bytes, "t.tutti");
+  ASSERT_TRUE(trace);
+  std::vector<std::string> names;
+  for (const Trace::Row& row : (*trace)->rows()) names.push_back(row.track.device + ' ' + row.name);
+  ASSERT_EQ(names.size(), 24u);
+  EXPECT_EQ(names[0], "gpu0 compute");
+  EXPECT_EQ(names[1], "gpu0 lane 0");
+  EXPECT_EQ(names[4], "gpu2 compute") << "before gpu10";
+  EXPECT_EQ(names.back(), "gpu11 lane 0");
+}
+
+TEST(Trace, OpeningCanBeStopped) {
+  const std::atomic<bool> cancel{true};
+  OpenControl control;
+  control.cancel = &cancel;
+  const auto trace = Trace::from_bytes(random_timeline(10, 8, 5000).bytes, "t.tutti", control);
+  ASSERT_FALSE(trace);
+  EXPECT_THAT(trace.error().message(), HasSubstr("stopped"));
+}
+
+TEST(Trace, NumbersOfARangeAreThoseOfLookingAtEverySpan) {
+  const Written written = random_timeline(11, 6, 400);
+  const auto opened = Trace::from_bytes(written.bytes, "t.tutti");
+  ASSERT_TRUE(opened);
+  const Trace& trace = **opened;
+  core::Random random(12);
+  for (int n = 0; n < 50; ++n) {
+    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(trace.length().count()))));
+    const TimeRange range{from, from + Time(1 + static_cast<std::int64_t>(random.below(2'000'000)))};
+    std::map<int, std::vector<Time>> expected;
+    for (const Trace::Row& row : trace.rows()) {
+      for (const Span& span : written.spans.at(row.track.id)) {
+        const Time end = span.start + span.duration;
+        if (span.start >= range.to || (end <= range.from && span.start < range.from)) continue;
+        expected[span.kind].push_back(std::min(end, range.to) - std::max(span.start, range.from));
+      }
+    }
+    const RangeStatistics got = statistics_of(trace, {0, 1, 2, 3, 4, 5}, range);
+    ASSERT_EQ(got.kinds.size(), expected.size());
+    for (const KindStatistics& kind : got.kinds) {
+      std::vector<Time>& lengths = expected.at(kind.kind);
+      std::sort(lengths.begin(), lengths.end());
+      Time sum;
+      for (const Time length : lengths) sum += length;
+      EXPECT_EQ(kind.spans, std::ssize(lengths));
+      EXPECT_EQ(kind.sum, sum);
+      EXPECT_EQ(kind.p50, lengths[(lengths.size() - 1) / 2]);
+      EXPECT_EQ(kind.p99, lengths[(lengths.size() - 1) * 99 / 100]);
+      EXPECT_EQ(kind.longest, lengths.back());
+    }
+  }
+}
+
+TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
+  const auto opened = Trace::from_bytes(random_timeline(13, 6, 60).bytes, "t.tutti");
+  ASSERT_TRUE(opened);
+  const Trace& trace = **opened;
+  for (const char* text : {"pack 1", "send", "forward gpu1", "receive pack 2 lane", "gpu2"}) {
+    const Query query(text);
+    const std::int64_t count = count_found(trace, query);
+    ASSERT_GT(count, 0) << text;
+    std::vector<std::pair<Time, std::size_t>> visited;
+    Time at(-1);
+    std::size_t row = trace.rows().size();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto found = find_next(trace, query, at, row);
+      ASSERT_TRUE(found);
+      at = trace.rows()[found->row].spans.start(found->index);
+      row = found->row;
+      visited.emplace_back(at, row);
+    }
+    EXPECT_TRUE(std::is_sorted(visited.begin(), visited.end())) << text;
+    EXPECT_EQ(std::adjacent_find(visited.begin(), visited.end()), visited.end()) << text;
+    // And back, to the one before.
+    const auto before = find_previous(trace, query, at, row);
+    ASSERT_TRUE(before);
+    const std::pair place(trace.rows()[before->row].spans.start(before->index), before->row);
+    EXPECT_EQ(place, visited[visited.size() > 1 ? visited.size() - 2 : 0]);
+  }
+  EXPECT_EQ(count_found(trace, Query("")), 0);
+  EXPECT_FALSE(find_next(trace, Query("pack 77"), Time(), 0));
+}
+
+TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered) {
+  const auto opened = Trace::from_bytes(random_timeline(14, 12, 5).bytes, "t.tutti");
+  ASSERT_TRUE(opened);
+  Layout layout(**opened);
+  core::Random random(15);
+  std::vector<std::string> keys;
+  layout.open_all(true);
+  for (const Line& line : layout.lines()) keys.push_back(line.key);
+  for (int n = 0; n < 500; ++n) {
+    const std::string& key = keys[random.below(keys.size())];
+    switch (random.below(4)) {
+      case 0: layout.open(key, random.below(2) == 0); break;
+      case 1: layout.pin(key, random.below(2) == 0); break;
+      case 2: layout.filter(random.below(2) == 0 ? "" : key.substr(random.below(key.size()))); break;
+      default: layout.reveal(random.below(12)); break;
+    }
+    int top = 0;
+    for (std::size_t i = 0; i < layout.lines().size(); ++i) {
+      const Line& line = layout.lines()[i];
+      ASSERT_EQ(line.top, top);
+      ASSERT_EQ(layout.line_at(line.top), i);
+      ASSERT_EQ(layout.line_at(line.bottom() - 1), i);
+      top = line.bottom();
+    }
+    ASSERT_EQ(layout.height(), top);
+    ASSERT_EQ(layout.line_at(top), layout.lines().size());
+    ASSERT_EQ(layout.line_at(-1), layout.lines().size());
+  }
+  for (std::size_t row = 0; row < 12; ++row) {
+    layout.open_all(false);
+    layout.reveal(row);
+    EXPECT_LT(layout.line_of_row(row), layout.lines().size());
+  }
+}
+
+}  // namespace
+}  // namespace tutti::gui
