@@ -37,6 +37,58 @@ std::bitset<64> kinds_named(const std::string& word) {
 /// Where a span stands in the order in which they are gone through.
 using Place = std::pair<Time, std::size_t>;
 
+/// The first span of another row that comes behind `from`.
+SpanRow::Index first_behind(const Trace& trace, const Found& from, std::size_t row) {
+  const Time t = trace.rows()[from.row].spans.start(from.index);
+  return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
+}
+
+/// The first of all rows' spans from `split(row)` on; where there is none, the first of all.
+template <class Split>
+std::optional<Found> next_from(const Trace& trace, const Query& query, Split split) {
+  if (query.empty()) return std::nullopt;
+  std::optional<Found> next, first;
+  Place next_place, first_place;
+  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
+    if (!query.takes_row(trace.rows()[r])) continue;
+    const SpanRow& spans = trace.rows()[r].spans;
+    const auto look = [&](SpanRow::Index i, std::optional<Found>& best, Place& best_place) {
+      for (; i < spans.size() && !(best && Place{spans.start(i), r} >= best_place); ++i) {
+        if (!query.takes(spans, i)) continue;
+        best = Found{r, i};
+        best_place = {spans.start(i), r};
+        return;
+      }
+    };
+    look(split(r), next, next_place);
+    if (!next) look(0, first, first_place);
+  }
+  return next ? next : first;
+}
+
+/// The last of all rows' spans before `split(row)`; where there is none, the last of all.
+template <class Split>
+std::optional<Found> previous_to(const Trace& trace, const Query& query, Split split) {
+  if (query.empty()) return std::nullopt;
+  std::optional<Found> before, last;
+  Place before_place, last_place;
+  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
+    if (!query.takes_row(trace.rows()[r])) continue;
+    const SpanRow& spans = trace.rows()[r].spans;
+    const auto look = [&](SpanRow::Index end, std::optional<Found>& best, Place& best_place) {
+      for (SpanRow::Index i = end; i-- > 0 && !(best && Place{spans.start(i), r} <= best_place);) {
+        if (!query.takes(spans, i)) continue;
+        best = Found{r, i};
+        best_place = {spans.start(i), r};
+        return;
+      }
+    };
+    look(split(r), before, before_place);
+    if (!before) look(spans.size(), last, last_place);
+  }
+  return before ? before : last;
+}
+
 }  // namespace
 
 Query::Query(const std::string& text) {
@@ -67,50 +119,22 @@ bool Query::takes_row(const Trace::Row& row) const {
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
-std::optional<Found> find_next(const Trace& trace, const Query& query, Time t, std::size_t row) {
-  if (query.empty()) return std::nullopt;
-  std::optional<Found> next, first;
-  Place next_place, first_place;
-  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    if (!query.takes_row(trace.rows()[r])) continue;
-    const SpanRow& spans = trace.rows()[r].spans;
-    const auto look = [&](SpanRow::Index from, std::optional<Found>& best, Place& best_place) {
-      for (SpanRow::Index i = from; i < spans.size(); ++i) {
-        const Place place{spans.start(i), r};
-        if (best && place >= best_place) return;
-        if (!query.takes(spans, i)) continue;
-        best = Found{r, i};
-        best_place = place;
-        return;
-      }
-    };
-    look(spans.first_from(r > row ? t : t + Time(1)), next, next_place);
-    if (!next) look(0, first, first_place);
-  }
-  return next ? next : first;
+std::optional<Found> find_next(const Trace& trace, const Query& query, const Found& from) {
+  return next_from(trace, query,
+                   [&](std::size_t r) { return r == from.row ? from.index + 1 : first_behind(trace, from, r); });
 }
 
-std::optional<Found> find_previous(const Trace& trace, const Query& query, Time t, std::size_t row) {
-  if (query.empty()) return std::nullopt;
-  std::optional<Found> before, last;
-  Place before_place, last_place;
-  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    if (!query.takes_row(trace.rows()[r])) continue;
-    const SpanRow& spans = trace.rows()[r].spans;
-    const auto look = [&](SpanRow::Index end, std::optional<Found>& best, Place& best_place) {
-      for (SpanRow::Index i = end; i-- > 0;) {
-        const Place place{spans.start(i), r};
-        if (best && place <= best_place) return;
-        if (!query.takes(spans, i)) continue;
-        best = Found{r, i};
-        best_place = place;
-        return;
-      }
-    };
-    look(spans.first_from(r < row ? t + Time(1) : t), before, before_place);
-    if (!before) look(spans.size(), last, last_place);
-  }
-  return before ? before : last;
+std::optional<Found> find_previous(const Trace& trace, const Query& query, const Found& from) {
+  return previous_to(trace, query,
+                     [&](std::size_t r) { return r == from.row ? from.index : first_behind(trace, from, r); });
+}
+
+std::optional<Found> find_next(const Trace& trace, const Query& query, Time from) {
+  return next_from(trace, query, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+}
+
+std::optional<Found> find_previous(const Trace& trace, const Query& query, Time from) {
+  return previous_to(trace, query, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
 std::int64_t count_found(const Trace& trace, const Query& query) {

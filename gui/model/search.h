@@ -31,10 +31,13 @@ struct Found {
   SpanRow::Index index = 0;
 };
 
-/// The first span that fits and starts after `t`, or at `t` in a row below `row`: in order of time, then of rows. Goes on from
-/// the beginning when there is none. Cost: linear in the spans.
-std::optional<Found> find_next(const Trace& trace, const Query& query, core::Time t, std::size_t row);
-std::optional<Found> find_previous(const Trace& trace, const Query& query, core::Time t, std::size_t row);
+/// The first span that fits and comes after `from` in order of time, then of rows; from the beginning again when there is
+/// none. Cost: linear in the spans.
+std::optional<Found> find_next(const Trace& trace, const Query& query, const Found& from);
+std::optional<Found> find_previous(const Trace& trace, const Query& query, const Found& from);
+/// The same from a moment on (before it).
+std::optional<Found> find_next(const Trace& trace, const Query& query, core::Time from);
+std::optional<Found> find_previous(const Trace& trace, const Query& query, core::Time from);
 std::int64_t count_found(const Trace& trace, const Query& query);
 
 }  // namespace tutti::gui

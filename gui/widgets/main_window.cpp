@@ -377,11 +377,14 @@ void MainWindow::find(bool forward) {
   if (!trace_) return;
   const Query query(search_->text().toStdString());
   if (query.empty()) return tell(tr("nothing to look for: type what, such as: pack 3"));
-  const auto& selected = view_->selected();
-  const Time from =
-      selected ? trace_->rows()[selected->row].spans.start(selected->index) : view_->view().range().from - Time(1);
-  const std::size_t row = selected ? selected->row : trace_->rows().size();
-  const auto found = forward ? find_next(*trace_, query, from, row) : find_previous(*trace_, query, from, row);
+  std::optional<Found> found;
+  if (const auto& selected = view_->selected()) {
+    const Found from{selected->row, selected->index};
+    found = forward ? find_next(*trace_, query, from) : find_previous(*trace_, query, from);
+  } else {
+    const TimeRange& seen = view_->view().range();
+    found = forward ? find_next(*trace_, query, seen.from) : find_previous(*trace_, query, seen.to);
+  }
   if (!found) return tell(tr("no span is “%1”").arg(search_->text()));
   view_->go_to({found->row, found->index});
   tell(tr("%1 spans are “%2”").arg(count_found(*trace_, query)).arg(search_->text()));

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 #include "core/base/random.h"
 #include "core/schedule/step.h"
@@ -49,8 +50,8 @@ Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
     for (int row = 0; row < rows; ++row) {
       Time& end = ends[static_cast<std::size_t>(row)];
       Span span;
-      span.start = end + Time(static_cast<std::int64_t>(random.below(1000)));
-      span.duration = Time(static_cast<std::int64_t>(random.below(5000)));
+      span.start = end + Time(static_cast<std::int64_t>(random.below(2) == 0 ? 0 : random.below(1000)));
+      span.duration = Time(static_cast<std::int64_t>(random.below(3) == 0 ? 0 : random.below(5000)));
       span.kind =
           row % 2 ? SpanKind::kFirstCompute + static_cast<int>(random.below(2)) : 1 + static_cast<int>(random.below(4));
       span.pack = static_cast<std::int32_t>(random.below(4)) - 1;
@@ -158,26 +159,24 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
     const Query query(text);
     const std::int64_t count = count_found(trace, query);
     ASSERT_GT(count, 0) << text;
-    std::vector<std::pair<Time, std::size_t>> visited;
-    Time at(-1);
-    std::size_t row = trace.rows().size();
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto found = find_next(trace, query, at, row);
+    const auto start = [&](const Found& f) { return trace.rows()[f.row].spans.start(f.index); };
+    std::vector<std::tuple<Time, std::size_t, SpanRow::Index>> visited;
+    std::optional<Found> found = find_next(trace, query, Time());
+    for (std::int64_t i = 0; i < count; ++i, found = find_next(trace, query, *found)) {
       ASSERT_TRUE(found);
-      at = trace.rows()[found->row].spans.start(found->index);
-      row = found->row;
-      visited.emplace_back(at, row);
+      visited.emplace_back(start(*found), found->row, found->index);
     }
     EXPECT_TRUE(std::is_sorted(visited.begin(), visited.end())) << text;
     EXPECT_EQ(std::adjacent_find(visited.begin(), visited.end()), visited.end()) << text;
-    // And back, to the one before.
-    const auto before = find_previous(trace, query, at, row);
-    ASSERT_TRUE(before);
-    const std::pair place(trace.rows()[before->row].spans.start(before->index), before->row);
-    EXPECT_EQ(place, visited[visited.size() > 1 ? visited.size() - 2 : 0]);
+    EXPECT_EQ(std::tuple(start(*found), found->row, found->index), visited.front()) << "around";
+    for (std::int64_t i = count; i-- > 0;) {
+      found = find_previous(trace, query, *found);
+      ASSERT_TRUE(found);
+      EXPECT_EQ(std::tuple(start(*found), found->row, found->index), visited[static_cast<std::size_t>(i)]) << text;
+    }
   }
   EXPECT_EQ(count_found(trace, Query("")), 0);
-  EXPECT_FALSE(find_next(trace, Query("pack 77"), Time(), 0));
+  EXPECT_FALSE(find_next(trace, Query("pack 77"), Time()));
 }
 
 TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered) {
