@@ -2,6 +2,8 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QSettings>
+#include <QTemporaryDir>
 #include <QTimer>
 #include <cstdio>
 
@@ -49,6 +51,9 @@ int main(int argc, char** argv) {
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
   QApplication::setApplicationVersion(QString::fromUtf8(tutti::core::version().data()));
+  // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.
+  const QTemporaryDir settings;
+  if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
   QCommandLineParser parser;
   parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote"));
   parser.addHelpOption();

@@ -8,7 +8,6 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target tutti tutti-view >/dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
-export XDG_CONFIG_HOME=$work # nobody's settings
 tutti=build/release/bin/tutti
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --record steps --timeline "$work/resnet50_ring.tutti" >/dev/null
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window.png --size 1400x800

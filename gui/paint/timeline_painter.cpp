@@ -223,6 +223,32 @@ void span_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::
   }
 }
 
+/// Many short spans of one kind side by side have its name together.
+void run_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::size_t row, int top, int height) {
+  constexpr int kRun = 60;
+  const SpanRow& spans = scene.trace.rows()[row].spans;
+  std::vector<Column> columns(static_cast<std::size_t>(lines.width()));
+  columns_of(spans, scene.range, columns);
+  for (std::size_t x = 0, next = 0; x < columns.size(); x = next) {
+    for (next = x + 1; next < columns.size() && columns[next].kind == columns[x].kind &&
+                       columns[next].filled > Column::kFull / 2 && columns[x].filled > 0;) {
+      ++next;
+    }
+    if (next - x < kRun) continue;
+    const Time from = time_at(scene.range, static_cast<int>(x), lines.width());
+    const Time to = time_at(scene.range, static_cast<int>(next), lines.width());
+    const SpanRow::Index first = spans.first_from(from), end = spans.first_from(to, first);
+    const Time wide(scene.range.length().count() / lines.width() * kNarrowText);
+    if (end - first < 3 || spans.duration(spans.longest(first, end)) >= wide) continue;
+    const int kind = columns[x].kind;
+    const Pixel under = scene.theme.spans[static_cast<std::size_t>(kind) % 64].colour;
+    text_in(painter,
+            QRect(lines.left() + static_cast<int>(x) + 4, lines.top() + top, static_cast<int>(next - x) - 8, height),
+            core::span_name(kind), scene.path_only ? colour(scene.theme.faint_text) : colour(text_on(under)),
+            Qt::AlignCenter);
+  }
+}
+
 }  // namespace
 
 QRect lines_rect(const QSize& area) {
@@ -254,7 +280,10 @@ void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
     const int top = top_of_line(scene, i);
     const bool under_pinned = !line.pinned && top + line.height <= scene.layout.pinned_height();
     if (top + line.height <= 0 || top >= lines.height() || under_pinned) continue;
-    if (line.kind == Line::Kind::kSpans) span_texts(painter, scene, lines, line.rows.front(), top, line.height);
+    if (line.kind == Line::Kind::kSpans) {
+      span_texts(painter, scene, lines, line.rows.front(), top, line.height);
+      run_texts(painter, scene, lines, line.rows.front(), top, line.height);
+    }
     if (line.kind == Line::Kind::kSteps) {
       for (const core::StepRecord& step : scene.trace.steps()) {
         const QRect box = text_box(scene, lines, top, line.height, step.start, step.end);

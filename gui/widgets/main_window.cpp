@@ -174,7 +174,10 @@ void MainWindow::make_actions() {
   actions_.add(move, "fit-all", tr("Fit &all"), QStringLiteral("Home"), [v] { v->fit_all(); });
   actions_.add(move, "back", tr("&Back to the last view"), QStringLiteral("Alt+Left"), [v] { v->back(); });
   actions_.add(move, "forward", tr("Forwar&d again"), QStringLiteral("Alt+Right"), [v] { v->forward(); });
-  actions_.add(move, "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] { set_dark(!dark_); });
+  actions_.add(move, "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
+    set_dark(!dark_);
+    QSettings().setValue(QStringLiteral("dark"), dark_);
+  });
 
   actions_.add(select, "next", tr("&Next span of the row"), QStringLiteral("."), [v] { v->select_next(); });
   actions_.add(select, "previous", tr("&Previous span of the row"), QStringLiteral(","), [v] { v->select_previous(); });
@@ -332,7 +335,6 @@ void MainWindow::set_dark(bool dark) {
     colours.setColor(QPalette::PlaceholderText, QColor::fromRgb(theme.faint_text));
   }
   setPalette(colours);
-  QSettings().setValue(QStringLiteral("dark"), dark);
 }
 
 void MainWindow::update_details() {

@@ -344,7 +344,9 @@ TEST_F(Window, ThemesAreRememberedAndDifferent) {
   const QImage dark = view().picture({800, 600}, 1);
   EXPECT_GT(qGray(light.pixel(790, 590)), 200);
   EXPECT_LT(qGray(dark.pixel(790, 590)), 60);
-  EXPECT_TRUE(QSettings().value(QStringLiteral("dark")).toBool());
+  EXPECT_FALSE(QSettings().contains(QStringLiteral("dark"))) << "nobody has chosen it";
+  window_.actions_of().find(QStringLiteral("dark"))->trigger();
+  EXPECT_FALSE(QSettings().value(QStringLiteral("dark"), true).toBool());
 }
 
 TEST_F(Window, ClosingWhileOpeningEndsIt) {
