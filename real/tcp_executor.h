@@ -23,7 +23,7 @@ struct TcpExecutorOptions {
   Backend backend = Backend::kTcp;
   Gathering gathering{};
   std::string transport = "tcp";  ///< between workers: "tcp", or "shm" for memory that they share
-  int streams = 1;                ///< TCP connections between each two
+  int streams = 1;                ///< TCP connections between each two, at most kMostStreams
   /// In place of training steps: the first pack so often, back to back. Its record tells when all timed iterations
   /// began (first_start) and ended. REQUIRES: the scenario has one step.
   std::optional<LoopOptions> loop{};

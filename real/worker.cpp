@@ -174,6 +174,8 @@ class Worker {
     return std::unique_ptr<proto::Assignment>((*assigned)->release_assignment());
   }
 
+  static int streams_of(const proto::Assignment& order) { return std::clamp(order.streams(), 1, kMostStreams); }
+
   Expected<void> meet(const proto::Assignment& order) {
     worker_ = order.worker();
     PeerMeeting meeting;
@@ -181,7 +183,7 @@ class Worker {
     meeting.run = run_id_;
     meeting.worker = worker_;
     meeting.until = Clock::now() + patience_;
-    meeting.streams = std::clamp(order.streams(), 1, 256);
+    meeting.streams = streams_of(order);
     meeting.coordinator = channel_.file();
     // Who has joined over loopback is on the coordinator's machine; others find it there.
     const bool near = is_loopback(their_host(channel_.file())).value_or(false);
@@ -203,8 +205,8 @@ class Worker {
     const WaitOptions options{
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
     if (order.transport() != "shm") {
-      transport_ = std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options,
-                                                  std::clamp(order.streams(), 1, 256));
+      transport_ =
+          std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options, streams_of(order));
       return {};
     }
     auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options,

@@ -60,7 +60,6 @@ class Layout {
   void pin(const std::string& key, bool pinned);
   /// Only lines whose key contains the text (in any case), and the groups they are in. Empty: all.
   void filter(const std::string& text);
-  [[nodiscard]] const std::string& filter_text() const { return filter_; }
   /// Opens whatever hides the row, and drops the filter if it does.
   void reveal(std::size_t row);
 

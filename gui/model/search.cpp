@@ -43,50 +43,34 @@ SpanRow::Index first_behind(const Trace& trace, const Found& from, std::size_t r
   return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
 }
 
-/// The first of all rows' spans from `split(row)` on; where there is none, the first of all.
-template <class Split>
-std::optional<Found> next_from(const Trace& trace, const Query& query, Split split) {
-  if (query.empty()) return std::nullopt;
-  std::optional<Found> next, first;
-  Place next_place, first_place;
-  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    if (!query.takes_row(trace.rows()[r])) continue;
-    const SpanRow& spans = trace.rows()[r].spans;
-    const auto look = [&](SpanRow::Index i, std::optional<Found>& best, Place& best_place) {
-      for (; i < spans.size() && !(best && Place{spans.start(i), r} >= best_place); ++i) {
-        if (!query.takes(spans, i)) continue;
-        best = Found{r, i};
-        best_place = {spans.start(i), r};
-        return;
-      }
-    };
-    look(split(r), next, next_place);
-    if (!next) look(0, first, first_place);
-  }
-  return next ? next : first;
-}
+enum class Way { kForward, kBack };
 
-/// The last of all rows' spans before `split(row)`; where there is none, the last of all.
+/// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of all. Back: the last
+/// before it; where there is none, the last of all.
 template <class Split>
-std::optional<Found> previous_to(const Trace& trace, const Query& query, Split split) {
+std::optional<Found> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
-  std::optional<Found> before, last;
-  Place before_place, last_place;
+  const bool forward = way == Way::kForward;
+  std::optional<Found> near, around;
+  Place near_place, around_place;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
     if (!query.takes_row(trace.rows()[r])) continue;
     const SpanRow& spans = trace.rows()[r].spans;
-    const auto look = [&](SpanRow::Index end, std::optional<Found>& best, Place& best_place) {
-      for (SpanRow::Index i = end; i-- > 0 && !(best && Place{spans.start(i), r} <= best_place);) {
+    const auto look = [&](SpanRow::Index edge, std::optional<Found>& best, Place& best_place) {
+      for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
+        const SpanRow::Index i = forward ? edge : edge - 1;
+        const Place place{spans.start(i), r};
+        if (best && (forward ? place >= best_place : place <= best_place)) return;
         if (!query.takes(spans, i)) continue;
         best = Found{r, i};
-        best_place = {spans.start(i), r};
+        best_place = place;
         return;
       }
     };
-    look(split(r), before, before_place);
-    if (!before) look(spans.size(), last, last_place);
+    look(split(r), near, near_place);
+    if (!near) look(forward ? 0 : spans.size(), around, around_place);
   }
-  return before ? before : last;
+  return near ? near : around;
 }
 
 }  // namespace
@@ -120,21 +104,21 @@ bool Query::takes_row(const Trace::Row& row) const {
 }
 
 std::optional<Found> find_next(const Trace& trace, const Query& query, const Found& from) {
-  return next_from(trace, query,
-                   [&](std::size_t r) { return r == from.row ? from.index + 1 : first_behind(trace, from, r); });
+  return nearest(trace, query, Way::kForward,
+                 [&](std::size_t r) { return r == from.row ? from.index + 1 : first_behind(trace, from, r); });
 }
 
 std::optional<Found> find_previous(const Trace& trace, const Query& query, const Found& from) {
-  return previous_to(trace, query,
-                     [&](std::size_t r) { return r == from.row ? from.index : first_behind(trace, from, r); });
+  return nearest(trace, query, Way::kBack,
+                 [&](std::size_t r) { return r == from.row ? from.index : first_behind(trace, from, r); });
 }
 
 std::optional<Found> find_next(const Trace& trace, const Query& query, Time from) {
-  return next_from(trace, query, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+  return nearest(trace, query, Way::kForward, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
 std::optional<Found> find_previous(const Trace& trace, const Query& query, Time from) {
-  return previous_to(trace, query, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
+  return nearest(trace, query, Way::kBack, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
 std::int64_t count_found(const Trace& trace, const Query& query) {

@@ -26,7 +26,6 @@ class View {
 
   /// `range`, moved and cut until it fits. Notes where the view came from, so that back() leads there.
   void show(const TimeRange& range);
-  void show_all() { show({core::Time(), length_}); }
   /// As show(), but part of a gesture: back() leads to where the gesture began (see settle()).
   void glide(const TimeRange& range);
   /// The gesture is over.

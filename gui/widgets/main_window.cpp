@@ -92,6 +92,10 @@ MainWindow::MainWindow()
   statusBar()->addPermanentWidget(where_);
 
   connect(view_, &TimelineView::view_changed, this, [this] { overview_->set_range(view_->view().range()); });
+  connect(view_, &TimelineView::view_changed, this, [this] {
+    actions_.find(QStringLiteral("back"))->setEnabled(view_->view().can_go_back());
+    actions_.find(QStringLiteral("forward"))->setEnabled(view_->view().can_go_forward());
+  });
   connect(view_, &TimelineView::view_changed, this, &MainWindow::update_numbers);
   connect(view_, &TimelineView::range_changed, this, &MainWindow::update_numbers);
   connect(view_, &TimelineView::selection_changed, this, &MainWindow::update_details);

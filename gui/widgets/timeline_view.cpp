@@ -245,12 +245,9 @@ void TimelineView::pin_or_unpin() {
   lines_have_changed();
 }
 
-void TimelineView::scroll_to(int y) { scroll_bar_->setValue(y); }
-
 void TimelineView::lines_have_changed() {
   place_scroll_bar();
   repaint_lines();
-  emit lines_changed();
 }
 
 void TimelineView::place_scroll_bar() {

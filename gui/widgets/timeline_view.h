@@ -74,13 +74,11 @@ class TimelineView : public QWidget {
   void open_all();
   void close_all();
   void pin_or_unpin();
-  void scroll_to(int y);
 
  signals:
   void view_changed();
   void selection_changed();
   void range_changed();
-  void lines_changed();
   /// The time under the mouse; below 0 when it is elsewhere.
   void cursor_moved(qint64 picoseconds);
 

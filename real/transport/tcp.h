@@ -10,6 +10,9 @@
 
 namespace tutti::real {
 
+/// Connections between two workers.
+inline constexpr int kMostStreams = 64;
+
 /// Between worker processes over TCP (Boost.Asio), non-blocking, by one connection per pair or more: networks that carry
 /// more than one connection gets out of them pay for several. Pieces are received straight
 /// to where the receiver wants them; what is sent leaves the sender's memory without a copy of ours.

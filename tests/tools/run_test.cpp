@@ -301,6 +301,7 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
                 HasSubstr(fmt::format("--streams {}: expected 1 to 64", streams)));
   }
   EXPECT_EQ(run_tutti({"run", file, "--streams", "2", "--transport", "shm"}).status, 2);
+  EXPECT_THAT(run_tutti({"perf", file, "--streams", "2"}).err, HasSubstr("--streams is for a real run"));
 }
 
 TEST(RunForReal, RefusesWhatItCannotRun) {

@@ -78,6 +78,7 @@ std::optional<std::string> first_given(const PerfOptions& options) {
   const std::pair<const char*, bool> all[] = {{"-n", options.iterations.has_value()},
                                               {"-w", options.warm_up.has_value()},
                                               {"--transport", !options.real.transport.empty()},
+                                              {"--streams", options.real.streams.has_value()},
                                               {"--timeout-seconds", options.real.timeout_seconds.has_value()},
                                               {"--listen", !join.listen.empty()},
                                               {"--secret-file", !join.secret_file.empty()},

@@ -1,18 +1,13 @@
 #include "tools/tutti/run.h"
 
 #include "real/tcp_executor.h"
+#include "real/transport/tcp.h"
 #include "tools/tutti/join.h"
 #include "tools/tutti/time_scale.h"
 
 namespace tutti::tools {
 
 using core::Error;
-
-namespace {
-
-constexpr int kMostStreams = 64;
-
-}  // namespace
 
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options, const std::string& backend) {
   const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
@@ -24,11 +19,11 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
     return wrong("--transport " + made.transport + ": expected tcp or shm");
-  if (options.streams < 1 || options.streams > kMostStreams)
-    return wrong(fmt::format("--streams {}: expected 1 to {}", options.streams, kMostStreams));
-  if (options.streams > 1 && made.transport != "tcp")
+  made.streams = options.streams.value_or(made.streams);
+  if (made.streams < 1 || made.streams > real::kMostStreams)
+    return wrong(fmt::format("--streams {}: expected 1 to {}", made.streams, real::kMostStreams));
+  if (made.streams > 1 && made.transport != "tcp")
     return wrong("--streams is about TCP connections; leave it out with --transport " + made.transport);
-  made.streams = options.streams;
   const auto parsed = choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return tl::make_unexpected(parsed.error());
   made.backend = *parsed;

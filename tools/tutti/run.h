@@ -18,7 +18,7 @@ struct JoinOptions {
 struct RealOptions {
   JoinOptions join;
   std::string transport;                  ///< tcp (the default) or shm
-  int streams = 1;                        ///< TCP connections between each two workers
+  std::optional<int> streams;             ///< TCP connections between each two workers; 1
   std::optional<double> timeout_seconds;  ///< default 60
 };
 

@@ -13,7 +13,7 @@
 
 // NCCL calls from threads of its own: the one that puts kernels on streams begins and ends collectives, another reads what
 // kernels wrote about their channels, mostly after the collective's event has ended. So a collective's event stays until
-// its communicator goes; that is 48 bytes for each.
+// its communicator goes; that is some 32 bytes for each.
 
 namespace tutti::real {
 namespace {
