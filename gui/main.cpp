@@ -38,14 +38,27 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QS
   return QApplication::exec();
 }
 
+/// And not for help or the version, which need no display.
+bool asks_for_a_window(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const QByteArray word(argv[i]);
+    if (word == "-h" || word == "--help" || word == "-v" || word == "--version") return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool screenshot = false;
   for (int i = 1; i < argc; ++i) screenshot = screenshot || QByteArray(argv[i]).startsWith("--screenshot");
-  if (screenshot && qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
-      qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
-    qputenv("QT_QPA_PLATFORM", "offscreen");
+  const bool no_display = qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
+                          qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
+  if (no_display && !screenshot && asks_for_a_window(argc, argv)) {
+    std::fprintf(stderr, "tutti: there is no display here (DISPLAY is not set); --screenshot FILE writes a picture\n");
+    return 2;
+  }
+  if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
   if (screenshot) qInstallMessageHandler(only_what_is_grave);
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tutti"));

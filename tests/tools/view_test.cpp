@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "tests/support/clusters.h"
@@ -32,6 +33,14 @@ TEST(View, WritesAPictureWithoutADisplay) {
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_EQ(o.err, "");
   EXPECT_TRUE(folder.read("t.png").starts_with("\x89PNG"));
+}
+
+TEST(View, WithoutADisplaySaysSo) {
+  if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
+  for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) ::unsetenv(variable);
+  const Outcome o = run_tutti({"view"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("there is no display here"));
 }
 
 TEST(View, WhatCannotBeIsRefusedInOneLine) {
