@@ -1,27 +1,24 @@
 #pragma once
 
 #include <QMainWindow>
-#include <atomic>
 #include <memory>
-#include <string>
-#include <thread>
 
-#include "gui/model/describe.h"
-#include "gui/model/search.h"
 #include "gui/widgets/actions.h"
-#include "gui/widgets/overview_strip.h"
 #include "gui/widgets/timeline_view.h"
+#include "gui/widgets/trace_opener.h"
 
 class QLabel;
-class QLineEdit;
 class QProgressBar;
 class QStackedWidget;
-class QTableWidget;
 
 namespace tutti::gui {
 
-/// The window: a timeline with what is known of it around it. Opening reads in a thread of its own; whoever closes the
-/// window meanwhile, or opens something else, stops that.
+class NumbersPanel;
+class OverviewStrip;
+class SearchBar;
+
+/// The window: a timeline with what is known of it around it. It only puts parts together: each panel watches the timeline
+/// by itself, and adds what it can do to the list of actions.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -46,39 +43,28 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
 
  private:
+  void make_panels();
   void make_actions();
-  void make_docks();
-  QWidget* make_welcome();
+  void make_menus();
+  /// A dock that the user may move, close, and find in the View menu.
+  QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void choose_file();
-  void stop_opening();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void tell(const QString& text);
-  void update_details();
-  void update_numbers();
-  void update_cursor(qint64 picoseconds);
-  void find(bool forward);
+  void tell_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
   void export_numbers(const QString& path);
-  void remember(const QString& path);
-  void fill_recent();
-  void show_help();
 
   Actions actions_{this};
+  TraceOpener opener_{this};
   QStackedWidget* stack_;
   TimelineView* view_;
   OverviewStrip* overview_;
-  QLineEdit* search_;
-  QLineEdit* filter_;
-  QTableWidget* details_;
-  QTableWidget* numbers_;
+  SearchBar* search_ = nullptr;
+  NumbersPanel* numbers_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
-  QMenu* recent_ = nullptr;
   bool dark_ = false;
-  QString path_;
-  std::shared_ptr<const Trace> trace_;
-  std::shared_ptr<std::atomic<bool>> cancel_;
-  std::jthread opening_;
 };
 
 }  // namespace tutti::gui

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QWidget>
+
+class QTableWidget;
+
+namespace tutti::gui {
+
+class TimelineView;
+
+/// All that is known of the selected span; of the run while none is selected.
+class DetailsPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// REQUIRES: the view outlives the panel.
+  explicit DetailsPanel(const TimelineView& view);
+
+  [[nodiscard]] const QTableWidget& table() const { return *table_; }
+
+ private:
+  void update_facts();
+
+  const TimelineView& view_;
+  QTableWidget* table_;
+};
+
+}  // namespace tutti::gui

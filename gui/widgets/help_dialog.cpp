@@ -1,0 +1,54 @@
+#include "gui/widgets/help_dialog.h"
+
+#include <QCoreApplication>
+#include <QDialog>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include "core/base/version.h"
+#include "gui/widgets/actions.h"
+
+namespace tutti::gui {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Help", text); }
+
+QString html_of(const Actions& actions) {
+  QString html =
+      tr("<p>A pixel that one span touches is drawn in full, however short the span is. A pixel that several touch has "
+         "the "
+         "colour of the longest and is filled to the share of the time that they cover. Of lanes, what sends fills the "
+         "upper part of the row, what receives the lower, what does both all of it.</p>"
+         "<p>Wheel scrolls, with Ctrl it zooms at the mouse, with Shift it moves in time. Dragging selects a range, "
+         "with the middle button or Space it moves, with Alt it zooms. A double click fits a span.</p>");
+  for (const Actions::Group& group : actions.groups()) {
+    html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
+    for (QAction* const action : group.actions) {
+      QStringList keys;
+      for (const QKeySequence& key : action->shortcuts())
+        keys.append(key.toString(QKeySequence::NativeText).toHtmlEscaped());
+      html += QStringLiteral("<tr><td width=\"200\"><b>%1</b></td><td>%2</td></tr>")
+                  .arg(keys.join(QStringLiteral(", ")), action->text().remove(QLatin1Char('&')).toHtmlEscaped());
+    }
+    html += QStringLiteral("</table>");
+  }
+  html += QStringLiteral("<p>Tutti %1</p>").arg(QString::fromUtf8(core::version().data()));
+  return html;
+}
+
+}  // namespace
+
+void show_help(const Actions& actions, QWidget* parent) {
+  auto* const dialog = new QDialog(parent);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Keys and what the picture means"));
+  dialog->resize(640, 640);
+  auto* const text = new QTextBrowser(dialog);
+  text->setHtml(html_of(actions));
+  auto* const layout = new QVBoxLayout(dialog);
+  layout->addWidget(text);
+  dialog->open();
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QWidget>
+
+#include "gui/model/statistics.h"
+
+class QTableWidget;
+
+namespace tutti::gui {
+
+class TimelineView;
+
+/// What the spans of the selected range come to, kind by kind; of what is in view while none is selected.
+class NumbersPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// REQUIRES: the view outlives the panel.
+  explicit NumbersPanel(const TimelineView& view);
+
+  [[nodiscard]] const QTableWidget& table() const { return *table_; }
+  /// The same as text. REQUIRES: the view has a trace.
+  [[nodiscard]] QString csv() const;
+
+ private:
+  void update_numbers();
+  [[nodiscard]] RangeStatistics numbers() const;
+
+  const TimelineView& view_;
+  QTableWidget* table_;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,25 @@
+#include "gui/widgets/recent_files.h"
+
+#include <QFileInfo>
+#include <QSettings>
+
+namespace tutti::gui {
+
+namespace {
+
+constexpr int kMost = 10;
+constexpr auto kKey = "recent";
+
+}  // namespace
+
+QStringList recent_files() { return QSettings().value(QLatin1String(kKey)).toStringList(); }
+
+void remember_file(const QString& path) {
+  QStringList paths = recent_files();
+  const QString whole = QFileInfo(path).absoluteFilePath();
+  paths.removeAll(whole);
+  paths.prepend(whole);
+  QSettings().setValue(QLatin1String(kKey), paths.mid(0, kMost));
+}
+
+}  // namespace tutti::gui
