@@ -125,6 +125,14 @@ std::size_t Layout::line_of_row(std::size_t row) const {
   return static_cast<std::size_t>(line - lines_.begin());
 }
 
+std::size_t Layout::line_with_row(std::size_t row) const {
+  const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const Line& l) {
+    return (l.kind == Line::Kind::kSpans || (l.is_group() && !l.open)) &&
+           std::find(l.rows.begin(), l.rows.end(), row) != l.rows.end();
+  });
+  return static_cast<std::size_t>(line - lines_.begin());
+}
+
 void Layout::open(const std::string& key, bool open) {
   if (open) {
     closed_.erase(key);

@@ -54,6 +54,8 @@ class Layout {
   [[nodiscard]] std::size_t line_at(int y) const;
   /// The line that shows the row; lines().size() if it is hidden.
   [[nodiscard]] std::size_t line_of_row(std::size_t row) const;
+  /// That line, or the closed group that the row is in.
+  [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
   void open(const std::string& key, bool open);
   void open_all(bool open);

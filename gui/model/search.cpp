@@ -38,7 +38,7 @@ std::bitset<64> kinds_named(const std::string& word) {
 using Place = std::pair<Time, std::size_t>;
 
 /// The first span of another row that comes behind `from`.
-SpanRow::Index first_behind(const Trace& trace, const Found& from, std::size_t row) {
+SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t row) {
   const Time t = trace.rows()[from.row].spans.start(from.index);
   return trace.rows()[row].spans.first_from(row > from.row ? t : t + Time(1));
 }
@@ -48,21 +48,21 @@ enum class Way { kForward, kBack };
 /// Forward: the first of all rows' spans from `split(row)` on; where there is none, the first of all. Back: the last
 /// before it; where there is none, the last of all.
 template <class Split>
-std::optional<Found> nearest(const Trace& trace, const Query& query, Way way, Split split) {
+std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
   const bool forward = way == Way::kForward;
-  std::optional<Found> near, around;
+  std::optional<SpanId> near, around;
   Place near_place, around_place;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
     if (!query.takes_row(trace.rows()[r])) continue;
     const SpanRow& spans = trace.rows()[r].spans;
-    const auto look = [&](SpanRow::Index edge, std::optional<Found>& best, Place& best_place) {
+    const auto look = [&](SpanRow::Index edge, std::optional<SpanId>& best, Place& best_place) {
       for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
         const SpanRow::Index i = forward ? edge : edge - 1;
         const Place place{spans.start(i), r};
         if (best && (forward ? place >= best_place : place <= best_place)) return;
         if (!query.takes(spans, i)) continue;
-        best = Found{r, i};
+        best = SpanId{r, i};
         best_place = place;
         return;
       }
@@ -103,21 +103,21 @@ bool Query::takes_row(const Trace::Row& row) const {
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
-std::optional<Found> find_next(const Trace& trace, const Query& query, const Found& from) {
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from) {
   return nearest(trace, query, Way::kForward,
                  [&](std::size_t r) { return r == from.row ? from.index + 1 : first_behind(trace, from, r); });
 }
 
-std::optional<Found> find_previous(const Trace& trace, const Query& query, const Found& from) {
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from) {
   return nearest(trace, query, Way::kBack,
                  [&](std::size_t r) { return r == from.row ? from.index : first_behind(trace, from, r); });
 }
 
-std::optional<Found> find_next(const Trace& trace, const Query& query, Time from) {
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, Time from) {
   return nearest(trace, query, Way::kForward, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
-std::optional<Found> find_previous(const Trace& trace, const Query& query, Time from) {
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, Time from) {
   return nearest(trace, query, Way::kBack, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 

@@ -26,18 +26,13 @@ class Query {
   std::vector<std::string> row_words_;
 };
 
-struct Found {
-  std::size_t row = 0;
-  SpanRow::Index index = 0;
-};
-
 /// The first span that fits and comes after `from` in order of time, then of rows; from the beginning again when there is
 /// none. Cost: linear in the spans.
-std::optional<Found> find_next(const Trace& trace, const Query& query, const Found& from);
-std::optional<Found> find_previous(const Trace& trace, const Query& query, const Found& from);
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
 /// The same from a moment on (before it).
-std::optional<Found> find_next(const Trace& trace, const Query& query, core::Time from);
-std::optional<Found> find_previous(const Trace& trace, const Query& query, core::Time from);
+std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
+std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
 std::int64_t count_found(const Trace& trace, const Query& query);
 
 }  // namespace tutti::gui

@@ -138,20 +138,29 @@ std::optional<std::size_t> Trace::row_of(core::TrackId track) const {
   return static_cast<std::size_t>(row - rows_.begin());
 }
 
-Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
-  std::size_t left = index;
+Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first, SpanRow::Index end) const {
+  std::vector<Span> found;
+  std::size_t before = 0;  // spans of the row in blocks that are behind us
   for (const std::size_t b : blocks_[row]) {
     const Block& block = reader_.span_blocks()[b];
-    if (left >= static_cast<std::size_t>(block.spans)) {
-      left -= static_cast<std::size_t>(block.spans);
-      continue;
+    const std::size_t after = before + static_cast<std::size_t>(block.spans);
+    if (after > first && before < end) {
+      const auto read = reader_.read(block);
+      if (!read) return tl::make_unexpected(read.error());
+      const std::size_t from = std::max<std::size_t>(first, before) - before;
+      const std::size_t to = std::min<std::size_t>(std::min<std::size_t>(end, after) - before, read->size());
+      for (std::size_t i = from; i < to; ++i) found.push_back((*read)[i]);
     }
-    const auto spans = reader_.read(block);
-    if (!spans) return tl::make_unexpected(spans.error());
-    if (left < spans->size()) return (*spans)[left];
-    break;
+    before = after;
   }
+  if (found.size() == end - first) return found;
   return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
+}
+
+Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
+  auto found = spans(row, index, index + 1);
+  if (!found) return tl::make_unexpected(found.error());
+  return found->front();
 }
 
 std::size_t Trace::memory() const {

@@ -18,6 +18,13 @@ struct OpenControl {
   std::function<void(double share)> progress{};  ///< called by any thread
 };
 
+/// A span of a trace.
+struct SpanId {
+  std::size_t row = 0;
+  SpanRow::Index index = 0;
+  bool operator==(const SpanId&) const = default;
+};
+
 /// A timeline as the window holds it: what is in the file about the run as a whole, and for each row what it takes to draw
 /// it. Read once, then never changed, so any thread may look at it.
 class Trace {
@@ -55,6 +62,9 @@ class Trace {
 
   /// All that is known of a span: read from the file. ERRORS: the file has changed since.
   [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
+  /// The same of first … end - 1 of a row. Cost: of the blocks that they lie in.
+  [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
+                                                              SpanRow::Index end) const;
 
   /// Bytes of memory for rows.
   [[nodiscard]] std::size_t memory() const;

@@ -43,16 +43,15 @@ void SearchBar::find(bool forward) {
   if (!trace) return;
   const Query query(search_->text().toStdString());
   if (query.empty()) return emit told(tr("nothing to look for: type what, such as: pack 3"));
-  std::optional<Found> found;
+  std::optional<SpanId> found;
   if (const auto& selected = view_.selected()) {
-    const Found from{selected->row, selected->index};
-    found = forward ? find_next(*trace, query, from) : find_previous(*trace, query, from);
+    found = forward ? find_next(*trace, query, *selected) : find_previous(*trace, query, *selected);
   } else {
     const TimeRange& seen = view_.view().range();
     found = forward ? find_next(*trace, query, seen.from) : find_previous(*trace, query, seen.to);
   }
   if (!found) return emit told(tr("no span is “%1”").arg(search_->text()));
-  view_.go_to({found->row, found->index});
+  view_.go_to(*found);
   emit told(tr("%1 spans are “%2”").arg(count_found(*trace, query)).arg(search_->text()));
 }
 

@@ -12,13 +12,6 @@
 
 namespace tutti::gui {
 
-/// A span of the trace.
-struct SpanId {
-  std::size_t row = 0;
-  SpanRow::Index index = 0;
-  bool operator==(const SpanId&) const = default;
-};
-
 /// The timeline: rows of spans over time, to be zoomed, moved and asked. Knows no menus; what it can do are its slots.
 ///
 /// Lines are painted into one image of the window's size, and again only when what they show has changed; selection,

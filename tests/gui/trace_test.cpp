@@ -159,9 +159,9 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
     const Query query(text);
     const std::int64_t count = count_found(trace, query);
     ASSERT_GT(count, 0) << text;
-    const auto start = [&](const Found& f) { return trace.rows()[f.row].spans.start(f.index); };
+    const auto start = [&](const SpanId& f) { return trace.rows()[f.row].spans.start(f.index); };
     std::vector<std::tuple<Time, std::size_t, SpanRow::Index>> visited;
-    std::optional<Found> found = find_next(trace, query, Time());
+    std::optional<SpanId> found = find_next(trace, query, Time());
     for (std::int64_t i = 0; i < count; ++i, found = find_next(trace, query, *found)) {
       ASSERT_TRUE(found);
       visited.emplace_back(start(*found), found->row, found->index);
