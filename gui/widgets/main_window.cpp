@@ -18,6 +18,7 @@
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_dialog.h"
+#include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/recent_files.h"
@@ -87,6 +88,9 @@ QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget
 }
 
 void MainWindow::make_panels() {
+  arrows_ = new MessageArrows(*view_);
+  arrows_->setParent(view_);
+  connect(arrows_, &MessageArrows::told, this, &MainWindow::tell);
   numbers_ = new NumbersPanel(*view_);
   search_ = new SearchBar(*view_);
   addToolBar(search_);
@@ -113,6 +117,7 @@ void MainWindow::make_actions() {
     QSettings().setValue(QStringLiteral("dark"), dark_);
   });
   search_->add_actions(actions_);
+  arrows_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
     auto* const palette = new CommandPalette(actions_, this);
     palette->setAttribute(Qt::WA_DeleteOnClose);

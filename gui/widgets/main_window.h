@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class MessageArrows;
 class NumbersPanel;
 class OverviewStrip;
 class SearchBar;
@@ -30,6 +31,7 @@ class MainWindow : public QMainWindow {
   void open(const QString& path);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
+  [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] QString status_text() const;
   void set_dark(bool dark);
 
@@ -62,6 +64,7 @@ class MainWindow : public QMainWindow {
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
+  MessageArrows* arrows_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   bool dark_ = false;

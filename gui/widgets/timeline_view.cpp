@@ -307,18 +307,19 @@ void TimelineView::paintEvent(QPaintEvent*) {
   }
   painter.drawImage(lines.topLeft(), image_);
   paint_texts(painter, scene(), lines);
-  paint_overlays(painter, lines);
   paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()));
   paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis));
+  paint_overlays(painter, lines);
 }
 
 void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) {
   painter.save();
   painter.setClipRect(lines);
-  const auto x_of = [&](Time t) { return lines.left() + pixel_at(view_.range(), t, lines.width()); };
+  const Scene shown = scene();
+  const Placement place{shown, lines};
   if (range_) {
     QColor tint = QColor::fromRgb(theme_->selection);
-    const QRect box(QPoint(x_of(range_->from), lines.top()), QPoint(x_of(range_->to), lines.bottom()));
+    const QRect box(QPoint(place.x_of(range_->from), lines.top()), QPoint(place.x_of(range_->to), lines.bottom()));
     painter.setPen(QPen(tint, 1, Qt::DashLine));
     painter.drawLine(box.topLeft(), box.bottomLeft());
     painter.drawLine(box.topRight(), box.bottomRight());
@@ -326,16 +327,10 @@ void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) {
     painter.fillRect(box, tint);
   }
   if (selected_) {
-    const std::size_t line = layout_.line_of_row(selected_->row);
-    const SpanRow& spans = trace_->rows()[selected_->row].spans;
-    const Time start = spans.start(selected_->index), end = spans.end(selected_->index);
-    if (line < layout_.lines().size() && end >= view_.range().from && start <= view_.range().to) {
-      const int top = lines.top() + top_of_line(scene(), line);
-      const int from = x_of(start), to = std::max(x_of(end), from + 2);
-      painter.setPen(QPen(QColor::fromRgb(theme_->selection), 2));
-      painter.setBrush(Qt::NoBrush);
-      painter.drawRect(QRect(from, top + 1, to - from, layout_.lines()[line].height - 3));
-    }
+    const QRect box = place.box_of(*selected_);
+    painter.setPen(QPen(QColor::fromRgb(theme_->selection), 2));
+    painter.setBrush(Qt::NoBrush);
+    if (!box.isEmpty()) painter.drawRect(box);
   }
   if (mouse_ && lines.contains(*mouse_)) {
     QColor faint = QColor::fromRgb(theme_->faint_text);
@@ -344,6 +339,12 @@ void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) {
     painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
   }
   painter.restore();
+  for (const Overlay* const overlay : overlays_) {
+    painter.save();
+    painter.setClipRect(QRect(lines.left(), 0, lines.width(), height()));
+    overlay->paint(painter, place);
+    painter.restore();
+  }
 }
 
 void TimelineView::wheelEvent(QWheelEvent* event) {

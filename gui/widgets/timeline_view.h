@@ -9,6 +9,7 @@
 #include "gui/model/time_range.h"
 #include "gui/model/trace.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/widgets/overlay.h"
 
 namespace tutti::gui {
 
@@ -24,6 +25,8 @@ class TimelineView : public QWidget {
 
   void show_trace(std::shared_ptr<const Trace> trace);
   void set_theme(const Theme& theme);
+  /// Paints it over the lines from now on. REQUIRES: it stays as long as the view.
+  void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
 
   [[nodiscard]] const Trace* trace() const { return trace_.get(); }
   [[nodiscard]] const View& view() const { return view_; }
@@ -110,6 +113,7 @@ class TimelineView : public QWidget {
   QScrollBar* scroll_bar_;
   QImage image_;
   bool image_is_old_ = true;
+  std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
   std::optional<TimeRange> range_;
   std::string line_at_hand_;  ///< key of the line last clicked on

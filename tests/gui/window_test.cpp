@@ -16,6 +16,7 @@
 #include "core/schedule/step.h"
 #include "core/timeline/writer.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/message_arrows.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -59,6 +60,10 @@ std::string timeline() {
             span.pack = pack;
             span.index = index;
             span.bytes = core::Bytes(row >= 2 ? 500 : 0);
+            if (what == static_cast<std::int32_t>(core::StepKind::kReceive)) {
+              span.peer = id + (device[3] == '0' ? 4 : -4);  // the same lane of the other device
+              span.peer_index = 0;
+            }
             writer.span(id, span);
           };
           if (row == 0) {
@@ -288,6 +293,28 @@ TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("8 spans"));
   window_.actions_of().find(QStringLiteral("find-previous"))->trigger();
   EXPECT_EQ(*view().selected(), found[7]);
+}
+
+TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
+  open_small();
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 0/gpu0/lanes/lane 1", kMs * 75));
+  ASSERT_TRUE(view().selected());
+  const SpanId sender = *view().selected();
+  ASSERT_EQ(window_.messages().of_selection().size(), 1u);
+  EXPECT_EQ(window_.messages().of_selection().front().sent, kMs * 70);
+  press(Qt::Key_BracketRight);
+  ASSERT_NE(*view().selected(), sender);
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].track.device, "gpu1");
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].track.lane, 1);
+  press(Qt::Key_BracketLeft);
+  EXPECT_EQ(*view().selected(), sender);
+  press(Qt::Key_BracketLeft);
+  EXPECT_EQ(*view().selected(), sender) << "it received nothing";
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("received nothing"));
+  window_.messages().look_around();
+  EXPECT_EQ(window_.messages().in_view().size(), 16u);
+  press(Qt::Key_G);
+  EXPECT_TRUE(window_.messages().in_view().empty());
 }
 
 TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
