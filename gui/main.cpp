@@ -6,20 +6,95 @@
 #include <QTemporaryDir>
 #include <QTimer>
 #include <cstdio>
+#include <optional>
+#include <tl/expected.hpp>
+#include <utility>
 
 #include "core/base/version.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/message_arrows.h"
 
 namespace {
 
-/// Without a display Qt talks about what it would do with one.
+/// Qt talks about folders and displays that it would like to have.
 void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
 
-/// Opens, draws, writes and ends, without a display if there is none.
-int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QString& picture,
-                     const QString& timeline) {
+/// What was asked for on the command line.
+struct Options {
+  QString timeline;    ///< empty: the window alone
+  QString screenshot;  ///< picture to write instead of showing a window; empty: none
+  QSize size;          ///< of the window; empty: as it was last
+  bool dark = false;
+  std::optional<double> from_us, to_us;  ///< what part of the run to show
+  QString find;                          ///< spans to look for: the first is selected
+};
+
+/// ERRORS: in words.
+tl::expected<Options, QString> read_options(const QCoreApplication& app) {
+  const auto option = [](const char* name, const char* help, const char* value) {
+    return QCommandLineOption(QString::fromLatin1(name), QString::fromUtf8(help), QString::fromLatin1(value));
+  };
+  const auto picture = option(
+      "screenshot", "Write a picture of the window to this file (PNG) instead of showing it; needs no display", "file");
+  const auto size = option("size", "Of the window, such as 1600x900", "size");
+  const auto dark = option("dark", "Dark colours", "");
+  const auto from = option("from-us", "Show the run from this time on", "time");
+  const auto to = option("to-us", "Show the run up to this time", "time");
+  const auto find = option("find", "Select the first span that fits: \"pack 3\", \"receive gpu1\"", "words");
+  QCommandLineParser parser;
+  parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote."));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument(QStringLiteral("timeline"), QStringLiteral("Timeline file"),
+                               QStringLiteral("[timeline]"));
+  parser.addOptions({picture, size, dark, from, to, find});
+  const auto wrong = [](const QString& why) { return tl::make_unexpected(why); };
+  if (!parser.parse(app.arguments()))
+    return wrong(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
+  if (parser.isSet(QStringLiteral("help"))) parser.showHelp(0);
+  if (parser.isSet(QStringLiteral("version"))) parser.showVersion();
+  Options options;
+  const QStringList files = parser.positionalArguments();
+  options.screenshot = parser.value(picture);
+  if (files.size() > 1 || (parser.isSet(picture) && files.isEmpty()))
+    return wrong(QStringLiteral("expected one timeline; tutti view --help tells more"));
+  options.timeline = files.value(0);
+  options.dark = parser.isSet(dark);
+  options.find = parser.value(find);
+  if (parser.isSet(size)) {
+    const QStringList sides = parser.value(size).split(QLatin1Char('x'));
+    options.size = QSize(sides.value(0).toInt(), sides.value(1).toInt());
+    if (sides.size() != 2 || !QRect(200, 150, 9801, 9851).contains(options.size.width(), options.size.height()))
+      return wrong(QStringLiteral("--size %1: expected WIDTHxHEIGHT, such as 1600x900").arg(parser.value(size)));
+  }
+  for (const auto& [given, time] : {std::pair(&from, &options.from_us), std::pair(&to, &options.to_us)}) {
+    bool number = false;
+    if (!parser.isSet(*given)) continue;
+    *time = parser.value(*given).toDouble(&number);
+    if (!number || !(**time >= 0 && **time < 9e12))
+      return wrong(
+          QStringLiteral("--%1 %2: expected microseconds from 0 on").arg(given->names().front(), parser.value(*given)));
+  }
+  if (options.from_us.value_or(0) >= options.to_us.value_or(9e12))
+    return wrong(QStringLiteral("--from-us %1 is not before --to-us %2").arg(*options.from_us).arg(*options.to_us));
+  return options;
+}
+
+/// Goes to the place that was asked for.
+void show_place(tutti::gui::MainWindow& window, const Options& options) {
+  using tutti::core::Time;
+  tutti::gui::TimelineView& view = window.timeline();
+  const auto time = [](double us) { return Time(static_cast<std::int64_t>(us * 1e6)); };
+  const Time end = view.view().run_length();
+  if (options.from_us || options.to_us)
+    view.show_range({time(options.from_us.value_or(0)), options.to_us ? time(*options.to_us) : end});
+  if (!options.find.isEmpty()) window.find(options.find);
+}
+
+/// Once open: draws, writes and ends, without a display if there is none.
+int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QString& picture) {
   using tutti::gui::MainWindow;
   QObject::connect(&window, &MainWindow::failed, &app, [](const QString& why) {
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(why));
@@ -28,79 +103,48 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QS
   QObject::connect(&window, &MainWindow::opened, &app, [&window, picture] {
     // Once more through the event loop: only then everything has its size.
     QTimer::singleShot(0, &window, [&window, picture] {
+      window.messages().look_around();
       const bool written = window.grab().save(picture);
       if (!written) std::fprintf(stderr, "tutti: %s cannot be written\n", qUtf8Printable(picture));
       QApplication::exit(written ? 0 : 1);
     });
   });
-  window.show();
-  window.open(timeline);
   return QApplication::exec();
-}
-
-/// And not for help or the version, which need no display.
-bool asks_for_a_window(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const QByteArray word(argv[i]);
-    if (word == "-h" || word == "--help" || word == "-v" || word == "--version") return false;
-  }
-  return true;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool screenshot = false;
-  for (int i = 1; i < argc; ++i) screenshot = screenshot || QByteArray(argv[i]).startsWith("--screenshot");
+  qInstallMessageHandler(only_what_is_grave);
+  const auto options = [&] {
+    const QCoreApplication app(argc, argv);
+    QCoreApplication::setApplicationVersion(QString::fromUtf8(tutti::core::version().data()));
+    return read_options(app);
+  }();
+  if (!options) {
+    std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(options.error()));
+    return 2;
+  }
+  const bool screenshot = !options->screenshot.isEmpty();
   const bool no_display = qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
                           qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
-  if (no_display && !screenshot && asks_for_a_window(argc, argv)) {
+  if (no_display && !screenshot) {
     std::fprintf(stderr, "tutti: there is no display here (DISPLAY is not set); --screenshot FILE writes a picture\n");
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
-  if (screenshot) qInstallMessageHandler(only_what_is_grave);
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
-  QApplication::setApplicationVersion(QString::fromUtf8(tutti::core::version().data()));
   // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.
   const QTemporaryDir settings;
   if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
-  QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote"));
-  parser.addHelpOption();
-  parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("timeline"), QStringLiteral("Timeline file"),
-                               QStringLiteral("[timeline]"));
-  const QCommandLineOption picture(
-      QStringLiteral("screenshot"),
-      QStringLiteral("Write a picture of the window to this file (PNG) and end; needs no display"),
-      QStringLiteral("file"));
-  const QCommandLineOption size(QStringLiteral("size"), QStringLiteral("Of the window, such as 1600x900"),
-                                QStringLiteral("size"));
-  const QCommandLineOption dark(QStringLiteral("dark"), QStringLiteral("Dark colours"));
-  parser.addOptions({picture, size, dark});
-  parser.process(app);
-  const QStringList files = parser.positionalArguments();
-  if (files.size() > 1 || (parser.isSet(picture) && files.isEmpty())) {
-    std::fprintf(stderr, "tutti: expected one timeline; tutti-view --help tells more\n");
-    return 2;
-  }
   tutti::gui::MainWindow window;
-  if (parser.isSet(size)) {
-    const QStringList sides = parser.value(size).split(QLatin1Char('x'));
-    const int width = sides.value(0).toInt(), height = sides.value(1).toInt();
-    if (sides.size() != 2 || width < 200 || height < 150 || width > 10'000 || height > 10'000) {
-      std::fprintf(stderr, "tutti: --size %s: expected WIDTHxHEIGHT, such as 1600x900\n",
-                   qUtf8Printable(parser.value(size)));
-      return 2;
-    }
-    window.resize(width, height);
-  }
-  if (parser.isSet(dark)) window.set_dark(true);
-  if (parser.isSet(picture)) return write_screenshot(app, window, parser.value(picture), files.front());
+  if (!options->size.isEmpty()) window.resize(options->size);
+  if (options->dark) window.set_dark(true);
+  QObject::connect(
+      &window, &tutti::gui::MainWindow::opened, &app, [&] { show_place(window, *options); }, Qt::SingleShotConnection);
   window.show();
-  if (!files.isEmpty()) window.open(files.front());
-  return QApplication::exec();
+  if (!options->timeline.isEmpty()) window.open(options->timeline);
+  return screenshot ? write_screenshot(app, window, options->screenshot) : QApplication::exec();
 }

@@ -161,6 +161,8 @@ void MainWindow::open(const QString& path) {
   opener_.open(path);
 }
 
+void MainWindow::find(const QString& words) { search_->find(words); }
+
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
   progress_->hide();
   stack_->setCurrentIndex(1);

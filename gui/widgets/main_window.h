@@ -29,6 +29,8 @@ class MainWindow : public QMainWindow {
 
   /// Begins to open a timeline; opened() or failed() follows.
   void open(const QString& path);
+  /// Selects the first span that fits, as if the words had been typed into the search bar.
+  void find(const QString& words);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }

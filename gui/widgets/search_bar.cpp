@@ -38,6 +38,11 @@ void SearchBar::add_actions(Actions& actions) {
               [this] { filter_->setFocus(); });
 }
 
+void SearchBar::find(const QString& words) {
+  search_->setText(words);
+  find(true);
+}
+
 void SearchBar::find(bool forward) {
   const Trace* const trace = view_.trace();
   if (!trace) return;

@@ -19,6 +19,8 @@ class SearchBar : public QToolBar {
 
   void add_actions(Actions& actions);
   void find(bool forward);
+  /// The first that fits `words`.
+  void find(const QString& words);
 
  signals:
   /// What came of it, for the status bar.

@@ -246,16 +246,10 @@ void add_init(CLI::App& app, InitOptions& o) {
   c->add_flag("--list", o.list, "List the shipped machines, models, layer times and the algorithms");
 }
 
-void add_view(CLI::App& app, ViewOptions& o) {
-  CLI::App* c = app.add_subcommand("view", "Open the window, or write a picture of it");
-  c->footer(
-      "Examples:\n"
-      "  tutti view mine.tutti\n"
-      "  tutti view mine.tutti --screenshot mine.png --size 1600x900     needs no display");
-  c->add_option("timeline", o.timeline, "Timeline file that tutti simulate or tutti run wrote");
-  c->add_option("--screenshot", o.screenshot, "Write a picture of the window to this file (PNG) instead of showing it");
-  c->add_option("--size", o.size, "Of the window, such as 1600x900");
-  c->add_flag("--dark", o.dark, "Dark colours");
+void add_view(CLI::App& app) {
+  CLI::App* c = app.add_subcommand("view", "Open the window, or write a picture of it (tutti view --help tells more)");
+  c->set_help_flag();
+  c->prefix_command();
 }
 
 int run(int argc, char** argv) {
@@ -272,7 +266,6 @@ int run(int argc, char** argv) {
   CompareOptions compare_options;
   PerfOptions perf_options;
   CalibrateOptions calibrate_options;
-  ViewOptions view_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
   add_compare(app, compare_options);
@@ -281,7 +274,7 @@ int run(int argc, char** argv) {
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
-  add_view(app, view_options);
+  add_view(app);
   add_worker(app, worker_options);
   try {
     app.parse(argc, argv);
@@ -297,7 +290,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("perf")) return perf(perf_options, environment);
   if (app.got_subcommand("calibrate")) return calibrate(calibrate_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
-  if (app.got_subcommand("view")) return view(view_options);
+  if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);
   return init(init_options, environment);

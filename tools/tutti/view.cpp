@@ -13,7 +13,7 @@ namespace tutti::tools {
 
 using core::Error;
 
-int view(const ViewOptions& options) {
+int view(const std::vector<std::string>& words) {
   std::error_code none;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   const std::string program = (own.parent_path() / "tutti-view").string();
@@ -23,14 +23,10 @@ int view(const ViewOptions& options) {
                        "): Tutti was built without Qt 6; install it (tools/install_packages.sh window) and build "
                        "again, or look at the timeline with tutti export FILE --to perfetto"));
   }
-  std::vector<std::string> words{program};
-  if (!options.screenshot.empty()) words.push_back("--screenshot=" + options.screenshot);
-  if (!options.size.empty()) words.push_back("--size=" + options.size);
-  if (options.dark) words.emplace_back("--dark");
-  words.emplace_back("--");
-  if (!options.timeline.empty()) words.push_back(options.timeline);
+  std::vector<std::string> all{program};
+  all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
+  for (std::string& word : all) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   ::execv(program.c_str(), arguments.data());
   return report(Error::run(program + " cannot be started: " + std::strerror(errno)));

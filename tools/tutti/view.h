@@ -1,17 +1,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace tutti::tools {
 
-struct ViewOptions {
-  std::string timeline;    ///< empty: the window alone
-  std::string screenshot;  ///< picture to write, instead of showing a window
-  std::string size;        ///< "1600x900"
-  bool dark = false;
-};
-
 /// `tutti view`: becomes tutti-view, the window's own program, which lies beside this one where Qt was there to build it.
-int view(const ViewOptions& options);
+/// What the words mean is its business.
+int view(const std::vector<std::string>& words);
 
 }  // namespace tutti::tools
