@@ -52,6 +52,7 @@ const Theme& light_theme() {
                            .path = 0xffb3261e,
                            .load = 0xff7aa5c9,
                            .full_load = 0xffd55e00,
+                           .mark = 0xff6a3d9a,
                            .spans = span_looks()};
   return theme;
 }
@@ -67,6 +68,7 @@ const Theme& dark_theme() {
                            .path = 0xffff8a80,
                            .load = 0xff4d7da5,
                            .full_load = 0xffe69f00,
+                           .mark = 0xffc9a8f0,
                            .spans = span_looks()};
   return theme;
 }

@@ -18,6 +18,7 @@ struct Theme {
   Pixel path;       ///< critical path
   Pixel load;       ///< of links, and what a closed group does
   Pixel full_load;
+  Pixel mark;  ///< notes on the timeline
   SpanLooks spans;
 };
 

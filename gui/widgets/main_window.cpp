@@ -18,6 +18,7 @@
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_dialog.h"
+#include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/overview_strip.h"
@@ -99,6 +100,11 @@ void MainWindow::make_panels() {
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
   splitDockWidget(details, numbers, Qt::Horizontal);
   resizeDocks({details}, {200}, Qt::Vertical);
+  marks_ = new MarksPanel(*view_);
+  auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
+  marks->hide();
+  connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
+  connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
 }
 
 void MainWindow::make_actions() {
@@ -118,6 +124,7 @@ void MainWindow::make_actions() {
   });
   search_->add_actions(actions_);
   arrows_->add_actions(actions_);
+  marks_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
     auto* const palette = new CommandPalette(actions_, this);
     palette->setAttribute(Qt::WA_DeleteOnClose);
@@ -174,6 +181,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
            .arg(trace->spans())
            .arg(trace->rows().size())
            .arg(trace->complete() ? QString() : tr("; the file ends before its index")));
+  marks_->read_beside(path);
   remember_file(path);
   emit opened();
 }

@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class MarksPanel;
 class MessageArrows;
 class NumbersPanel;
 class OverviewStrip;
@@ -34,6 +35,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
+  [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
   void set_dark(bool dark);
 
@@ -67,6 +69,7 @@ class MainWindow : public QMainWindow {
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
   MessageArrows* arrows_ = nullptr;
+  MarksPanel* marks_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   bool dark_ = false;

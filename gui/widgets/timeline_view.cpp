@@ -95,7 +95,6 @@ Time TimelineView::time_under(double x) const {
   return time_at(view_.range(), static_cast<int>(std::lround(x)) - lines.left(), lines.width());
 }
 
-/// What zooming by keys holds on to.
 Time TimelineView::cursor_or_middle() const {
   if (mouse_ && lines_rect(size()).contains(*mouse_)) return time_under(mouse_->x());
   return view_.range().from + Time(view_.range().length().count() / 2);

@@ -33,6 +33,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] const Layout& layout_of_lines() const { return layout_; }
   [[nodiscard]] const std::optional<SpanId>& selected() const { return selected_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
+  /// The time under the mouse, else in the middle: what keys that need a place act on.
+  [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   /// What is to be seen now, as a picture.
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
@@ -98,7 +100,6 @@ class TimelineView : public QWidget {
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
-  [[nodiscard]] core::Time cursor_or_middle() const;
   void zoom(double factor, core::Time at);
   void lines_have_changed();
   void repaint_lines();

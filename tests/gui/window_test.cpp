@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QFile>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
@@ -16,6 +17,7 @@
 #include "core/schedule/step.h"
 #include "core/timeline/writer.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
 #include "tests/support/program.h"
 
@@ -315,6 +317,42 @@ TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
   EXPECT_EQ(window_.messages().in_view().size(), 16u);
   press(Qt::Key_G);
   EXPECT_TRUE(window_.messages().in_view().empty());
+}
+
+TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
+  const std::string path = write("small.tutti", timeline());
+  ASSERT_TRUE(open(path));
+  view().select_range(TimeRange{kMs * 20, kMs * 30});
+  press(Qt::Key_M);
+  ASSERT_EQ(window_.marks().marks().all().size(), 1u);
+  QApplication::processEvents();
+  auto* const name = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->text(), QStringLiteral("mark 1"));
+  QTest::keyClick(name, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClicks(name, QStringLiteral("here it stalls"));
+  QTest::keyClick(name, Qt::Key_Return);
+  QApplication::processEvents();
+  EXPECT_EQ(window_.marks().marks().all().front(), (Mark{{kMs * 20, kMs * 30}, "here it stalls"}));
+  view().select_range(std::nullopt);
+  view().show_range({kMs * 100, kMs * 140});
+  press(Qt::Key_M);
+  EXPECT_EQ(window_.marks().marks().all().size(), 2u);
+  const std::string kept = folder_.read("small.tutti.marks");
+  EXPECT_THAT(kept, HasSubstr("here it stalls"));
+  window_.actions_of().find(QStringLiteral("mark-next"))->trigger();
+  EXPECT_LE(view().view().range().from, kMs * 20);
+  EXPECT_EQ(view().range(), (TimeRange{kMs * 20, kMs * 30}));
+  window_.actions_of().find(QStringLiteral("mark-delete"))->trigger();
+  EXPECT_EQ(window_.marks().marks().all().size(), 1u);
+  ASSERT_TRUE(open(path));
+  EXPECT_EQ(window_.marks().marks().all().size(), 1u) << "read from beside the file";
+  write("small.tutti.marks", "mark { from: 3 }");
+  ASSERT_TRUE(open(path));
+  EXPECT_TRUE(window_.marks().marks().all().empty());
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
+  press(Qt::Key_M);
+  EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }") << "a file that is wrong is its owner's";
 }
 
 TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {

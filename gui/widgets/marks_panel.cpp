@@ -1,0 +1,182 @@
+#include "gui/widgets/marks_panel.h"
+
+#include <QFileInfo>
+#include <QHeaderView>
+#include <QPainter>
+#include <QSaveFile>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "core/base/file.h"
+#include "core/base/format.h"
+#include "gui/widgets/actions.h"
+#include "gui/widgets/table.h"
+#include "gui/widgets/timeline_view.h"
+
+namespace tutti::gui {
+
+using core::Time;
+
+namespace {
+
+constexpr int kTextColumn = 0, kFromColumn = 1, kLengthColumn = 2;
+constexpr int kFlag = 120;  ///< widest
+
+}  // namespace
+
+MarksPanel::MarksPanel(TimelineView& view)
+    : view_(view), table_(make_table({tr("mark"), tr("at"), tr("lasts")}, tr("Marks"))) {
+  view.add_overlay(*this);
+  auto* const layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(table_);
+  table_->setEditTriggers(QAbstractItemView::DoubleClicked | QAbstractItemView::EditKeyPressed);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->horizontalHeader()->setSectionResizeMode(kTextColumn, QHeaderView::Stretch);
+  table_->horizontalHeader()->setStretchLastSection(false);
+  connect(table_, &QTableWidget::cellChanged, this, [this](int row, int) {
+    if (!filling_) rename(row);
+  });
+  connect(table_, &QTableWidget::cellActivated, this, [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
+  connect(table_, &QTableWidget::cellClicked, this, [this](int row, int) { go_to(static_cast<std::size_t>(row)); });
+}
+
+void MarksPanel::add_actions(Actions& actions) {
+  const QString select = tr("&Select");
+  actions.add(select, "mark", tr("&Mark the range, or what is under the mouse"), QStringLiteral("M"),
+              [this] { mark_here(); });
+  actions.add(select, "mark-next", tr("Next mark"), QStringLiteral("Shift+M"), [this] { walk(true); });
+  actions.add(select, "mark-previous", tr("Previous mark"), QStringLiteral("Ctrl+Shift+M"), [this] { walk(false); });
+  actions.add(select, "mark-delete", tr("Delete the mark chosen in the list"), QStringLiteral("Ctrl+Del"),
+              [this] { remove_selected(); });
+}
+
+void MarksPanel::read_beside(const QString& timeline) {
+  marks_ = {};
+  path_ = QString::fromStdString(Marks::path_beside(timeline.toStdString()));
+  if (QFileInfo::exists(path_)) {
+    const auto read = core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {
+      return Marks::read(text, path_.toStdString());
+    });
+    if (read) {
+      marks_ = *read;
+    } else {
+      emit told(tr("%1 (new marks are not kept)").arg(QString::fromStdString(read.error().message())));
+      path_.clear();
+    }
+  }
+  fill();
+}
+
+void MarksPanel::mark_here() {
+  if (!view_.trace()) return emit told(tr("open a timeline first: marks are notes on it"));
+  TimeRange at;
+  if (view_.range()) {
+    at = *view_.range();
+  } else if (view_.selected()) {
+    const SpanRow& spans = view_.trace()->rows()[view_.selected()->row].spans;
+    at = {spans.start(view_.selected()->index), spans.end(view_.selected()->index)};
+  } else {
+    at = {view_.cursor_or_middle(), view_.cursor_or_middle()};
+  }
+  const std::size_t made = marks_.add({at, tr("mark %1").arg(marks_.all().size() + 1).toStdString()});
+  changed(made);
+  emit name_wanted();
+  // Once it is shown: what is not cannot have the keyboard.
+  QTimer::singleShot(0, table_, [this, made] {
+    table_->setFocus();
+    if (QTableWidgetItem* const item = table_->item(static_cast<int>(made), kTextColumn)) table_->editItem(item);
+  });
+}
+
+void MarksPanel::go_to(std::size_t mark) {
+  if (mark >= marks_.all().size()) return;
+  const TimeRange& at = marks_.all()[mark].at;
+  const TimeRange& seen = view_.view().range();
+  if (at.to > at.from) view_.select_range(at);
+  if (at.from >= seen.from && at.to <= seen.to) return;
+  const Time length = std::max(seen.length(), at.length() + Time(at.length().count() / 4));
+  const Time middle = at.from + Time(at.length().count() / 2);
+  view_.show_range({middle - Time(length.count() / 2), middle + Time(length.count() / 2)});
+}
+
+void MarksPanel::walk(bool forward) {
+  const TimeRange& seen = view_.view().range();
+  const int row = table_->currentRow();
+  const bool at_one = row >= 0 && static_cast<std::size_t>(row) < marks_.all().size();
+  const Time from = at_one ? marks_.all()[static_cast<std::size_t>(row)].at.from : seen.from;
+  const auto mark = forward ? marks_.next(from) : marks_.previous(from);
+  if (!mark) return emit told(tr("there are no marks: M makes one"));
+  table_->setCurrentCell(static_cast<int>(*mark), kTextColumn);
+  go_to(*mark);
+  emit told(QString::fromStdString(marks_.all()[*mark].text));
+}
+
+void MarksPanel::rename(int row) {
+  marks_.rename(static_cast<std::size_t>(row), table_->item(row, kTextColumn)->text().toStdString());
+  changed(static_cast<std::size_t>(row));
+  view_.setFocus();
+}
+
+void MarksPanel::remove_selected() {
+  const int row = table_->currentRow();
+  if (row < 0 || static_cast<std::size_t>(row) >= marks_.all().size())
+    return emit told(tr("choose a mark in the list first"));
+  marks_.remove(static_cast<std::size_t>(row));
+  changed(std::nullopt);
+}
+
+/// Writes what there is now, and shows it.
+void MarksPanel::changed(std::optional<std::size_t> selected) {
+  fill();
+  if (selected) table_->setCurrentCell(static_cast<int>(*selected), kTextColumn);
+  if (path_.isEmpty()) return;
+  const QByteArray text = QByteArray::fromStdString(marks_.write());
+  QSaveFile file(path_);
+  const bool written = file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
+  if (!written) emit told(tr("the marks are not kept: %1 cannot be written (%2)").arg(path_, file.errorString()));
+}
+
+void MarksPanel::fill() {
+  filling_ = true;
+  table_->setRowCount(static_cast<int>(marks_.all().size()));
+  for (std::size_t i = 0; i < marks_.all().size(); ++i) {
+    const Mark& mark = marks_.all()[i];
+    const int row = static_cast<int>(i);
+    set_row(*table_, row,
+            {QString::fromStdString(mark.text), QString::fromStdString(core::show(mark.at.from)),
+             mark.at.to > mark.at.from ? QString::fromStdString(core::show(mark.at.length())) : QString()});
+    for (const int column : {kFromColumn, kLengthColumn}) {
+      QTableWidgetItem* const item = table_->item(row, column);
+      item->setFlags(item->flags() & ~Qt::ItemIsEditable);
+    }
+  }
+  table_->resizeColumnToContents(kFromColumn);
+  table_->resizeColumnToContents(kLengthColumn);
+  filling_ = false;
+  view_.update();
+}
+
+/// A line through the rows, and a flag with the text on the axis.
+void MarksPanel::paint(QPainter& painter, const Placement& place) const {
+  const Theme& theme = place.scene.theme;
+  const QColor colour = QColor::fromRgb(theme.mark);
+  for (const Mark& mark : marks_.all()) {
+    if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) continue;
+    const int from = place.x_of(mark.at.from), to = place.x_of(mark.at.to);
+    QColor faint = colour;
+    faint.setAlpha(28);
+    if (to > from) painter.fillRect(QRect(from, place.lines.top(), to - from, place.lines.height()), faint);
+    painter.setPen(QPen(colour, 1, Qt::DashLine));
+    for (const int x : {from, to}) painter.drawLine(x, place.lines.top() - Scene::kAxis / 2, x, place.lines.bottom());
+    const QString text = painter.fontMetrics().elidedText(QString::fromStdString(mark.text), Qt::ElideRight, kFlag);
+    const QRect flag(std::max(from, place.lines.left()), place.lines.top() - Scene::kAxis,
+                     painter.fontMetrics().horizontalAdvance(text) + 8, Scene::kAxis / 2 + 2);
+    painter.fillRect(flag, colour);
+    painter.setPen(QColor::fromRgb(text_on(theme.mark)));
+    painter.drawText(flag, Qt::AlignCenter, text);
+  }
+}
+
+}  // namespace tutti::gui

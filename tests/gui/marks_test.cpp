@@ -1,0 +1,63 @@
+#include "gui/model/marks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/random.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Time;
+using testing::HasSubstr;
+
+Mark mark(int from, int to, std::string text) { return {{Time(from), Time(to)}, std::move(text)}; }
+
+TEST(Marks, ComeBackFromTheirFileAsTheyWere) {
+  core::Random random(3);
+  for (int round = 0; round < 50; ++round) {
+    Marks marks;
+    for (std::uint64_t i = random.below(20); i > 0; --i) {
+      const int from = static_cast<int>(random.below(1000));
+      std::string text;
+      for (std::uint64_t c = random.below(12); c > 0; --c) text += "ab\"\\\n\t#{}é漢"[random.below(9)];
+      marks.add(mark(from, from + static_cast<int>(random.below(2) * random.below(50)), text + "é 漢"));
+    }
+    const auto again = Marks::read(marks.write(), "x.marks");
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ(again->all(), marks.all());
+  }
+}
+
+TEST(Marks, AreWalkedInOrderOfTimeAndAround) {
+  Marks marks;
+  EXPECT_FALSE(marks.next(Time(5)));
+  EXPECT_FALSE(marks.previous(Time(5)));
+  marks.add(mark(30, 40, "c"));
+  marks.add(mark(10, 10, "a"));
+  EXPECT_EQ(marks.add(mark(20, 20, "b")), 1u);
+  EXPECT_EQ(marks.next(Time(0)), 0u);
+  EXPECT_EQ(marks.next(Time(10)), 1u);
+  EXPECT_EQ(marks.next(Time(30)), 0u) << "around";
+  EXPECT_EQ(marks.previous(Time(30)), 1u);
+  EXPECT_EQ(marks.previous(Time(10)), 2u) << "around";
+  marks.rename(1, "B");
+  marks.remove(0);
+  EXPECT_EQ(marks.all(), (std::vector{mark(20, 20, "B"), mark(30, 40, "c")}));
+}
+
+TEST(Marks, FilesThatAreWrongSayWhereAndWhy) {
+  const auto why = [](const std::string& text) {
+    const auto read = Marks::read(text, "x.marks");
+    return read ? std::string() : read.error().message();
+  };
+  EXPECT_EQ(why(""), "");
+  EXPECT_THAT(why("mark { from_ps: -5 }"), HasSubstr("x.marks:1:17: a mark before the run began"));
+  EXPECT_THAT(why("mark {\n from_ps: 9 to_ps: 4 }"), HasSubstr("x.marks:2:20: to_ps 4 is before from_ps 9"));
+  EXPECT_THAT(why("mark { form_ps: 9 }"), HasSubstr("form_ps"));
+  EXPECT_THAT(why("mark { from_ps: 9"), HasSubstr("x.marks:1"));
+  EXPECT_NE(why("\x7f\x45\x4c\x46\xff\xfe"), "");
+}
+
+}  // namespace
+}  // namespace tutti::gui
