@@ -13,6 +13,7 @@
 #include "core/base/version.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/picture_file.h"
 
 namespace {
 
@@ -37,7 +38,9 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
     return QCommandLineOption(QString::fromLatin1(name), QString::fromUtf8(help), QString::fromLatin1(value));
   };
   const auto picture = option(
-      "screenshot", "Write a picture of the window to this file (PNG) instead of showing it; needs no display", "file");
+      "screenshot",
+      "Write a picture of the window (PNG; SVG: of its timeline) to this file instead of showing it; needs no display",
+      "file");
   const auto size = option("size", "Of the window, such as 1600x900", "size");
   const auto dark = option("dark", "Dark colours", "");
   const auto from = option("from-us", "Show the run from this time on", "time");
@@ -104,9 +107,14 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QS
     // Once more through the event loop: only then everything has its size.
     QTimer::singleShot(0, &window, [&window, picture] {
       window.messages().look_around();
-      const bool written = window.grab().save(picture);
-      if (!written) std::fprintf(stderr, "tutti: %s cannot be written\n", qUtf8Printable(picture));
-      QApplication::exit(written ? 0 : 1);
+      QString wrong;
+      if (picture.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive)) {
+        wrong = tutti::gui::write_picture(window.timeline(), picture);
+      } else if (!window.grab().save(picture)) {
+        wrong = picture + QStringLiteral(" cannot be written");
+      }
+      if (!wrong.isEmpty()) std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(wrong));
+      QApplication::exit(wrong.isEmpty() ? 0 : 1);
     });
   });
   return QApplication::exec();

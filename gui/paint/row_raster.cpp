@@ -71,23 +71,21 @@ void columns_of(const SpanRow& spans, const TimeRange& range, std::vector<Column
   }
 }
 
+Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
+  const SpanLook& look = looks[column.kind % looks.size()];
+  const int top = height * look.from / 8;
+  const int bottom = std::max(top + 1, height * look.to / 8);
+  const int lines = std::max(1, ((bottom - top) * column.filled + Column::kFull / 2) / Column::kFull);
+  return {column.begins ? darker(look.colour) : look.colour | kAlpha, static_cast<std::int16_t>(bottom - lines),
+          static_cast<std::int16_t>(bottom)};
+}
+
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
                   int height) {
   // First which lines each pixel fills, then line by line, as memory lies.
-  struct Fill {
-    Pixel colour = 0;
-    std::int16_t from = 0, to = 0;
-  };
   std::vector<Fill> fills(columns.size());
   for (std::size_t x = 0; x < columns.size(); ++x) {
-    const Column& column = columns[x];
-    if (column.filled == 0) continue;
-    const SpanLook& look = looks[column.kind % looks.size()];
-    const int top = height * look.from / 8;
-    const int bottom = std::max(top + 1, height * look.to / 8);
-    const int lines = std::max(1, ((bottom - top) * column.filled + Column::kFull / 2) / Column::kFull);
-    fills[x] = {column.begins ? darker(look.colour) : look.colour | kAlpha, static_cast<std::int16_t>(bottom - lines),
-                static_cast<std::int16_t>(bottom)};
+    if (columns[x].filled > 0) fills[x] = fill_of(columns[x], looks, height);
   }
   for (int y = 0; y < height; ++y) {
     Pixel* const line = pixels + y * stride;

@@ -41,6 +41,14 @@ int pixel_at(const TimeRange& range, core::Time t, int width);
 /// REQUIRES: at least a picosecond a pixel. Cost: for each pixel the search of where it ends among the spans, from where it begins; not of how many there are.
 void columns_of(const SpanRow& spans, const TimeRange& range, std::vector<Column>& columns);
 
+/// Which lines of a row of `height` lines a column fills, and with what.
+struct Fill {
+  Pixel colour = 0;
+  std::int16_t from = 0, to = 0;
+};
+/// REQUIRES: something is there.
+Fill fill_of(const Column& column, const SpanLooks& looks, int height);
+
 /// Draws columns into `height` lines of an image whose lines are `stride` pixels apart; only where something is.
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
                   int height);

@@ -20,19 +20,24 @@ constexpr int kIndent = 12;
 
 QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
 
-/// The picture's pixels and how lines of the layout become lines of it.
+/// The picture's pixels and how lines of the layout become lines of it. Or no pixels, but rectangles for a painter of shapes.
 class Canvas {
  public:
+  /// Shapes, at one unit a logical pixel.
+  Canvas(const Scene& scene, const QSize& size, QPainter& shapes)
+      : scene_(scene), scale_(1), size_(size), shapes_(&shapes), columns_(static_cast<std::size_t>(size.width())) {}
+
   Canvas(const Scene& scene, const QSize& size, qreal scale)
       : scene_(scene),
         scale_(scale),
         image_(QSize(std::max(1, static_cast<int>(std::lround(size.width() * scale))),
                      std::max(1, static_cast<int>(std::lround(size.height() * scale)))),
-               QImage::Format_RGB32) {
+               QImage::Format_RGB32),
+        size_(image_.size()) {
     image_.fill(scene.theme.background);
     pixels_ = reinterpret_cast<Pixel*>(image_.bits());
     stride_ = image_.bytesPerLine() / static_cast<qsizetype>(sizeof(Pixel));
-    columns_.resize(static_cast<std::size_t>(image_.width()));
+    columns_.resize(static_cast<std::size_t>(size_.width()));
   }
 
   QImage paint() {
@@ -43,6 +48,7 @@ class Canvas {
         if (lines[i].pinned == pinned) line(lines[i], i);
       }
     }
+    flush();
     image_.setDevicePixelRatio(scale_);
     return std::move(image_);
   }
@@ -51,10 +57,10 @@ class Canvas {
   void line(const Line& line, std::size_t number) {
     top_ = device(top_of_line(scene_, number));
     const int bottom = device(top_of_line(scene_, number) + line.height);
-    if (bottom <= 0 || top_ >= image_.height()) return;
+    if (bottom <= 0 || top_ >= size_.height()) return;
     height_ = bottom - top_;
     const Theme& theme = scene_.theme;
-    fill(0, image_.width(), 0, height_, line.is_group() ? theme.group : number % 2 ? theme.band : theme.background);
+    fill(0, size_.width(), 0, height_, line.is_group() ? theme.group : number % 2 ? theme.band : theme.background);
     switch (line.kind) {
       case Line::Kind::kSpans: return spans(scene_.trace.rows()[line.rows.front()].spans);
       case Line::Kind::kSteps: return steps();
@@ -72,20 +78,31 @@ class Canvas {
       for (SpanLook& look : looks) look.colour = blend(scene_.theme.background, look.colour, 0.25);
     }
     const int gap = device(kGap);
+    if (shapes_) return span_shapes(looks, gap, height_ - 2 * gap);
     clipped(gap, height_ - gap, [&](Pixel* first, int hidden, int height, int shown) {
       if (hidden == 0 && shown == height) return draw_columns(columns_, looks, first, stride_, height);
       // Cut by the window's edge: drawn whole beside it, then copied.
       std::vector<Pixel> beside(static_cast<std::size_t>(height) * columns_.size());
       for (int y = 0; y < shown; ++y) {
-        const auto to = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * image_.width();
+        const auto to = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * size_.width();
         std::copy_n(first + y * stride_, columns_.size(), to);
       }
-      draw_columns(columns_, looks, beside.data(), image_.width(), height);
+      draw_columns(columns_, looks, beside.data(), size_.width(), height);
       for (int y = 0; y < shown; ++y) {
-        const auto from = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * image_.width();
+        const auto from = beside.begin() + static_cast<std::ptrdiff_t>(hidden + y) * size_.width();
         std::copy_n(from, columns_.size(), first + y * stride_);
       }
     });
+  }
+
+  /// What draw_columns() fills, as few rectangles.
+  void span_shapes(const SpanLooks& looks, int gap, int height) {
+    for (std::size_t x = 0; x < columns_.size(); ++x) {
+      if (columns_[x].filled == 0) continue;
+      const Fill f = fill_of(columns_[x], looks, height);
+      const int at = static_cast<int>(x);
+      fill(at, at + 1, gap + f.from, gap + f.to, f.colour);
+    }
   }
 
   void steps() {
@@ -107,7 +124,7 @@ class Canvas {
     const double bin = static_cast<double>(link.bin_width.count());
     const double most = bin * static_cast<double>(link.bandwidth.count()) / 1e12;
     if (link.bins.empty() || bin <= 0 || most <= 0) return;
-    const int width = image_.width();
+    const int width = size_.width();
     const int room = height_ - device(kGap);
     for (int x = 0; x < width; ++x) {
       const double from = static_cast<double>(time_at(scene_.range, x, width).count()) / bin;
@@ -147,7 +164,7 @@ class Canvas {
   }
 
   void box(Time start, Time end, Pixel filled) {
-    const int width = image_.width();
+    const int width = size_.width();
     if (end <= scene_.range.from || start >= scene_.range.to) return;
     const int from = std::max(0, pixel_at(scene_.range, start, width));
     const int to = std::max(from + 1, pixel_at(scene_.range, end, width));
@@ -157,8 +174,26 @@ class Canvas {
 
   /// Pixels of the line at hand: from … to - 1, lines top … bottom - 1 counted from its top.
   void fill(int from, int to, int top, int bottom, Pixel filled) {
-    for (int y = std::max(0, top_ + top); y < std::min(image_.height(), top_ + bottom); ++y)
-      std::fill(pixels_ + y * stride_ + from, pixels_ + y * stride_ + std::min(to, image_.width()), filled);
+    if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
+    for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)
+      std::fill(pixels_ + y * stride_ + from, pixels_ + y * stride_ + std::min(to, size_.width()), filled);
+  }
+
+  /// Rectangles side by side of one colour are one.
+  void shape(const QRect& box, Pixel filled) {
+    if (shape_colour_ == filled && shape_.top() == box.top() && shape_.height() == box.height() &&
+        box.left() == shape_.left() + shape_.width()) {
+      shape_.setWidth(shape_.width() + box.width());
+      return;
+    }
+    flush();
+    shape_ = box;
+    shape_colour_ = filled;
+  }
+
+  void flush() {
+    if (shapes_ && !shape_.isEmpty()) shapes_->fillRect(shape_, colour(shape_colour_));
+    shape_ = {};
   }
 
   /// Calls with what is visible of the lines top … bottom - 1 of the line at hand.
@@ -167,7 +202,7 @@ class Canvas {
     const int first = top_ + top;
     const int height = bottom - top;
     const int hidden = std::clamp(-first, 0, height);
-    const int shown = std::clamp(image_.height() - first - hidden, 0, height - hidden);
+    const int shown = std::clamp(size_.height() - first - hidden, 0, height - hidden);
     if (shown > 0) draw(pixels_ + (first + hidden) * stride_, hidden, height, shown);
   }
 
@@ -176,6 +211,10 @@ class Canvas {
   const Scene& scene_;
   qreal scale_;
   QImage image_;
+  QSize size_;  ///< in device pixels
+  QPainter* shapes_ = nullptr;
+  QRect shape_;  ///< the last one, which may yet grow
+  Pixel shape_colour_ = 0;
   Pixel* pixels_ = nullptr;
   std::ptrdiff_t stride_ = 0;
   std::vector<Column> columns_;
@@ -367,6 +406,30 @@ void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis) {
   painter.restore();
 }
 
+static void paint_names_and_axis(QPainter& painter, const Scene& scene, const QSize& size) {
+  const QRect lines = lines_rect(size);
+  paint_names(painter, scene, QRect(0, lines.top(), Scene::kGutter, lines.height()));
+  paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis));
+}
+
+void paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size) {
+  painter.save();
+  painter.fillRect(QRect(QPoint(), size), colour(scene.theme.background));
+  painter.setClipRect(QRect(QPoint(), size), Qt::IntersectClip);
+  Canvas(scene, size, painter).paint();
+  painter.restore();
+}
+
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size) {
+  const QRect lines = lines_rect(size);
+  painter.save();
+  painter.translate(lines.topLeft());
+  paint_line_shapes(painter, scene, lines.size());
+  painter.restore();
+  paint_texts(painter, scene, lines);
+  paint_names_and_axis(painter, scene, size);
+}
+
 QImage paint_picture(const Scene& scene, const QSize& size, qreal scale) {
   QImage picture(size * scale, QImage::Format_RGB32);
   picture.setDevicePixelRatio(scale);
@@ -375,8 +438,7 @@ QImage paint_picture(const Scene& scene, const QSize& size, qreal scale) {
   const QRect lines = lines_rect(size);
   painter.drawImage(lines.topLeft(), paint_lines(scene, lines.size(), scale));
   paint_texts(painter, scene, lines);
-  paint_names(painter, scene, QRect(0, lines.top(), Scene::kGutter, lines.height()));
-  paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis));
+  paint_names_and_axis(painter, scene, size);
   return picture;
 }
 

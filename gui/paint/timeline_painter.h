@@ -30,10 +30,14 @@ int top_of_line(const Scene& scene, std::size_t i);
 /// All that is between the names and the right edge, without texts: spans, groups, loads, at `scale` device pixels a
 /// logical one. By scanlines, and so that ten million spans fit into a frame (see row_raster.h).
 QImage paint_lines(const Scene& scene, const QSize& size, qreal scale);
+/// The same as rectangles, for pictures that are not made of pixels.
+void paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size);
 /// What stands in spans that are wide enough, and in links.
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines);
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names);
 void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis);
+/// All of it, the lines as rectangles (for SVG).
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size);
 /// All of it: a picture as the window would show it.
 QImage paint_picture(const Scene& scene, const QSize& size, qreal scale);
 

@@ -22,6 +22,7 @@
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/overview_strip.h"
+#include "gui/widgets/picture_file.h"
 #include "gui/widgets/recent_files.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/timeline_actions.h"
@@ -110,8 +111,8 @@ void MainWindow::make_panels() {
 void MainWindow::make_actions() {
   const QString file = tr("&File"), help = tr("&Help");
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
-  actions_.add(file, "export-picture", tr("Export &picture (PNG)…"), QStringLiteral("Ctrl+E"), [this] {
-    export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png)")));
+  actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"), [this] {
+    export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png *.svg)")));
   });
   actions_.add(file, "export-numbers", tr("Export &numbers (CSV)…"), QStringLiteral("Ctrl+Shift+E"), [this] {
     export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
@@ -228,8 +229,9 @@ void MainWindow::tell_cursor(qint64 picoseconds) {
 }
 
 void MainWindow::export_picture(const QString& path) {
-  if (path.isEmpty() || !view_->trace()) return;
-  tell(view_->picture(view_->size(), 2).save(path) ? tr("wrote %1").arg(path) : tr("%1 cannot be written").arg(path));
+  if (path.isEmpty()) return;
+  const QString wrong = write_picture(*view_, path);
+  tell(wrong.isEmpty() ? tr("wrote %1").arg(path) : wrong);
 }
 
 void MainWindow::export_numbers(const QString& path) {

@@ -58,7 +58,17 @@ Scene TimelineView::scene() const {
 }
 
 QImage TimelineView::picture(const QSize& size, qreal scale) const {
-  return trace_ ? paint_picture(scene(), size, scale) : QImage();
+  if (!trace_) return {};
+  QImage picture = paint_picture(scene(), size, scale);
+  QPainter painter(&picture);
+  paint_overlays(painter, lines_rect(size));
+  return picture;
+}
+
+void TimelineView::paint_shapes(QPainter& painter, const QSize& size) const {
+  if (!trace_) return;
+  gui::paint_shapes(painter, scene(), size);
+  paint_overlays(painter, lines_rect(size));
 }
 
 std::vector<std::size_t> TimelineView::visible_rows() const {
@@ -309,9 +319,15 @@ void TimelineView::paintEvent(QPaintEvent*) {
   paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()));
   paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis));
   paint_overlays(painter, lines);
+  if (mouse_ && lines.contains(*mouse_)) {
+    QColor faint = QColor::fromRgb(theme_->faint_text);
+    faint.setAlpha(120);
+    painter.setPen(faint);
+    painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
+  }
 }
 
-void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) {
+void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {
   painter.save();
   painter.setClipRect(lines);
   const Scene shown = scene();
@@ -331,16 +347,10 @@ void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) {
     painter.setBrush(Qt::NoBrush);
     if (!box.isEmpty()) painter.drawRect(box);
   }
-  if (mouse_ && lines.contains(*mouse_)) {
-    QColor faint = QColor::fromRgb(theme_->faint_text);
-    faint.setAlpha(120);
-    painter.setPen(faint);
-    painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
-  }
   painter.restore();
   for (const Overlay* const overlay : overlays_) {
     painter.save();
-    painter.setClipRect(QRect(lines.left(), 0, lines.width(), height()));
+    painter.setClipRect(QRect(lines.left(), 0, lines.width(), lines.bottom() + 1));
     overlay->paint(painter, place);
     painter.restore();
   }

@@ -36,8 +36,10 @@ class TimelineView : public QWidget {
   /// The time under the mouse, else in the middle: what keys that need a place act on.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
-  /// What is to be seen now, as a picture.
+  /// What is to be seen now, with all that is painted over it but the mouse.
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
+  /// The same as rectangles, lines and texts.
+  void paint_shapes(QPainter& painter, const QSize& size) const;
   /// Rows whose lines are to be seen, groups that are closed with all that is in them.
   [[nodiscard]] std::vector<std::size_t> visible_rows() const;
 
@@ -105,7 +107,7 @@ class TimelineView : public QWidget {
   void repaint_lines();
   void place_scroll_bar();
   void step_along_path(int by);
-  void paint_overlays(QPainter& painter, const QRect& lines);
+  void paint_overlays(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;
   const Theme* theme_ = nullptr;

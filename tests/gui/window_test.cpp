@@ -19,6 +19,7 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/picture_file.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -353,6 +354,20 @@ TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
   press(Qt::Key_M);
   EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }") << "a file that is wrong is its owner's";
+}
+
+TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
+  const QString png = QString::fromStdString(folder_.file("a.png")),
+                svg = QString::fromStdString(folder_.file("a.svg"));
+  EXPECT_EQ(write_picture(view(), png), QStringLiteral("no timeline is open"));
+  open_small();
+  EXPECT_EQ(write_picture(view(), png), QString());
+  EXPECT_EQ(QImage(png).size(), view().size() * 2);
+  EXPECT_EQ(write_picture(view(), svg), QString());
+  const std::string text = folder_.read("a.svg");
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("<svg"), HasSubstr("worker 1"), HasSubstr("step 0"), HasSubstr("pack 0")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("<image"))) << "shapes, not pixels";
+  EXPECT_THAT(write_picture(view(), QStringLiteral("/nowhere/a.png")).toStdString(), HasSubstr("/nowhere/a.png"));
 }
 
 TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {

@@ -1,0 +1,45 @@
+#include "gui/widgets/picture_file.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+#include "gui/widgets/timeline_view.h"
+
+namespace tutti::gui {
+
+namespace {
+
+QByteArray svg_of(const TimelineView& view) {
+  QBuffer buffer;
+  QSvgGenerator svg;
+  svg.setOutputDevice(&buffer);
+  svg.setSize(view.size());
+  svg.setViewBox(QRect(QPoint(), view.size()));
+  svg.setTitle(QString::fromStdString(view.trace()->run().scenario));
+  svg.setDescription(QCoreApplication::translate("Picture", "Timeline, drawn by Tutti"));
+  QPainter painter(&svg);
+  view.paint_shapes(painter, view.size());
+  painter.end();
+  return buffer.data();
+}
+
+QByteArray png_of(const TimelineView& view) {
+  constexpr qreal kScale = 2;
+  QBuffer buffer;
+  view.picture(view.size(), kScale).save(&buffer, "PNG");
+  return buffer.data();
+}
+
+}  // namespace
+
+QString write_picture(const TimelineView& view, const QString& path) {
+  if (!view.trace()) return QCoreApplication::translate("Picture", "no timeline is open");
+  const QByteArray bytes = path.endsWith(QStringLiteral(".svg"), Qt::CaseInsensitive) ? svg_of(view) : png_of(view);
+  QSaveFile file(path);
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
+  return QCoreApplication::translate("Picture", "%1 cannot be written: %2").arg(path, file.errorString());
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,130 @@
+// What is painted, to the pixel: pictures kept in tests/data/window, at several zooms and in both themes, without texts, whose
+// pixels are the fonts' business. TUTTI_WRITE_PICTURES=1 writes them anew: look at them before they are committed.
+
+#include <gtest/gtest.h>
+
+#include <QGuiApplication>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/random.h"
+#include "core/scenario/library.h"
+#include "core/scenario/scenario.h"
+#include "core/timeline/writer.h"
+#include "gui/paint/timeline_painter.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Time;
+
+constexpr QSize kSize(320, 400);
+
+const Trace& trace() {
+  static const auto opened = [] {
+    const std::string folder = test::source_folder() + "/scenarios";
+    const auto scenario = core::load_scenario(folder + "/04_resnet50_ring.textproto", core::Library(folder));
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kSteps;
+    std::ostringstream out;
+    core::TimelineWriter writer(out);
+    if (!sim::Simulator().run(*scenario, record, {}, writer)) std::abort();
+    return *Trace::from_bytes(out.str(), "picture");
+  }();
+  return *opened;
+}
+
+/// Some open groups, closed ones, links, a pinned line.
+Layout layout() {
+  Layout lines(trace());
+  lines.open("worker 0/gpu1", false);
+  lines.open("worker 1", false);
+  lines.open("links", true);
+  lines.pin("worker 0/gpu0/packs", true);
+  return lines;
+}
+
+struct Sight {
+  const char* name;
+  TimeRange range;
+  int scroll = 0;
+  bool path_only = false;
+};
+
+std::vector<Sight> sights() {
+  const Time end = trace().length();
+  const Time ms = core::milliseconds(1);
+  return {{"all", {Time(), end}},
+          {"step", {ms * 116, ms * 233}},
+          {"packs", {ms * 40, ms * 90}, 60},
+          {"messages", {ms * 76, ms * 77}, 60},
+          {"path", {ms * 230, end}, 0, true},
+          {"links", {Time(), end}, 100'000}};  // as far down as it goes
+}
+
+std::string name_of(const Sight& sight, const Theme& theme) {
+  return std::string(sight.name) + (&theme == &dark_theme() ? "_dark" : "_light") + ".png";
+}
+
+TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
+  const std::filesystem::path folder = test::source_folder() + "/tests/data/window";
+  const Layout lines = layout();
+  for (const Theme* const theme : {&light_theme(), &dark_theme()}) {
+    for (const Sight& sight : sights()) {
+      const int scroll = std::min(sight.scroll, lines.height() - kSize.height());
+      const QImage now = paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1);
+      const QString path = QString::fromStdString((folder / name_of(sight, *theme)).string());
+      if (std::getenv("TUTTI_WRITE_PICTURES")) {
+        ASSERT_TRUE(now.save(path));
+      }
+      const QImage kept = QImage(path).convertToFormat(QImage::Format_RGB32);
+      ASSERT_EQ(kept.size(), now.size()) << path.toStdString();
+      int wrong = 0;
+      for (int y = 0; y < now.height(); ++y) {
+        for (int x = 0; x < now.width(); ++x) wrong += kept.pixel(x, y) != now.pixel(x, y);
+      }
+      EXPECT_EQ(wrong, 0) << "pixels differ from " << path.toStdString();
+    }
+  }
+}
+
+TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
+  core::Random random(5);
+  const Layout lines = layout();
+  for (int round = 0; round < 60; ++round) {
+    const auto share = [&] { return static_cast<std::int64_t>(random.below(1'000'000)); };
+    const Time from(trace().length().count() / 1'000'000 * share());
+    const Time length(std::max<std::int64_t>(1'000'000, trace().length().count() / (1 + share() % 5000)));
+    const Scene scene{
+        trace(), lines, dark_theme(), {from, from + length}, static_cast<int>(random.below(500)), random.below(2) == 0};
+    QImage shapes(kSize, QImage::Format_RGB32);
+    QPainter painter(&shapes);
+    paint_line_shapes(painter, scene, kSize);
+    painter.end();
+    ASSERT_EQ(shapes, paint_lines(scene, kSize, 1)) << "round " << round;
+  }
+}
+
+TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
+  const Layout lines = layout();
+  const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};
+  const QImage one = paint_lines(scene, kSize, 1), two = paint_lines(scene, kSize, 2);
+  ASSERT_EQ(two.size(), kSize * 2);
+  for (std::size_t i = 0; i < lines.lines().size() && lines.lines()[i].top < kSize.height(); ++i) {
+    const int y = lines.lines()[i].top;
+    EXPECT_EQ(one.pixel(0, y), two.pixel(0, 2 * y)) << lines.lines()[i].key;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::gui
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  const QGuiApplication app(argc, argv);
+  return RUN_ALL_TESTS();
+}
