@@ -1,9 +1,14 @@
 #include "gui/model/search.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace tutti::gui {
 
@@ -21,6 +26,22 @@ std::optional<std::int32_t> number(const std::string& text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return n;
+}
+
+/// "1.5ms" is 1.5 ms.
+std::optional<Time> duration(const std::string& text) {
+  struct Unit {
+    const char* name;
+    double picoseconds;
+  };
+  constexpr std::array<Unit, 6> kUnits{Unit{"ps", 1},   Unit{"ns", 1e3}, Unit{"us", 1e6},
+                                       Unit{"µs", 1e6}, Unit{"ms", 1e9}, Unit{"s", 1e12}};
+  double n = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), n);
+  const std::string name(rest, text.data() + text.size());
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& u) { return u.name == name; });
+  if (status != std::errc() || unit == kUnits.end() || !(n >= 0 && n * unit->picoseconds < 9e18)) return std::nullopt;
+  return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
 }
 
 /// Kinds with a word of their name that begins so; whole names win over parts ("send" is not "receive-send").
@@ -86,6 +107,10 @@ Query::Query(const std::string& text) {
     } else if (word == "pack") {
       about_pack = true;
       continue;
+    } else if (const auto time = duration(word.substr(1)); word[0] == '>' && time) {
+      at_least_ = *time;
+    } else if (word[0] == '<' && time) {
+      less_than_ = *time;
     } else if (const std::bitset<64> named = kinds_named(word); named.any()) {
       kinds |= named;
     } else {
@@ -94,6 +119,11 @@ Query::Query(const std::string& text) {
     about_pack = false;
   }
   kinds_ = kinds.any() ? kinds : std::bitset<64>().set();
+}
+
+std::string Query::lasting(Time at_least, Time less_than) {
+  return fmt::format(">{}us <{}us", static_cast<double>(at_least.count()) / 1e6,
+                     static_cast<double>(less_than.count()) / 1e6);
 }
 
 bool Query::takes_row(const Trace::Row& row) const {
@@ -121,13 +151,29 @@ std::optional<SpanId> find_previous(const Trace& trace, const Query& query, Time
   return nearest(trace, query, Way::kBack, [&](std::size_t r) { return trace.rows()[r].spans.first_from(from); });
 }
 
-std::int64_t count_found(const Trace& trace, const Query& query) {
-  std::int64_t count = 0;
+Durations durations_of(const Trace& trace, const Query& query) {
+  std::array<std::int64_t, 65> by_width{};
+  Durations all;
+  all.shortest = core::kNever;
   for (const Trace::Row& row : trace.rows()) {
     if (query.empty() || !query.takes_row(row)) continue;
-    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) count += query.takes(row.spans, i);
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
+      if (!query.takes(row.spans, i)) continue;
+      const Time duration = row.spans.duration(i);
+      ++by_width[std::bit_width(static_cast<std::uint64_t>(duration.count()))];
+      ++all.spans;
+      all.sum += duration;
+      all.shortest = std::min(all.shortest, duration);
+      all.longest = std::max(all.longest, duration);
+    }
   }
-  return count;
+  if (all.spans == 0) return {};
+  const auto width = [](Time t) { return std::bit_width(static_cast<std::uint64_t>(t.count())); };
+  for (auto w = static_cast<int>(width(all.shortest)); w <= static_cast<int>(width(all.longest)); ++w) {
+    const Time from = w == 0 ? Time() : Time(std::int64_t{1} << (w - 1));
+    all.bins.push_back({from, Time(std::int64_t{1} << std::min(w, 62)), by_width[static_cast<std::size_t>(w)]});
+  }
+  return all;
 }
 
 }  // namespace tutti::gui

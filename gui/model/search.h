@@ -8,22 +8,42 @@
 
 namespace tutti::gui {
 
-/// What spans are looked for: "pack 3", "receive", "send pack 12"; words that are neither narrow the rows down ("gpu1").
+/// What spans are looked for: "pack 3", "receive", "send pack 12"; how long they last: ">1ms", "<20us" (at least, less than);
+/// words that are none of that narrow the rows down ("gpu1").
 class Query {
  public:
   explicit Query(const std::string& text);
 
+  /// The words that stand for durations in a stretch: ">1.5us <3us".
+  static std::string lasting(core::Time at_least, core::Time less_than);
+
   [[nodiscard]] bool empty() const { return empty_; }
   [[nodiscard]] bool takes_row(const Trace::Row& row) const;
   [[nodiscard]] bool takes(const SpanRow& spans, SpanRow::Index i) const {
-    return kinds_[static_cast<std::size_t>(spans.kind(i)) % kinds_.size()] && (!pack_ || spans.pack(i) == *pack_);
+    return kinds_[static_cast<std::size_t>(spans.kind(i)) % kinds_.size()] && (!pack_ || spans.pack(i) == *pack_) &&
+           spans.duration(i) >= at_least_ && spans.duration(i) < less_than_;
   }
 
  private:
   bool empty_ = true;
   std::bitset<64> kinds_;  ///< by SpanKind
   std::optional<std::int32_t> pack_;
+  core::Time at_least_;
+  core::Time less_than_ = core::kNever;
   std::vector<std::string> row_words_;
+};
+
+/// How long the spans are that fit: counts by powers of two.
+struct Durations {
+  struct Bin {
+    core::Time from;  ///< at least; 0 with the shortest
+    core::Time to;    ///< less than
+    std::int64_t spans = 0;
+    bool operator==(const Bin&) const = default;
+  };
+  std::vector<Bin> bins;  ///< from the first that has spans to the last
+  std::int64_t spans = 0;
+  core::Time sum, shortest, longest;
 };
 
 /// The first span that fits and comes after `from` in order of time, then of rows; from the beginning again when there is
@@ -33,6 +53,7 @@ std::optional<SpanId> find_previous(const Trace& trace, const Query& query, cons
 /// The same from a moment on (before it).
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
-std::int64_t count_found(const Trace& trace, const Query& query);
+/// All that fit. Cost: linear in the spans.
+Durations durations_of(const Trace& trace, const Query& query);
 
 }  // namespace tutti::gui

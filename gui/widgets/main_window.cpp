@@ -17,6 +17,7 @@
 
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
+#include "gui/widgets/found_panel.h"
 #include "gui/widgets/help_dialog.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
@@ -94,7 +95,8 @@ void MainWindow::make_panels() {
   arrows_->setParent(view_);
   connect(arrows_, &MessageArrows::told, this, &MainWindow::tell);
   numbers_ = new NumbersPanel(*view_);
-  search_ = new SearchBar(*view_);
+  found_ = new FoundPanel;
+  search_ = new SearchBar(*view_, *found_);
   addToolBar(search_);
   connect(search_, &SearchBar::told, this, &MainWindow::tell);
   auto* const details = add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
@@ -104,6 +106,9 @@ void MainWindow::make_panels() {
   marks_ = new MarksPanel(*view_);
   auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
   marks->hide();
+  auto* const found = add_panel(tr("Found"), "found", found_, Qt::BottomDockWidgetArea);
+  found->hide();
+  connect(search_, &SearchBar::searched, found, &QDockWidget::show);
   connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
 }
@@ -211,6 +216,7 @@ void MainWindow::set_dark(bool dark) {
   const Theme& theme = dark ? dark_theme() : light_theme();
   view_->set_theme(theme);
   overview_->set_theme(theme);
+  found_->set_theme(theme);
   QPalette colours;
   if (dark) {
     colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));

@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class FoundPanel;
 class MarksPanel;
 class MessageArrows;
 class NumbersPanel;
@@ -70,6 +71,7 @@ class MainWindow : public QMainWindow {
   NumbersPanel* numbers_ = nullptr;
   MessageArrows* arrows_ = nullptr;
   MarksPanel* marks_ = nullptr;
+  FoundPanel* found_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
   bool dark_ = false;

@@ -4,16 +4,18 @@
 
 #include "gui/model/search.h"
 #include "gui/widgets/actions.h"
+#include "gui/widgets/found_panel.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
 
-SearchBar::SearchBar(TimelineView& view) : view_(view), search_(new QLineEdit), filter_(new QLineEdit) {
+SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
+    : view_(view), found_(found), search_(new QLineEdit), filter_(new QLineEdit) {
   setWindowTitle(tr("Search"));
   setObjectName(QStringLiteral("search"));
   setMovable(false);
   search_->setObjectName(QStringLiteral("find"));
-  search_->setPlaceholderText(tr("Find spans: pack 3, receive, update gpu1 …  (Ctrl+F, Enter finds the next)"));
+  search_->setPlaceholderText(tr("Find spans: pack 3, receive >1ms, update gpu1 …  (Ctrl+F, Enter finds the next)"));
   search_->setAccessibleName(tr("Find spans"));
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(tr("Only rows with …  (Ctrl+L)"));
@@ -24,6 +26,7 @@ SearchBar::SearchBar(TimelineView& view) : view_(view), search_(new QLineEdit), 
   addWidget(filter_);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
+  connect(&found_, &FoundPanel::narrowed, this, &SearchBar::narrow);
 }
 
 void SearchBar::add_actions(Actions& actions) {
@@ -55,9 +58,20 @@ void SearchBar::find(bool forward) {
     const TimeRange& seen = view_.view().range();
     found = forward ? find_next(*trace, query, seen.from) : find_previous(*trace, query, seen.to);
   }
+  const Durations durations = durations_of(*trace, query);
+  found_.show_durations(durations);
   if (!found) return emit told(tr("no span is “%1”").arg(search_->text()));
   view_.go_to(*found);
-  emit told(tr("%1 spans are “%2”").arg(count_found(*trace, query)).arg(search_->text()));
+  emit told(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
+  emit searched();
+}
+
+void SearchBar::narrow(core::Time at_least, core::Time less_than) {
+  QStringList words = search_->text().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  words.removeIf(
+      [](const QString& word) { return word.startsWith(QLatin1Char('<')) || word.startsWith(QLatin1Char('>')); });
+  words.append(QString::fromStdString(Query::lasting(at_least, less_than)));
+  find(words.join(QLatin1Char(' ')));
 }
 
 }  // namespace tutti::gui

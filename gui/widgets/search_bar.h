@@ -2,11 +2,14 @@
 
 #include <QToolBar>
 
+#include "core/base/units.h"
+
 class QLineEdit;
 
 namespace tutti::gui {
 
 class Actions;
+class FoundPanel;
 class TimelineView;
 
 /// Finds spans, and narrows the rows down.
@@ -14,8 +17,8 @@ class SearchBar : public QToolBar {
   Q_OBJECT
 
  public:
-  /// REQUIRES: the view outlives the bar.
-  explicit SearchBar(TimelineView& view);
+  /// Shows in `found` how long the spans are. REQUIRES: view and panel outlive the bar.
+  SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
   void find(bool forward);
@@ -23,11 +26,15 @@ class SearchBar : public QToolBar {
   void find(const QString& words);
 
  signals:
+  void searched();
   /// What came of it, for the status bar.
   void told(const QString& text);
 
  private:
+  void narrow(core::Time at_least, core::Time less_than);
+
   TimelineView& view_;
+  FoundPanel& found_;
   QLineEdit* search_;
   QLineEdit* filter_;
 };

@@ -16,6 +16,7 @@
 
 #include "core/schedule/step.h"
 #include "core/timeline/writer.h"
+#include "gui/widgets/found_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
@@ -296,6 +297,13 @@ TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("8 spans"));
   window_.actions_of().find(QStringLiteral("find-previous"))->trigger();
   EXPECT_EQ(*view().selected(), found[7]);
+  auto* const durations = window_.findChild<FoundPanel*>();
+  ASSERT_TRUE(durations && durations->isVisible());
+  ASSERT_EQ(durations->durations().bins.size(), 1u) << "all last 20 ms";
+  EXPECT_EQ(durations->durations().bins.front().spans, 8);
+  QTest::mouseClick(durations, Qt::LeftButton, {}, durations->bar(0).center());
+  EXPECT_THAT(window_.status_text().toStdString(),
+              HasSubstr("8 spans are “receive gpu1 >17179.869184us <34359.738368us”"));
 }
 
 TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {

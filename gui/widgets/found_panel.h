@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QWidget>
+
+#include "gui/model/search.h"
+#include "gui/paint/theme.h"
+
+namespace tutti::gui {
+
+/// How long the spans are that a search found: bars over durations, both axes logarithmic. A bar that is clicked, or chosen by the
+/// arrow keys and Enter, narrows the search down to it.
+class FoundPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit FoundPanel(QWidget* parent = nullptr);
+
+  void show_durations(const Durations& durations);
+  void set_theme(const Theme& theme);
+  [[nodiscard]] const Durations& durations() const { return durations_; }
+  /// Where the bar of durations().bins[i] is.
+  [[nodiscard]] QRect bar(std::size_t i) const;
+
+  [[nodiscard]] QSize sizeHint() const override { return {280, 160}; }
+
+ signals:
+  void narrowed(tutti::core::Time at_least, tutti::core::Time less_than);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  [[nodiscard]] int bin_under(const QPoint& point) const;
+  void choose(int bin);
+  void narrow();
+
+  Durations durations_;
+  const Theme* theme_;
+  int chosen_ = -1;
+};
+
+}  // namespace tutti::gui
