@@ -101,6 +101,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   core::StepRecord record = core::step_record(step, length_, end, longest);
   record.exposed = std::max(Time(), record.exposed);  // clocks of several machines are right to their bounds alone
   write_packs(step, parts, in_run);
+  peers_.begin_step();
+  for (const WorkerPart& part : parts) note_lanes(*part.result);
   for (std::size_t w = 0; w < parts.size(); ++w) {
     const proto::StepResult& part = *parts[w].result;
     for (int i = 0; i < part.track_size(); ++i) write_spans(part.track(i), part.spans(i), in_run[w]);
@@ -128,14 +130,35 @@ void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& p
   }
 }
 
-void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run) {
-  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker) return;
+std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
+  if (row.worker() < record_.first_worker || row.worker() > record_.last_worker) return std::nullopt;
   const auto key = std::tuple(row.kind(), row.worker(), std::string(row.device()), row.slot(), row.lane());
   const auto [known, fresh] = tracks_.try_emplace(key, static_cast<core::TrackId>(tracks_.size()));
   if (fresh) {
     sink_.track({known->second, static_cast<core::TrackKind>(row.kind()), row.worker(), std::string(row.device()),
                  row.slot(), row.lane()});
   }
+  return known->second;
+}
+
+/// On which track each lane's spans of each pack are, so that receivers can say who sent.
+void StepMerger::note_lanes(const proto::StepResult& part) {
+  for (int i = 0; i < part.track_size(); ++i) {
+    const proto::TrackInfo& row = part.track(i);
+    const auto track = track_of(row);
+    if (!track || row.kind() != static_cast<int>(core::TrackKind::kLane)) continue;
+    std::int32_t last = -1;
+    for (const std::int32_t pack : part.spans(i).pack()) {
+      if (pack != last) peers_.add(row.worker(), row.device(), row.lane(), pack, *track);
+      last = pack;
+    }
+  }
+}
+
+void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run) {
+  const auto track = track_of(row);
+  if (!track) return;
+  const bool lane = row.kind() == static_cast<int>(core::TrackKind::kLane);
   for (int i = 0; i < columns.start_ps_size(); ++i) {
     const std::int64_t start = columns.start_ps(i);
     core::Span span;
@@ -149,7 +172,8 @@ void StepMerger::write_spans(const proto::TrackInfo& row, const proto::SpanColum
     span.index = columns.index(i);
     span.bytes = core::Bytes(columns.bytes(i));
     if (span.start + span.duration < record_.from || span.start > record_.to) continue;
-    sink_.span(known->second, span);
+    if (lane) peers_.join(row.worker(), row.device(), row.lane(), span);
+    sink_.span(*track, span);
   }
 }
 

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "core/executor.h"
+#include "real/lane_peers.h"
 
 namespace tutti::proto {
 class SpanColumns;
@@ -31,7 +33,7 @@ class StepMerger {
   /// REQUIRES: scenario, record and sink outlive it.
   StepMerger(const core::Scenario& scenario, double time_scale, const core::RecordOptions& record,
              core::TimelineSink& sink)
-      : scenario_(scenario), time_scale_(time_scale), record_(record), sink_(sink) {}
+      : scenario_(scenario), time_scale_(time_scale), record_(record), sink_(sink), peers_(scenario) {}
 
   /// What is wrong with a part that came from a worker, in words; nothing if it can be merged.
   [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t step) const;
@@ -46,12 +48,16 @@ class StepMerger {
  private:
   using InRun = std::function<core::Time(std::int64_t)>;
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts, const std::vector<InRun>& in_run);
+  /// The row's track, told to the sink when it is new; nothing if its worker is not recorded.
+  std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
+  void note_lanes(const proto::StepResult& part);
   void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns, const InRun& in_run);
 
   const core::Scenario& scenario_;
   double time_scale_;
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
+  LanePeers peers_;
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId> tracks_;
   core::Time length_;
   std::int64_t origin_ns_ = 0;  ///< of our clock: when the batch began,

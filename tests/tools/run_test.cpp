@@ -119,6 +119,41 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   }
 }
 
+/// Who received from whom, of every step of every lane: where, training step, pack, step of the lane; and the sender's where and step.
+std::set<std::string> messages_in(const std::string& timeline) {
+  const auto read = core::TimelineReader::open(timeline);
+  if (!read) return {};
+  std::map<core::TrackId, std::string> names;
+  for (const core::Track& t : read->tracks()) names[t.id] = fmt::format("w{}/{} lane {}", t.worker, t.device, t.lane);
+  std::set<std::string> messages;
+  for (const auto& block : read->span_blocks()) {
+    const auto spans = read->read(block);
+    for (const core::Span& span : *spans) {
+      if (span.peer != core::kNoTrack)
+        messages.insert(fmt::format("{}, step {}, pack {}, {} from {}, {}", names[block.track], span.step, span.pack,
+                                    span.index, names[span.peer], span.peer_index));
+    }
+  }
+  return messages;
+}
+
+TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
+  for (const core::Algorithm algorithm : core::algorithms()) {
+    const TemporaryFolder folder;
+    const std::string name(core::to_string(algorithm));
+    // What comes first from anyone is known to the simulator alone.
+    if (name.find("pscpu") != std::string::npos || name.find("psgpu") != std::string::npos) continue;
+    const bool doubles = name.find("doubling") != std::string::npos;
+    const std::string file = folder.write("s.textproto", scenario("algorithm: \"" + name + "\"", doubles ? 2 : 3));
+    const std::string predicted = folder.file("predicted"), real = folder.file("real");
+    ASSERT_EQ(run_tutti({"simulate", file, "--record", "steps", "--timeline", predicted}).status, 0) << name;
+    ASSERT_EQ(run_tutti({"run", file, "--record", "steps", "--timeline", real}).status, 0) << name;
+    const std::set<std::string> expected = messages_in(predicted);
+    EXPECT_GT(expected.size(), 10u) << name;
+    EXPECT_EQ(messages_in(real), expected) << name;
+  }
+}
+
 TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   const TemporaryFolder folder;
   const Outcome ran = run_tutti(

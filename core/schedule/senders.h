@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace tutti::core {
+
+/// Who sends what a step receives: the k-th message that a lane sends to another is the k-th that is received there from it.
+class Senders {
+ public:
+  struct Sender {
+    Rank rank = 0;
+    Lane lane = 0;
+    std::int64_t step = 0;
+    bool operator==(const Sender&) const = default;
+  };
+
+  /// Cost: all steps of the schedule, in time and memory.
+  explicit Senders(const Schedule& schedule);
+
+  /// Nothing if the step receives nothing, or whatever comes first (kReceiveAny).
+  [[nodiscard]] std::optional<Sender> of(Rank rank, Lane lane, std::int64_t step) const;
+
+ private:
+  using LaneId = std::pair<Rank, Lane>;
+  using Connection = std::pair<LaneId, LaneId>;  ///< from, to
+  struct Receipt {
+    LaneId from;
+    std::size_t number = 0;  ///< of the messages on its connection
+  };
+  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps
+  std::map<LaneId, std::map<std::int64_t, Receipt>> received_;
+};
+
+}  // namespace tutti::core
