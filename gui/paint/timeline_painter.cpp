@@ -1,7 +1,10 @@
 #include "gui/paint/timeline_painter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,30 +30,22 @@ class Canvas {
   Canvas(const Scene& scene, const QSize& size, QPainter& shapes)
       : scene_(scene), scale_(1), size_(size), shapes_(&shapes), columns_(static_cast<std::size_t>(size.width())) {}
 
-  Canvas(const Scene& scene, const QSize& size, qreal scale)
+  /// Pixels of an image that others may paint other lines of. REQUIRES: the image stays where it is.
+  Canvas(const Scene& scene, QImage& image, qreal scale)
       : scene_(scene),
         scale_(scale),
-        image_(QSize(std::max(1, static_cast<int>(std::lround(size.width() * scale))),
-                     std::max(1, static_cast<int>(std::lround(size.height() * scale)))),
-               QImage::Format_RGB32),
-        size_(image_.size()) {
-    image_.fill(scene.theme.background);
-    pixels_ = reinterpret_cast<Pixel*>(image_.bits());
-    stride_ = image_.bytesPerLine() / static_cast<qsizetype>(sizeof(Pixel));
-    columns_.resize(static_cast<std::size_t>(size_.width()));
-  }
+        size_(image.size()),
+        pixels_(reinterpret_cast<Pixel*>(image.bits())),
+        stride_(image.bytesPerLine() / static_cast<qsizetype>(sizeof(Pixel))),
+        columns_(static_cast<std::size_t>(image.width())) {}
 
-  QImage paint() {
+  /// Lines that are pinned (that are not), each that `next` gives out.
+  void paint(bool pinned, std::atomic<std::size_t>& next) {
     const auto& lines = scene_.layout.lines();
-    // Pinned lines last: the others scroll beneath them.
-    for (const bool pinned : {false, true}) {
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (lines[i].pinned == pinned) line(lines[i], i);
-      }
+    for (std::size_t i = next++; i < lines.size(); i = next++) {
+      if (lines[i].pinned == pinned) line(lines[i], i);
     }
     flush();
-    image_.setDevicePixelRatio(scale_);
-    return std::move(image_);
   }
 
  private:
@@ -210,7 +205,6 @@ class Canvas {
 
   const Scene& scene_;
   qreal scale_;
-  QImage image_;
   QSize size_;  ///< in device pixels
   QPainter* shapes_ = nullptr;
   QRect shape_;  ///< the last one, which may yet grow
@@ -262,29 +256,38 @@ void span_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::
   }
 }
 
-/// Many short spans of one kind side by side have its name together.
+/// The kind that fills most of a stretch of time, if one does and its spans are short; else -1.
+int filled_with(const SpanRow& spans, const TimeRange& stretch, Time wide) {
+  const SpanRow::Index first = spans.first_from(stretch.from), end = spans.first_from(stretch.to, first);
+  if (first == end || 2 * spans.busy(stretch.from, stretch.to, first, end).count() < stretch.length().count())
+    return -1;
+  const SpanRow::Index longest = spans.longest(first, end);
+  return spans.duration(longest) < wide ? spans.kind(longest) : -1;
+}
+
+/// Many short spans of one kind side by side have its name together. Looked for in stretches of some pixels, as looking at each
+/// pixel would cost as much as drawing it.
 void run_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::size_t row, int top, int height) {
-  constexpr int kRun = 60;
+  constexpr int kRun = 60, kStretch = 15;
   const SpanRow& spans = scene.trace.rows()[row].spans;
-  std::vector<Column> columns(static_cast<std::size_t>(lines.width()));
-  columns_of(spans, scene.range, columns);
-  for (std::size_t x = 0, next = 0; x < columns.size(); x = next) {
-    for (next = x + 1; next < columns.size() && columns[next].kind == columns[x].kind &&
-                       columns[next].filled > Column::kFull / 2 && columns[x].filled > 0;) {
-      ++next;
+  const Time wide(scene.range.length().count() / lines.width() * kNarrowText);
+  const auto kind_at = [&](int x) {
+    const int end = std::min(x + kStretch, lines.width());
+    if (x >= end) return -1;
+    return filled_with(spans, {time_at(scene.range, x, lines.width()), time_at(scene.range, end, lines.width())}, wide);
+  };
+  int kind = kind_at(0);
+  for (int x = 0; x < lines.width();) {
+    int end = x + kStretch, next = kind_at(end);
+    for (; kind >= 0 && next == kind; next = kind_at(end)) end += kStretch;
+    if (kind >= 0 && end - x >= kRun) {
+      const Pixel under = scene.theme.spans[static_cast<std::size_t>(kind) % 64].colour;
+      const QRect box(lines.left() + x + 4, lines.top() + top, std::min(end, lines.width()) - x - 8, height);
+      text_in(painter, box, core::span_name(kind),
+              scene.path_only ? colour(scene.theme.faint_text) : colour(text_on(under)), Qt::AlignCenter);
     }
-    if (next - x < kRun) continue;
-    const Time from = time_at(scene.range, static_cast<int>(x), lines.width());
-    const Time to = time_at(scene.range, static_cast<int>(next), lines.width());
-    const SpanRow::Index first = spans.first_from(from), end = spans.first_from(to, first);
-    const Time wide(scene.range.length().count() / lines.width() * kNarrowText);
-    if (end - first < 3 || spans.duration(spans.longest(first, end)) >= wide) continue;
-    const int kind = columns[x].kind;
-    const Pixel under = scene.theme.spans[static_cast<std::size_t>(kind) % 64].colour;
-    text_in(painter,
-            QRect(lines.left() + static_cast<int>(x) + 4, lines.top() + top, static_cast<int>(next - x) - 8, height),
-            core::span_name(kind), scene.path_only ? colour(scene.theme.faint_text) : colour(text_on(under)),
-            Qt::AlignCenter);
+    x = end;
+    kind = next;
   }
 }
 
@@ -308,7 +311,24 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
   return core::span_name(kind);
 }
 
-QImage paint_lines(const Scene& scene, const QSize& size, qreal scale) { return Canvas(scene, size, scale).paint(); }
+/// Lines share no pixel, so each core takes the next one; those that are pinned come last: the others scroll beneath them.
+QImage paint_lines(const Scene& scene, const QSize& size, qreal scale) {
+  const auto device = [scale](int logical) { return std::max(1, static_cast<int>(std::lround(logical * scale))); };
+  QImage image(device(size.width()), device(size.height()), QImage::Format_RGB32);
+  image.fill(scene.theme.background);
+  std::vector<Canvas> canvases;
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+  for (unsigned core = 0; core < cores; ++core) canvases.emplace_back(scene, image, scale);
+  for (const bool pinned : {false, true}) {
+    std::atomic<std::size_t> next{0};
+    std::vector<std::jthread> others;
+    for (unsigned core = 1; core < cores && !pinned; ++core)
+      others.emplace_back([&, core] { canvases[core].paint(pinned, next); });
+    canvases.front().paint(pinned, next);
+  }
+  image.setDevicePixelRatio(scale);
+  return image;
+}
 
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
   painter.save();
@@ -416,7 +436,11 @@ void paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size)
   painter.save();
   painter.fillRect(QRect(QPoint(), size), colour(scene.theme.background));
   painter.setClipRect(QRect(QPoint(), size), Qt::IntersectClip);
-  Canvas(scene, size, painter).paint();
+  Canvas canvas(scene, size, painter);
+  for (const bool pinned : {false, true}) {
+    std::atomic<std::size_t> next{0};
+    canvas.paint(pinned, next);
+  }
   painter.restore();
 }
 
