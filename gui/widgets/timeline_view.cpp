@@ -158,20 +158,25 @@ void TimelineView::go_to(const SpanId& span) {
     show_range({middle - Time(length.count() / 2), middle + Time(length.count() / 2)});
   }
   const std::size_t line = layout_.line_of_row(span.row);
-  if (line < layout_.lines().size() && !layout_.lines()[line].pinned) {
-    const Line& there = layout_.lines()[line];
-    const int room = lines_rect(size()).height();
-    if (there.top - layout_.pinned_height() < scroll_bar_->value()) {
-      scroll_bar_->setValue(there.top - layout_.pinned_height());
-    } else if (there.bottom() > scroll_bar_->value() + room) {
-      scroll_bar_->setValue(there.bottom() - room);
-    }
-  }
+  scroll_to(line);
+  if (line < layout_.lines().size()) line_at_hand_ = layout_.lines()[line].key;
   select(span);
 }
 
+void TimelineView::scroll_to(std::size_t line) {
+  if (line >= layout_.lines().size() || layout_.lines()[line].pinned) return;
+  const Line& there = layout_.lines()[line];
+  const int room = lines_rect(size()).height();
+  if (there.top - layout_.pinned_height() < scroll_bar_->value()) {
+    scroll_bar_->setValue(there.top - layout_.pinned_height());
+  } else if (there.bottom() > scroll_bar_->value() + room) {
+    scroll_bar_->setValue(there.bottom() - room);
+  }
+}
+
 void TimelineView::select_next() {
-  if (!trace_ || !selected_) return;
+  if (!trace_) return;
+  if (!selected_) return walk_lines(1);
   if (selected_->index + 1 < trace_->rows()[selected_->row].spans.size()) go_to({selected_->row, selected_->index + 1});
 }
 
@@ -254,6 +259,46 @@ void TimelineView::pin_or_unpin() {
   lines_have_changed();
 }
 
+/// Of the row, the span that covers the middle of the selected one, else the middle of the view; else the next, else the last.
+std::optional<SpanId> TimelineView::nearest_span(std::size_t row) const {
+  const SpanRow& spans = trace_->rows()[row].spans;
+  if (spans.size() == 0) return std::nullopt;
+  Time from = view_.range().from, to = view_.range().to;
+  if (selected_) {
+    const SpanRow& of = trace_->rows()[selected_->row].spans;
+    from = of.start(selected_->index), to = of.end(selected_->index);
+  }
+  const Time middle = from + Time((to - from).count() / 2);
+  const SpanRow::Index there = spans.at(middle);
+  return SpanId{row, there < spans.size() ? there : std::min(spans.first_from(middle), spans.size() - 1)};
+}
+
+void TimelineView::walk_lines(int by) {
+  const auto& lines = layout_.lines();
+  if (!trace_ || lines.empty()) return;
+  const auto at_hand =
+      std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == line_at_hand_; });
+  const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(lines.size()) - 1;
+  std::ptrdiff_t next = at_hand == lines.end() ? (by > 0 ? 0 : last) : (at_hand - lines.begin()) + by;
+  next = std::clamp(next, std::ptrdiff_t{0}, last);
+  const auto line = static_cast<std::size_t>(next);
+  line_at_hand_ = lines[line].key;
+  scroll_to(line);
+  if (lines[line].kind == Line::Kind::kSpans) {
+    if (const auto span = nearest_span(lines[line].rows.front())) go_to(*span);
+  }
+  setAccessibleDescription(QString::fromStdString(line_at_hand_));
+  update();
+}
+
+void TimelineView::open_or_close() {
+  const auto& lines = layout_.lines();
+  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == line_at_hand_; });
+  if (line == lines.end() || !line->is_group()) return;
+  layout_.open(line_at_hand_, !line->open);
+  lines_have_changed();
+}
+
 void TimelineView::lines_have_changed() {
   place_scroll_bar();
   repaint_lines();
@@ -318,12 +363,23 @@ void TimelineView::paintEvent(QPaintEvent*) {
   paint_texts(painter, scene(), lines);
   paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()));
   paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis));
+  paint_line_at_hand(painter, lines);
   paint_overlays(painter, lines);
   if (mouse_ && lines.contains(*mouse_)) {
     QColor faint = QColor::fromRgb(theme_->faint_text);
     faint.setAlpha(120);
     painter.setPen(faint);
     painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
+  }
+}
+
+/// A bar beside its name.
+void TimelineView::paint_line_at_hand(QPainter& painter, const QRect& lines) const {
+  for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
+    const Line& line = layout_.lines()[i];
+    const int top = lines.top() + top_of_line(scene(), i);
+    if (line.key == line_at_hand_ && top + line.height > lines.top())
+      painter.fillRect(QRect(0, top, 3, line.height), QColor::fromRgb(theme_->selection));
   }
 }
 

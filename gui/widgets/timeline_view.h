@@ -74,6 +74,10 @@ class TimelineView : public QWidget {
   void open_all();
   void close_all();
   void pin_or_unpin();
+  /// To the line `by` lines further down: it is at hand then, and of its spans the one nearest to the selected one's time is selected.
+  void walk_lines(int by);
+  /// Opens the group at hand, or closes it.
+  void open_or_close();
 
  signals:
   void view_changed();
@@ -106,8 +110,11 @@ class TimelineView : public QWidget {
   void lines_have_changed();
   void repaint_lines();
   void place_scroll_bar();
+  void scroll_to(std::size_t line);
+  [[nodiscard]] std::optional<SpanId> nearest_span(std::size_t row) const;
   void step_along_path(int by);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
+  void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;
   const Theme* theme_ = nullptr;
@@ -119,7 +126,7 @@ class TimelineView : public QWidget {
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
   std::optional<TimeRange> range_;
-  std::string line_at_hand_;  ///< key of the line last clicked on
+  std::string line_at_hand_;  ///< key of the line last clicked on or walked to
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;
   bool space_held_ = false;

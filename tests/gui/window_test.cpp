@@ -253,6 +253,25 @@ TEST_F(Window, DraggingSelectsARangeWithAltItZoomsWithTheMiddleButtonItMoves) {
   EXPECT_LT(core::to_ms(view().view().range().from), 1);
 }
 
+TEST_F(Window, TheKeyboardAloneReachesEveryRowAndGroup) {
+  open_small();
+  view().setFocus();
+  press(Qt::Key_Plus, Qt::ControlModifier);
+  std::set<std::size_t> rows;
+  const std::size_t lines = view().layout_of_lines().lines().size();
+  for (std::size_t i = 0; i < lines; ++i) {
+    press(Qt::Key_Down);
+    if (view().selected()) rows.insert(view().selected()->row);
+  }
+  EXPECT_EQ(rows.size(), view().trace()->rows().size());
+  for (std::size_t i = 0; i < lines; ++i) press(Qt::Key_Up);
+  for (int i = 0; i < 3; ++i) press(Qt::Key_Down);  // steps, path, worker 0, its first device
+  press(Qt::Key_E);
+  EXPECT_LT(view().layout_of_lines().lines().size(), lines) << "worker 0/gpu0 is closed";
+  press(Qt::Key_E);
+  EXPECT_EQ(view().layout_of_lines().lines().size(), lines);
+}
+
 TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
   open_small();
   const auto has = [&](const std::string& key) {
