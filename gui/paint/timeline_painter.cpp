@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "gui/model/link_load.h"
 
 namespace tutti::gui {
 
@@ -114,26 +115,14 @@ class Canvas {
     }
   }
 
-  /// How full a link is, by pixel: its bytes of that time beside those that it could carry.
   void load(const core::LinkRecord& link) {
-    const double bin = static_cast<double>(link.bin_width.count());
-    const double most = bin * static_cast<double>(link.bandwidth.count()) / 1e12;
-    if (link.bins.empty() || bin <= 0 || most <= 0) return;
-    const int width = size_.width();
     const int room = height_ - device(kGap);
-    for (int x = 0; x < width; ++x) {
-      const double from = static_cast<double>(time_at(scene_.range, x, width).count()) / bin;
-      const double to = static_cast<double>(time_at(scene_.range, x + 1, width).count()) / bin;
-      double bytes = 0;
-      const auto last = std::min(link.bins.size(), static_cast<std::size_t>(std::ceil(to)));
-      for (auto b = static_cast<std::size_t>(from); b < last; ++b) {
-        const double begin = static_cast<double>(b);
-        bytes += static_cast<double>(link.bins[b]) * (std::min(to, begin + 1) - std::max(from, begin));
-      }
-      if (bytes <= 0) continue;
-      const double share = std::min(1.0, bytes / (most * (to - from)));
+    for (int x = 0; x < size_.width(); ++x) {
+      const Time from = time_at(scene_.range, x, size_.width()), to = time_at(scene_.range, x + 1, size_.width());
+      const double share = load_of(link, from, to);
+      if (share <= 0) continue;
       const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
-      fill(x, x + 1, height_ - lines, height_, share > 0.95 ? scene_.theme.full_load : scene_.theme.load);
+      fill(x, x + 1, height_ - lines, height_, share > kFullLoad ? scene_.theme.full_load : scene_.theme.load);
     }
   }
 
