@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tutti::gui {
 
 using core::Time;
@@ -30,6 +32,12 @@ void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
   const Wide moved = std::min<Wide>(passed / kParts, range.to.count() - std::min(range.to, moment_).count());
   moment_ = std::max(range.from, moment_ + Time(static_cast<std::int64_t>(moved)));
   if (moment_ >= range.to) playing_ = false;
+}
+
+std::string moment_text(Time t, const TimeRange& range) {
+  int digits = 1;
+  for (std::int64_t least = 100'000'000; digits < 9 && least > range.length().count() / 1000; least /= 10) ++digits;
+  return fmt::format("{:.{}f} ms", core::to_ms(t), digits);
 }
 
 Time next_event(const Trace& trace, const std::vector<std::size_t>& rows, Time t) {

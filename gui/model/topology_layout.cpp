@@ -11,13 +11,13 @@ namespace {
 
 using Kind = Topology::Kind;
 
-constexpr double kDeviceWidth = 62, kDeviceHeight = 40, kOtherWidth = 52, kOtherHeight = 18;
-constexpr double kGap = 14;     ///< between nodes of a row
-constexpr double kRowGap = 34;  ///< between rows of nodes: links are seen there
+constexpr double kDeviceWidth = 50, kDeviceHeight = 40, kOtherWidth = 46, kOtherHeight = 18;
+constexpr double kGap = 9;      ///< between nodes of a row
+constexpr double kRowGap = 36;  ///< between rows of nodes: links are seen there
 constexpr double kPadding = 12, kTitle = 16;
-constexpr double kBoxGap = 26, kBar = 18, kBarGap = 24;
-constexpr double kWidest = 9, kNarrowest = 1.6;
-constexpr double kArcShare = 0.16, kLeastArc = 12, kMostArc = 48;
+constexpr double kBoxGap = 26, kBar = 18, kBarGap = 24, kTrunk = 12;
+constexpr double kWidest = 7, kNarrowest = 1.6;
+constexpr double kArcShare = 0.17, kLeastArc = 14, kMostArc = 64;
 constexpr int kRows = 5;
 
 int row_of(Kind kind) {
@@ -213,6 +213,7 @@ class Layouter {
       layout_.bounds.height = std::max(layout_.bounds.height, box.bottom());
     }
     if (!network_) return;
+    layout_.trunk = layout_.network.empty() ? 0 : layout_.network.front().x - kTrunk;
     if (layout_.network.empty()) layout_.network.push_back({0, 0, cell_width_, kBar});
     layout_.nodes[*network_] = layout_.network.front();
   }
@@ -350,10 +351,30 @@ Point along(const Line2& line, double share) {
   return line.back();
 }
 
-Line2 joined(const std::vector<const Line2*>& lines) {
-  Line2 whole;
-  for (const Line2* line : lines) whole.insert(whole.end(), line->begin(), line->end());
-  return whole;
+Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
+  Line2 way;
+  // The bar that a point is at the edge of.
+  const auto bar_at = [&](const Point& p) -> const Box* {
+    for (const Box& bar : layout.network) {
+      if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1) return &bar;
+    }
+    return nullptr;
+  };
+  for (const std::size_t link : links) {
+    const Line2& line = layout.links[link];
+    const Box* const from = way.empty() ? nullptr : bar_at(way.back());
+    const Box* const to = from ? bar_at(line.front()) : nullptr;
+    if (from && to) {
+      way.push_back({way.back().x, from->centre().y});
+      if (from != to) {
+        way.push_back({layout.trunk, from->centre().y});
+        way.push_back({layout.trunk, to->centre().y});
+      }
+      way.push_back({line.front().x, to->centre().y});
+    }
+    way.insert(way.end(), line.begin(), line.end());
+  }
+  return way;
 }
 
 }  // namespace tutti::gui

@@ -35,6 +35,7 @@ struct TopologyLayout {
   };
   std::vector<Worker> workers;
   std::vector<Box> network;  ///< the network's bars; nodes[] has the first
+  double trunk = 0;          ///< x of what joins them
   std::vector<Line2> links;  ///< their middle; the two directions of a link run side by side
   std::vector<double> widths;
   Box bounds;
@@ -45,7 +46,7 @@ TopologyLayout lay_out(const Topology& topology, double aspect);
 
 /// The point so far along, 0 … 1 of its length. REQUIRES: not empty.
 Point along(const Line2& line, double share);
-/// Lines one behind the other, joined.
-Line2 joined(const std::vector<const Line2*>& lines);
+/// The way over links one behind the other; through the network along its bars, and what joins them.
+Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
 
 }  // namespace tutti::gui

@@ -23,9 +23,10 @@ bool sends_only(StepKind kind) { return kind == StepKind::kSend || kind == StepK
 }  // namespace
 
 double Transfer::progress(Time t) const {
-  const Time way = taken - moves;
-  if (t <= moves || way.count() == 0) return 0;
-  return static_cast<double>((t - moves).count()) / static_cast<double>(way.count());
+  const Time arrives = awaited > left ? std::max(left, moves) : taken;
+  if (t >= arrives) return 1;
+  if (t <= moves) return 0;
+  return static_cast<double>((t - moves).count()) / static_cast<double>((arrives - moves).count());
 }
 
 std::int32_t Traffic::device(std::int32_t worker, const std::string& name) const {
@@ -249,6 +250,10 @@ Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t ste
   if (segment == segments_.end()) return {};
   const std::size_t at = segment->second.position(index);
   return at < segment->second.senders.size() ? segment->second.senders[at] : Sender{};
+}
+
+std::vector<NamedCounter> counters_of(const Traffic& traffic) {
+  return {{"bytes in flight", &traffic.bytes_in_flight(), true}, {"queue depth", &traffic.queue_depth(), false}};
 }
 
 }  // namespace tutti::gui

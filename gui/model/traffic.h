@@ -34,7 +34,7 @@ struct Transfer {
   std::int64_t to_index = 0;  ///< the receiving step's
   core::Bytes bytes;
 
-  /// Where on its way it is, 0 … 1. REQUIRES: sent ≤ t < taken.
+  /// Where on its way it is, 0 … 1; 1 once it has left its sender and nobody has come to take it. REQUIRES: sent ≤ t < taken.
   [[nodiscard]] double progress(core::Time t) const;
   [[nodiscard]] bool waits(core::Time t) const { return (t >= sent && t < moves) || (t >= left && t < awaited); }
 };
@@ -110,6 +110,14 @@ class Traffic {
   std::vector<std::vector<core::Time>> last_taken_;  ///< [0]: of each 16 messages; [1]: of each 16 of those; …
   Counter bytes_in_flight_, queue_depth_;
 };
+
+/// The counters of a run, as the timeline shows them.
+struct NamedCounter {
+  std::string name;
+  const Counter* counter = nullptr;
+  bool bytes = false;  ///< else a number of messages
+};
+std::vector<NamedCounter> counters_of(const Traffic& traffic);
 
 /// The device of each rank of a pack's collective, as Traffic counts them; -1: it has no spans.
 /// Empty: more ranks than the window follows, or several ranks on one device, whose lanes a timeline does not tell apart.
