@@ -55,11 +55,10 @@ std::size_t Traffic::Segment::position(std::int64_t index) const {
   return found == indices.end() || *found != index ? indices.size() : static_cast<std::size_t>(found - indices.begin());
 }
 
-core::Expected<std::shared_ptr<const Traffic>> Traffic::read(const Trace& trace, const core::Scenario* plan,
-                                                             const std::atomic<bool>* cancel) {
+core::Expected<std::shared_ptr<const Traffic>> Traffic::read(const Trace& trace, const std::atomic<bool>* cancel) {
   std::shared_ptr<Traffic> traffic(new Traffic);
   if (auto read = traffic->read_steps(trace, cancel); !read) return tl::make_unexpected(read.error());
-  traffic->join(plan);
+  traffic->join();
   traffic->count();
   return traffic;
 }
@@ -112,52 +111,17 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
   return {};
 }
 
-void Traffic::join(const core::Scenario* plan) {
-  std::map<std::int32_t, std::pair<std::unique_ptr<Senders>, std::vector<std::int32_t>>> packs;
-  for (auto& [key, segment] : segments_) {
-    const std::int32_t pack = std::get<3>(key);
-    const Senders* senders = nullptr;
-    const std::vector<std::int32_t>* ranks = nullptr;
-    const bool planned = plan && pack >= 0 && static_cast<std::size_t>(pack) < plan->plan.packs.size();
-    const bool unknown = std::any_of(segment.senders.begin(), segment.senders.end(),
-                                     [](const Sender& sender) { return sender.device < 0; });
-    if (planned && unknown) {
-      auto& [known, devices] = packs[pack];
-      if (!known) {
-        const core::Collective& collective = plan->plan.packs[static_cast<std::size_t>(pack)].collective;
-        devices = devices_of_ranks(collective, *this);
-        if (!devices.empty()) known = std::make_unique<Senders>(*collective.schedule);
-      }
-      senders = known.get();
-      ranks = &devices;
+void Traffic::join() {
+  for (const auto& [key, segment] : segments_) {
+    for (std::size_t i = 0; i < segment.indices.size(); ++i) {
+      const auto kind = static_cast<StepKind>(segment.kinds[i]);
+      if (segment.kinds[i] <= static_cast<int>(StepKind::kSwitchReduce) &&
+          (receives(kind) || kind == StepKind::kSwitchReduce))
+        add_message(key, segment, i);
     }
-    static const std::vector<std::int32_t> kNone;
-    join_segment(key, segment, senders, ranks ? *ranks : kNone);
   }
   std::stable_sort(transfers_.begin(), transfers_.end(),
                    [](const Transfer& a, const Transfer& b) { return a.sent < b.sent; });
-}
-
-void Traffic::join_segment(const Key& key, Segment& segment, const Senders* senders,
-                           const std::vector<std::int32_t>& devices) {
-  const auto rank = std::find(devices.begin(), devices.end(), std::get<0>(key));
-  for (std::size_t i = 0; i < segment.indices.size(); ++i) {
-    const int kind = segment.kinds[i];
-    if (kind > static_cast<int>(StepKind::kSwitchReduce)) continue;
-    const auto step = static_cast<StepKind>(kind);
-    if (!receives(step) && step != StepKind::kSwitchReduce) continue;
-    if (step == StepKind::kSwitchReduce) {
-      segment.senders[i] = {std::get<0>(key), std::get<1>(key)};
-    } else if (segment.senders[i].device < 0 && senders && rank != devices.end()) {
-      const auto own = static_cast<core::Rank>(rank - devices.begin());
-      const StepOfLane sender = senders->of(own, std::get<1>(key), segment.indices[i]);
-      if (sender.rank >= 0) {
-        segment.senders[i] = {devices[static_cast<std::size_t>(sender.rank)], sender.lane};
-        segment.sender_indices[i] = sender.index;
-      }
-    }
-    add_message(key, segment, i);
-  }
 }
 
 void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i) {
@@ -169,7 +133,8 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
   message.step = step;
   message.pack = pack;
   message.bytes = segment.bytes[i];
-  message.from = segment.senders[i].device;
+  const bool in_switch = segment.kinds[i] == static_cast<int>(StepKind::kSwitchReduce);
+  message.from = in_switch ? device : segment.senders[i].device;
   message.awaited = segment.starts[i];
   const Time seen = segment.began[i];
   message.taken = segment.ends[i];

@@ -51,9 +51,8 @@ class Traffic {
   /// More steps than that are not gone through: at most 1 GB of memory.
   static constexpr std::int64_t kMostSteps = 8'000'000;
 
-  /// `plan`: tells who sent what where the timeline does not (real runs); may be null.
   /// ERRORS: more than kMostSteps; the file has changed since; cancelled (kRun).
-  static core::Expected<std::shared_ptr<const Traffic>> read(const Trace& trace, const core::Scenario* plan,
+  static core::Expected<std::shared_ptr<const Traffic>> read(const Trace& trace,
                                                              const std::atomic<bool>* cancel = nullptr);
 
   [[nodiscard]] const std::vector<Device>& devices() const { return devices_; }
@@ -98,8 +97,7 @@ class Traffic {
   using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;  ///< device, lane, step, pack
 
   core::Expected<void> read_steps(const Trace& trace, const std::atomic<bool>* cancel);
-  void join(const core::Scenario* plan);
-  void join_segment(const Key& key, Segment& segment, const Senders* senders, const std::vector<std::int32_t>& ranks);
+  void join();
   void add_message(const Key& key, const Segment& segment, std::size_t i);
   void count();
 

@@ -32,6 +32,12 @@ class Writer {
     }
     x_ += 27;
   }
+  void small_dot() {
+    painter_.setPen(QPen(colour(theme_.text), 1));
+    painter_.setBrush(colour(theme_.faint_text));
+    painter_.drawEllipse(QRectF(x_, y_ - 3, 6, 6));
+    x_ += 11;
+  }
   void dot(bool waits) {
     const Pixel strong = theme_.spans[core::SpanKind::kPackInFlight].colour;
     painter_.setPen(QPen(colour(waits ? strong : theme_.text), waits ? 2 : 1));
@@ -90,7 +96,9 @@ void TopologyLegend::paintEvent(QPaintEvent*) {
     links.word(tr("loaded"));
     links.line(load_colour(*theme_, 1), 6, true);
     links.word(tr("full"));
-    links.word(tr("wide: fast link"));
+    links.word(tr("wide: fast"));
+    links.small_dot();
+    links.word(tr("other packs"));
   } else {
     links.line(theme_->load, 6);
     links.word(tr("who sent to whom; wide: many bytes"));

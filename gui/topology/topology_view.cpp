@@ -206,6 +206,7 @@ void TopologyView::paintEvent(QPaintEvent*) {
   paint_topology(painter, scene, QRectF(QPointF(from.x, from.y), QPointF(to.x, to.y)), scale_);
   if (!hasFocus()) return;
   painter.resetTransform();
+  painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setPen(QPen(QColor::fromRgb(theme_->cursor), 1));
   painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }

@@ -41,7 +41,7 @@ void TrafficReader::begin() {
     } else {
       result->problem = plan.error().message();
     }
-    auto traffic = Traffic::read(*trace, result->plan.get(), cancel.get());
+    auto traffic = Traffic::read(*trace, cancel.get());
     if (traffic) {
       result->traffic = *traffic;
     } else {

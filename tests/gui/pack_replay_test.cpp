@@ -27,7 +27,7 @@ struct Ran {
 
   explicit Ran(const std::string& text) : trace(test::simulated_trace(text)) {
     plan = *plan_of_run(*trace, test::library());
-    traffic = *Traffic::read(*trace, plan.get());
+    traffic = *Traffic::read(*trace);
   }
   [[nodiscard]] std::unique_ptr<PackReplay> replay(std::int32_t step, std::int32_t pack) const {
     auto replay = PackReplay::of(plan, traffic, step, pack);
@@ -172,7 +172,7 @@ TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
   const auto trace = Trace::from_bytes(out.str(), "part");
   ASSERT_TRUE(trace);
   const auto plan = plan_of_run(**trace, test::library());
-  const auto traffic = Traffic::read(**trace, plan->get());
+  const auto traffic = Traffic::read(**trace);
   ASSERT_TRUE(plan && traffic);
   const core::PackRecord pack = whole.trace->packs().front();
   const auto all = whole.replay(pack.step, pack.pack);
@@ -190,7 +190,7 @@ TEST(PackReplay, SaysWhatKeepsItFromBeingFollowed) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   const auto trace = test::simulated_trace(text, core::RecordLevel::kPacks);
   const auto plan = *plan_of_run(*trace, test::library());
-  const auto traffic = *Traffic::read(*trace, plan.get());
+  const auto traffic = *Traffic::read(*trace);
   EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0).error().message(), HasSubstr("--record steps"));
   const Ran run(text);
   EXPECT_THAT(PackReplay::of(run.plan, run.traffic, 0, 99).error().message(), HasSubstr("no pack 99"));

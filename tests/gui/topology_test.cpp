@@ -38,7 +38,7 @@ struct Ran {
   explicit Ran(const std::string& text)
       : trace(test::simulated_trace(text)),
         plan(*plan_of_run(*trace, test::library())),
-        traffic(*Traffic::read(*trace, plan.get())),
+        traffic(*Traffic::read(*trace)),
         topology(Topology::of(*trace, plan.get(), traffic.get())) {}
 };
 
@@ -113,7 +113,7 @@ std::shared_ptr<const Trace> without_links(const Trace& trace) {
 TEST(Topology, OfARealRunIsWhoSentToWhomAndSaysSo) {
   const Ran run(on_machine("dgx1-v100", 2));
   const auto real = without_links(*run.trace);
-  const auto traffic = *Traffic::read(*real, run.plan.get());
+  const auto traffic = *Traffic::read(*real);
   const Topology topology = Topology::of(*real, run.plan.get(), traffic.get());
   EXPECT_FALSE(topology.has_links());
   EXPECT_THAT(topology.words(), HasSubstr("who sent to whom"));

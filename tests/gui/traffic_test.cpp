@@ -115,7 +115,7 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
     const RandomLanes lanes = random_lanes(seed);
     const auto trace = Trace::from_bytes(lanes.bytes, "t");
     ASSERT_TRUE(trace);
-    const auto traffic = Traffic::read(**trace, nullptr);
+    const auto traffic = Traffic::read(**trace);
     ASSERT_TRUE(traffic) << traffic.error().message();
     for (std::int64_t t = 0; t < 1000; t += 3) {
       std::int64_t bytes = 0, waiting = 0, flying = 0;
@@ -144,7 +144,7 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
   for (const char* strategy : {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
                                "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
     const auto trace = test::simulated_trace(test::small_scenario(strategy, 2, 2));
-    const auto traffic = Traffic::read(*trace, nullptr);
+    const auto traffic = Traffic::read(*trace);
     ASSERT_TRUE(traffic);
     EXPECT_FALSE((*traffic)->transfers().empty());
     std::int64_t bytes = 0;
@@ -162,49 +162,10 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
   }
 }
 
-TEST(Traffic, ThePlanTellsWhoSentWhatWhereTheTimelineDoesNot) {
-  const std::string text = test::small_scenario("algorithm: \"ring\" shards: 2", 2, 2);
-  const auto trace = test::simulated_trace(text);
-  const auto plan = plan_of_run(*trace, test::library());
-  ASSERT_TRUE(plan) << plan.error().message();
-  const auto recorded = Traffic::read(*trace, nullptr);
-  // The same timeline as a real run writes it: without senders.
-  const auto reader = trace->another_reader();
-  std::ostringstream out;
-  core::TimelineWriter writer(out);
-  writer.begin(trace->run());
-  for (const Trace::Row& row : trace->rows()) writer.track(row.track);
-  for (std::size_t r = 0; r < trace->rows().size(); ++r) {
-    ASSERT_TRUE(trace->read_row(*reader, r, [&](Span span) {
-      span.peer = core::kNoTrack;
-      span.peer_index = -1;
-      writer.span(trace->rows()[r].track.id, span);
-    }));
-  }
-  writer.end();
-  const auto bare = Trace::from_bytes(out.str(), "bare");
-  ASSERT_TRUE(bare);
-  const auto planned = Traffic::read(**bare, plan->get());
-  ASSERT_TRUE(recorded && planned);
-  const auto as_text = [](const Traffic& traffic) {
-    std::vector<std::string> lines;
-    for (const Transfer& t : traffic.transfers()) {
-      lines.push_back(std::to_string(t.from) + ">" + std::to_string(t.to) + " " + std::to_string(t.sent.count()) + " " +
-                      std::to_string(t.moves.count()) + " " + std::to_string(t.taken.count()));
-    }
-    std::sort(lines.begin(), lines.end());
-    return lines;
-  };
-  EXPECT_EQ(as_text(**planned), as_text(**recorded));
-  const auto unknown = Traffic::read(**bare, nullptr);
-  ASSERT_TRUE(unknown);
-  for (const Transfer& transfer : (*unknown)->transfers()) EXPECT_EQ(transfer.from, -1);
-}
-
 TEST(Traffic, StopsWhenItIsTold) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 1, 2));
   const std::atomic<bool> cancel = true;
-  const auto traffic = Traffic::read(*trace, nullptr, &cancel);
+  const auto traffic = Traffic::read(*trace, &cancel);
   ASSERT_FALSE(traffic);
   EXPECT_THAT(traffic.error().message(), HasSubstr("stopped"));
 }
