@@ -47,7 +47,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   layout->addWidget(words_);
   view.add_overlay(*this);
   connect(&view, &TimelineView::trace_changed, this, &TopologyPanel::begin);
-  connect(&view, &TimelineView::link_clicked, this, &TopologyPanel::link_clicked);
+  connect(&view, &TimelineView::link_chosen, this, &TopologyPanel::link_clicked);
   connect(&reader, &TrafficReader::ready, this, &TopologyPanel::begin);
   connect(&cursor, &TimeCursor::moment_changed, this, &TopologyPanel::show_moment);
   connect(topology_view_, &TopologyView::node_at_hand_changed, this, &TopologyPanel::tell);

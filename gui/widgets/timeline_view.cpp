@@ -314,6 +314,7 @@ void TimelineView::walk_lines(int by) {
   if (lines[line].kind == Line::Kind::kSpans) {
     if (const auto span = nearest_span(lines[line].rows.front())) go_to(*span);
   }
+  if (lines[line].kind == Line::Kind::kLink) emit link_chosen(lines[line].link);
   setAccessibleDescription(QString::fromStdString(line_at_hand_));
   update();
 }
@@ -499,7 +500,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     layout_.open(line_at_hand_, !layout_.lines()[line].open);
     return lines_have_changed();
   }
-  if (layout_.lines()[line].kind == Line::Kind::kLink) emit link_clicked(layout_.lines()[line].link);
+  if (layout_.lines()[line].kind == Line::Kind::kLink) emit link_chosen(layout_.lines()[line].link);
   select_range(std::nullopt);
   select(span_under(event->pos()));
 }

@@ -91,8 +91,8 @@ class TimelineView : public QWidget {
   void trace_changed();
   /// A click on the time axis.
   void moment_wanted(tutti::core::Time t);
-  /// A click on the line of a link, which is one of the trace's.
-  void link_clicked(qulonglong link);
+  /// The line of a link was clicked, or gone to by keys; it is one of the trace's.
+  void link_chosen(qulonglong link);
   void view_changed();
   void selection_changed();
   void range_changed();

@@ -50,6 +50,7 @@ std::string simulated(const std::string& text, core::RecordLevel level) {
   core::TimelineWriter writer(out);
   core::RecordOptions record;
   record.level = level;
+  record.last_worker = scenario->cluster->workers() - 1;
   if (const auto ran = sim::Simulator().run(*scenario, record, {}, writer); !ran)
     throw std::runtime_error(ran.error().message());
   return out.str();
