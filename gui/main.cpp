@@ -11,9 +11,12 @@
 #include <utility>
 
 #include "core/base/version.h"
+#include "gui/topology/topology_panel.h"
+#include "gui/topology/traffic_reader.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/widgets/time_cursor.h"
 
 namespace {
 
@@ -29,6 +32,8 @@ struct Options {
   QSize size;          ///< of the window; empty: as it was last
   bool dark = false;
   std::optional<double> from_us, to_us;  ///< what part of the run to show
+  std::optional<double> at_us;           ///< where the time cursor is
+  QString device;                        ///< "w0/gpu1": selected in the topology
   QString find;                          ///< spans to look for: the first is selected
 };
 
@@ -45,6 +50,8 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   const auto dark = option("dark", "Dark colours", "");
   const auto from = option("from-us", "Show the run from this time on", "time");
   const auto to = option("to-us", "Show the run up to this time", "time");
+  const auto at = option("at-us", "Put the time cursor at this time", "time");
+  const auto device = option("device", "Look at what this device holds, such as w0/gpu1", "name");
   const auto find = option("find", "Select the first span that fits: \"pack 3\", \"receive gpu1\"", "words");
   QCommandLineParser parser;
   parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote."));
@@ -52,7 +59,7 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("timeline"), QStringLiteral("Timeline file"),
                                QStringLiteral("[timeline]"));
-  parser.addOptions({picture, size, dark, from, to, find});
+  parser.addOptions({picture, size, dark, from, to, at, device, find});
   const auto wrong = [](const QString& why) { return tl::make_unexpected(why); };
   if (!parser.parse(app.arguments()))
     return wrong(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
@@ -72,7 +79,9 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
     if (sides.size() != 2 || !QRect(200, 150, 9801, 9851).contains(options.size.width(), options.size.height()))
       return wrong(QStringLiteral("--size %1: expected WIDTHxHEIGHT, such as 1600x900").arg(parser.value(size)));
   }
-  for (const auto& [given, time] : {std::pair(&from, &options.from_us), std::pair(&to, &options.to_us)}) {
+  options.device = parser.value(device);
+  for (const auto& [given, time] :
+       {std::pair(&from, &options.from_us), std::pair(&to, &options.to_us), std::pair(&at, &options.at_us)}) {
     bool number = false;
     if (!parser.isSet(*given)) continue;
     *time = parser.value(*given).toDouble(&number);
@@ -94,6 +103,12 @@ void show_place(tutti::gui::MainWindow& window, const Options& options) {
   if (options.from_us || options.to_us)
     view.show_range({time(options.from_us.value_or(0)), options.to_us ? time(*options.to_us) : end});
   if (!options.find.isEmpty()) window.find(options.find);
+  if (options.at_us) window.cursor().set_moment(time(*options.at_us));
+  if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
+  if (options.device.isEmpty() || window.topology().select_device(options.device)) return;
+  std::fprintf(stderr, "tutti: --device %s: the timeline has no such device (w0/gpu1 is one's form)\n",
+               qUtf8Printable(options.device));
+  if (!options.screenshot.isEmpty()) QApplication::exit(2);
 }
 
 /// Once open: draws, writes and ends, without a display if there is none.

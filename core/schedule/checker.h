@@ -35,7 +35,7 @@ struct CheckOptions {
 /// - reads of another rank's buffer (kSwitchReduce) before anything was heard from that rank;
 /// - two lanes of a rank that touch the same element, at least one of them writing, with nothing that orders them;
 /// - messages nobody takes, messages whose length the two sides see differently, ranges outside their buffers.
-/// Cost: every step once per order, one word per element and rank. Refuses (a problem) more than 2^27 such words.
+/// Cost: every step once per order, as SymbolicRun (symbolic_run.h) does it: however long the buffers are.
 /// The order between lanes is examined while steps times lanes, over all ranks, is at most 2^25.
 std::vector<std::string> check(const Schedule& schedule, const Contract& contract, const CheckOptions& options = {});
 

@@ -54,8 +54,26 @@ Layout::Layout(const Trace& trace) {
   arrange();
 }
 
+void Layout::show_counters(const std::vector<std::string>& names) {
+  std::erase_if(
+      all_, [](const Line& line) { return line.kind == Line::Kind::kCounters || line.kind == Line::Kind::kCounter; });
+  counters_ = !names.empty();
+  // Above what is of one worker or link alone.
+  std::vector<Line> below;
+  const auto first = std::find_if(all_.begin(), all_.end(), [](const Line& line) { return line.is_group(); });
+  std::move(first, all_.end(), std::back_inserter(below));
+  all_.erase(first, all_.end());
+  if (counters_) add({.kind = Line::Kind::kCounters, .key = "counters", .name = "counters"});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    add({.kind = Line::Kind::kCounter, .depth = 1, .key = "counters/" + names[i], .name = names[i], .link = i});
+  std::move(below.begin(), below.end(), std::back_inserter(all_));
+  arrange();
+}
+
 void Layout::add(Line line) {
-  line.height = line.is_group() ? kGroupHeight : line.kind == Line::Kind::kLink ? kLinkHeight : kSpansHeight;
+  line.height = line.is_group()                                                       ? kGroupHeight
+                : line.kind == Line::Kind::kLink || line.kind == Line::Kind::kCounter ? kLinkHeight
+                                                                                      : kSpansHeight;
   for (Line& group : all_) {
     if (line.kind == Line::Kind::kSpans && group.is_group() && contains(group, line))
       group.rows.push_back(line.rows.front());
@@ -170,6 +188,16 @@ void Layout::reveal(std::size_t row) {
   for (const Line& line : all_) {
     if (line.is_group() && std::find(line.rows.begin(), line.rows.end(), row) != line.rows.end())
       closed_.erase(line.key);
+  }
+  arrange();
+}
+
+void Layout::reveal(const std::string& key) {
+  const auto there = [&](const Line& line) { return line.key == key; };
+  if (std::any_of(lines_.begin(), lines_.end(), there)) return;
+  filter_.clear();
+  for (const Line& line : all_) {
+    if (line.is_group() && key.starts_with(line.key + '/')) closed_.erase(line.key);
   }
   arrange();
 }

@@ -12,14 +12,16 @@ namespace tutti::gui {
 /// One line of the window, from top to bottom.
 struct Line {
   enum class Kind {
-    kSteps,   ///< training steps
-    kPath,    ///< critical path of the last step
-    kWorker,  ///< a group of devices
-    kDevice,  ///< a group of rows
-    kLanes,   ///< a device's lanes
-    kSpans,   ///< one row of the trace
-    kLinks,   ///< a group of links
-    kLink     ///< load of one link
+    kSteps,     ///< training steps
+    kPath,      ///< critical path of the last step
+    kWorker,    ///< a group of devices
+    kDevice,    ///< a group of rows
+    kLanes,     ///< a device's lanes
+    kSpans,     ///< one row of the trace
+    kLinks,     ///< a group of links
+    kLink,      ///< load of one link
+    kCounters,  ///< a group of counters
+    kCounter    ///< one of them
   };
   Kind kind = Kind::kSpans;
   int depth = 0;
@@ -27,13 +29,14 @@ struct Line {
   std::string name;  ///< its last part
   /// kSpans: the row. Groups: all rows in them, whose common utilisation stands for them while they are closed.
   std::vector<std::size_t> rows{};
-  std::size_t link = 0;  ///< kLink: which of the trace's
+  std::size_t link = 0;  ///< kLink: which of the trace's; kCounter: which of counters_of()
   bool open = true;      ///< groups
   bool pinned = false;
   int top = 0;  ///< pixels, from the first line on
   int height = 0;
   [[nodiscard]] bool is_group() const {
-    return kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes || kind == Kind::kLinks;
+    return kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes || kind == Kind::kLinks ||
+           kind == Kind::kCounters;
   }
   [[nodiscard]] int bottom() const { return top + height; }
 };
@@ -57,6 +60,10 @@ class Layout {
   /// That line, or the closed group that the row is in.
   [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
+  /// Lines for counters of these names, above the workers; none: without.
+  void show_counters(const std::vector<std::string>& names);
+  [[nodiscard]] bool shows_counters() const { return counters_; }
+
   void open(const std::string& key, bool open);
   void open_all(bool open);
   void pin(const std::string& key, bool pinned);
@@ -64,6 +71,8 @@ class Layout {
   void filter(const std::string& text);
   /// Opens whatever hides the row, and drops the filter if it does.
   void reveal(std::size_t row);
+  /// The same for a line by its key.
+  void reveal(const std::string& key);
 
  private:
   void add(Line line);
@@ -75,6 +84,7 @@ class Layout {
   std::set<std::string> closed_, pinned_;
   std::string filter_;
   int pinned_height_ = 0;
+  bool counters_ = false;
 };
 
 }  // namespace tutti::gui

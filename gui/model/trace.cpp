@@ -40,18 +40,20 @@ std::tuple<std::string, std::size_t, std::string> natural(const std::string& dev
 }  // namespace
 
 Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
-  return load([&] { return core::TimelineReader::open(path); }, control);
+  return load([path] { return core::TimelineReader::open(path); }, control);
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes, const std::string& name,
                                                          const OpenControl& control) {
-  return load([&] { return core::TimelineReader::from_bytes(bytes, name); }, control);
+  const auto kept = std::make_shared<const std::string>(bytes);
+  return load([kept, name] { return core::TimelineReader::from_bytes(*kept, name); }, control);
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const OpenControl& control) {
   auto reader = open();
   if (!reader) return tl::make_unexpected(reader.error());
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
+  trace->opener_ = open;
   trace->list_rows();
   if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
   for (const Row& row : trace->rows_) {
@@ -161,6 +163,19 @@ Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
   auto found = spans(row, index, index + 1);
   if (!found) return tl::make_unexpected(found.error());
   return found->front();
+}
+
+Expected<void> Trace::read_row(const core::TimelineReader& reader, std::size_t row,
+                               const std::function<void(const Span&)>& each) const {
+  const std::vector<Block>& blocks = reader.span_blocks();
+  for (const std::size_t b : blocks_[row]) {
+    if (b >= blocks.size() || !(blocks[b] == reader_.span_blocks()[b]))
+      return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
+    const auto spans = reader.read(blocks[b]);
+    if (!spans) return tl::make_unexpected(spans.error());
+    for (const Span& span : *spans) each(span);
+  }
+  return {};
 }
 
 std::size_t Trace::memory() const {

@@ -66,6 +66,12 @@ class Trace {
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
+  /// A reader of the same file, for another thread, or for all spans of a row. ERRORS: it cannot be read any more.
+  [[nodiscard]] core::Expected<core::TimelineReader> another_reader() const { return opener_(); }
+  /// Calls with each span of a row, in order of time. `reader`: another_reader(). ERRORS: the file has changed since.
+  core::Expected<void> read_row(const core::TimelineReader& reader, std::size_t row,
+                                const std::function<void(const core::Span&)>& each) const;
+
   /// Bytes of memory for rows.
   [[nodiscard]] std::size_t memory() const;
 
@@ -77,6 +83,7 @@ class Trace {
   void list_rows();
 
   core::TimelineReader reader_;
+  Opener opener_;
   std::vector<Row> rows_;
   std::vector<std::vector<std::size_t>> blocks_;  ///< of each row: numbers of reader_.span_blocks(), by time
   std::int64_t spans_ = 0;

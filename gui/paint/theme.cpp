@@ -53,6 +53,7 @@ const Theme& light_theme() {
                            .load = 0xff7aa5c9,
                            .full_load = 0xffd55e00,
                            .mark = 0xff6a3d9a,
+                           .cursor = 0xff006d4f,
                            .spans = span_looks()};
   return theme;
 }
@@ -69,6 +70,7 @@ const Theme& dark_theme() {
                            .load = 0xff4d7da5,
                            .full_load = 0xffe69f00,
                            .mark = 0xffc9a8f0,
+                           .cursor = 0xff4fd6a8,
                            .spans = span_looks()};
   return theme;
 }

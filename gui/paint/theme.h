@@ -18,7 +18,8 @@ struct Theme {
   Pixel path;       ///< critical path
   Pixel load;       ///< of links, and what a closed group does
   Pixel full_load;
-  Pixel mark;  ///< notes on the timeline
+  Pixel mark;    ///< notes on the timeline
+  Pixel cursor;  ///< the moment that is looked at
   SpanLooks spans;
 };
 

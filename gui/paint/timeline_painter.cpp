@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "gui/model/link_load.h"
 
 namespace tutti::gui {
 
@@ -61,6 +62,9 @@ class Canvas {
       case Line::Kind::kSteps: return steps();
       case Line::Kind::kPath: return path();
       case Line::Kind::kLink: return load(scene_.trace.links()[line.link]);
+      case Line::Kind::kCounter:
+        if (scene_.traffic) counter(*counters_of(*scene_.traffic)[line.link].counter);
+        return;
       default:
         if (!line.open) utilisation(line);
     }
@@ -114,26 +118,29 @@ class Canvas {
     }
   }
 
-  /// How full a link is, by pixel: its bytes of that time beside those that it could carry.
   void load(const core::LinkRecord& link) {
-    const double bin = static_cast<double>(link.bin_width.count());
-    const double most = bin * static_cast<double>(link.bandwidth.count()) / 1e12;
-    if (link.bins.empty() || bin <= 0 || most <= 0) return;
-    const int width = size_.width();
     const int room = height_ - device(kGap);
-    for (int x = 0; x < width; ++x) {
-      const double from = static_cast<double>(time_at(scene_.range, x, width).count()) / bin;
-      const double to = static_cast<double>(time_at(scene_.range, x + 1, width).count()) / bin;
-      double bytes = 0;
-      const auto last = std::min(link.bins.size(), static_cast<std::size_t>(std::ceil(to)));
-      for (auto b = static_cast<std::size_t>(from); b < last; ++b) {
-        const double begin = static_cast<double>(b);
-        bytes += static_cast<double>(link.bins[b]) * (std::min(to, begin + 1) - std::max(from, begin));
-      }
-      if (bytes <= 0) continue;
-      const double share = std::min(1.0, bytes / (most * (to - from)));
+    for (int x = 0; x < size_.width(); ++x) {
+      const Time from = time_at(scene_.range, x, size_.width()), to = time_at(scene_.range, x + 1, size_.width());
+      const double share = load_of(link, from, to);
+      if (share <= 0) continue;
       const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
-      fill(x, x + 1, height_ - lines, height_, share > 0.95 ? scene_.theme.full_load : scene_.theme.load);
+      fill(x, x + 1, height_ - lines, height_, share > kFullLoad ? scene_.theme.full_load : scene_.theme.load);
+    }
+  }
+
+  /// The most that it is at each pixel, so that no peak vanishes; the highest of all is the line's height.
+  void counter(const Counter& counter) {
+    const int room = height_ - 2 * device(kGap);
+    const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
+    for (int x = 0; x < size_.width() && counter.peak() > 0; ++x) {
+      const Time from = time_at(scene_.range, x, size_.width()), to = time_at(scene_.range, x + 1, size_.width());
+      const std::int64_t most = counter.most(from, to);
+      if (most <= 0) continue;
+      const double share = static_cast<double>(most) / static_cast<double>(counter.peak());
+      const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
+      fill(x, x + 1, height_ - lines, height_, scene_.theme.load);
+      fill(x, x + 1, height_ - lines, height_ - lines + device(1), edge);
     }
   }
 
@@ -291,6 +298,13 @@ void run_texts(QPainter& painter, const Scene& scene, const QRect& lines, std::s
   }
 }
 
+/// "at most 12.3 MB".
+std::string most_of(const NamedCounter& counter) {
+  const std::int64_t peak = counter.counter->peak();
+  if (counter.bytes) return "at most " + core::show(core::Bytes(peak));
+  return fmt::format("at most {} message{} waiting", peak, peak == 1 ? "" : "s");
+}
+
 }  // namespace
 
 QRect lines_rect(const QSize& area) {
@@ -390,6 +404,12 @@ void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
       QFont font = painter.font();
       font.setBold(line.is_group() && line.depth == 0);
       painter.setFont(font);
+      if (line.kind == Line::Kind::kCounter && scene.traffic) {
+        const NamedCounter counter = counters_of(*scene.traffic)[line.link];
+        const QRect lower = text.adjusted(0, line.height / 2, 0, -1);
+        text.setBottom(text.top() + line.height / 2);
+        text_in(painter, lower, most_of(counter), colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
+      }
       text_in(painter, text, line.name,
               colour(line.kind == Line::Kind::kSpans ? scene.theme.faint_text : scene.theme.text),
               Qt::AlignVCenter | Qt::AlignLeft);

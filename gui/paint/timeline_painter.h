@@ -6,6 +6,7 @@
 
 #include "gui/model/layout.h"
 #include "gui/model/trace.h"
+#include "gui/model/traffic.h"
 #include "gui/paint/theme.h"
 
 namespace tutti::gui {
@@ -18,6 +19,7 @@ struct Scene {
   TimeRange range;
   int scroll = 0;                      ///< lines above the window; those that are pinned stay
   bool path_only = false;              ///< all but the critical path is faint
+  const Traffic* traffic = nullptr;    ///< for lines of counters
   static constexpr int kGutter = 210;  ///< names, left of the lines
   static constexpr int kAxis = 26;     ///< time, above them
 };

@@ -15,6 +15,10 @@
 #include <QStatusBar>
 #include <QVBoxLayout>
 
+#include "core/scenario/library_folder.h"
+#include "gui/topology/topology_panel.h"
+#include "gui/topology/topology_view.h"
+#include "gui/topology/traffic_reader.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/found_panel.h"
@@ -26,6 +30,7 @@
 #include "gui/widgets/picture_file.h"
 #include "gui/widgets/recent_files.h"
 #include "gui/widgets/search_bar.h"
+#include "gui/widgets/time_cursor.h"
 #include "gui/widgets/timeline_actions.h"
 #include "gui/widgets/welcome_page.h"
 
@@ -78,7 +83,10 @@ MainWindow::MainWindow()
   restoreState(settings.value(QStringLiteral("docks")).toByteArray());
 }
 
-MainWindow::~MainWindow() { opener_.stop(); }
+MainWindow::~MainWindow() {
+  opener_.stop();
+  traffic_->stop();
+}
 
 // --- parts ---
 
@@ -103,6 +111,13 @@ void MainWindow::make_panels() {
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
   splitDockWidget(details, numbers, Qt::Horizontal);
   resizeDocks({details}, {200}, Qt::Vertical);
+  cursor_ = new TimeCursor(*view_, *overview_);
+  traffic_ = new TrafficReader(*view_, core::Library(core::library_folder()));
+  topology_ = new TopologyPanel(*view_, *cursor_, *traffic_);
+  cursor_->setParent(view_);
+  traffic_->setParent(this);
+  auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
+  resizeDocks({topology}, {430}, Qt::Horizontal);
   marks_ = new MarksPanel(*view_);
   auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
   marks->hide();
@@ -130,6 +145,12 @@ void MainWindow::make_actions() {
   });
   search_->add_actions(actions_);
   arrows_->add_actions(actions_);
+  topology_->add_actions(actions_);
+  actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
+    QWidget* const dock = topology_->parentWidget();
+    dock->setVisible(!dock->isVisible());
+    if (dock->isVisible()) topology_->topology_view().setFocus();
+  });
   marks_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
     auto* const palette = new CommandPalette(actions_, this);
@@ -217,6 +238,7 @@ void MainWindow::set_dark(bool dark) {
   view_->set_theme(theme);
   overview_->set_theme(theme);
   found_->set_theme(theme);
+  topology_->set_theme(theme);
   QPalette colours;
   if (dark) {
     colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));

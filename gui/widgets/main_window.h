@@ -19,6 +19,9 @@ class MessageArrows;
 class NumbersPanel;
 class OverviewStrip;
 class SearchBar;
+class TimeCursor;
+class TopologyPanel;
+class TrafficReader;
 
 /// The window: a timeline with what is known of it around it. It only puts parts together: each panel watches the timeline
 /// by itself, and adds what it can do to the list of actions.
@@ -39,6 +42,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
   void set_dark(bool dark);
+  [[nodiscard]] TimeCursor& cursor() { return *cursor_; }
+  [[nodiscard]] TrafficReader& traffic() { return *traffic_; }
+  [[nodiscard]] TopologyPanel& topology() { return *topology_; }
 
  signals:
   void opened();
@@ -69,6 +75,9 @@ class MainWindow : public QMainWindow {
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
+  TimeCursor* cursor_ = nullptr;
+  TrafficReader* traffic_ = nullptr;
+  TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;

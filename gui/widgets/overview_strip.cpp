@@ -96,18 +96,29 @@ void OverviewStrip::paintEvent(QPaintEvent*) {
 
 void OverviewStrip::resizeEvent(QResizeEvent*) { load_is_old_ = true; }
 
+Time OverviewStrip::time_under(int x) const {
+  const QRect area = strip();
+  return time_at(whole(), std::clamp(x - area.left(), 0, area.width()), area.width());
+}
+
 void OverviewStrip::centre_at(int x) {
   if (!trace_) return;
-  const QRect area = strip();
-  const Time middle = time_at(whole(), std::clamp(x - area.left(), 0, area.width()), area.width());
+  const Time middle = time_under(x);
   const Time half(range_.length().count() / 2);
   emit range_wanted({middle - half, middle - half + range_.length()});
 }
 
-void OverviewStrip::mousePressEvent(QMouseEvent* event) { centre_at(event->pos().x()); }
+void OverviewStrip::mousePressEvent(QMouseEvent* event) {
+  pressed_ = event->pos().x();
+  centre_at(pressed_);
+}
 void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
   if (event->buttons() & Qt::LeftButton) centre_at(event->pos().x());
 }
-void OverviewStrip::mouseReleaseEvent(QMouseEvent*) { emit settled(); }
+void OverviewStrip::mouseReleaseEvent(QMouseEvent* event) {
+  emit settled();
+  constexpr int kClick = 4;
+  if (trace_ && std::abs(event->pos().x() - pressed_) < kClick) emit moment_wanted(time_under(event->pos().x()));
+}
 
 }  // namespace tutti::gui

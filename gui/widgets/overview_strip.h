@@ -25,6 +25,8 @@ class OverviewStrip : public QWidget {
 
  signals:
   void range_wanted(const tutti::gui::TimeRange& range);
+  /// A click: pressed and let go at one place.
+  void moment_wanted(tutti::core::Time t);
   void settled();
 
  protected:
@@ -38,6 +40,7 @@ class OverviewStrip : public QWidget {
   [[nodiscard]] QRect strip() const;
   [[nodiscard]] TimeRange whole() const;
   void centre_at(int x);
+  [[nodiscard]] core::Time time_under(int x) const;
   void paint_load();
 
   std::shared_ptr<const Trace> trace_;
@@ -45,6 +48,7 @@ class OverviewStrip : public QWidget {
   TimeRange range_;
   QImage load_;
   bool load_is_old_ = true;
+  int pressed_ = 0;
 };
 
 }  // namespace tutti::gui

@@ -49,6 +49,8 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
   actions.add(rows, "open-or-close", tr("Op&en or close the group"), QStringLiteral("E"), [v] { v->open_or_close(); });
   actions.add(rows, "open-all", tr("O&pen all groups"), QStringLiteral("Ctrl++"), [v] { v->open_all(); });
   actions.add(rows, "close-all", tr("&Close all groups"), QStringLiteral("Ctrl+-"), [v] { v->close_all(); });
+  actions.add(rows, "counters", tr("Co&unters: bytes in flight, queue depth"), QStringLiteral("C"),
+              [v] { v->show_counters(!v->counters()); });
   actions.add(rows, "pin", tr("P&in the row to the top, or let it go"), QStringLiteral("Ctrl+T"),
               [v] { v->pin_or_unpin(); });
 }

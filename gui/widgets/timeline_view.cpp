@@ -42,7 +42,9 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   selected_.reset();
   range_.reset();
   piece_of_path_.reset();
+  traffic_.reset();
   lines_have_changed();
+  emit trace_changed();
   emit view_changed();
   emit selection_changed();
   emit range_changed();
@@ -54,7 +56,7 @@ void TimelineView::set_theme(const Theme& theme) {
 }
 
 Scene TimelineView::scene() const {
-  return {*trace_, layout_, *theme_, view_.range(), scroll_bar_->value(), path_only_};
+  return {*trace_, layout_, *theme_, view_.range(), scroll_bar_->value(), path_only_, traffic_.get()};
 }
 
 QImage TimelineView::picture(const QSize& size, qreal scale) const {
@@ -236,6 +238,31 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
+void TimelineView::show_traffic(std::shared_ptr<const Traffic> traffic) {
+  traffic_ = std::move(traffic);
+  show_counters(counters_);
+}
+
+void TimelineView::show_counters(bool on) {
+  counters_ = on;
+  std::vector<std::string> names;
+  if (on && traffic_ && traffic_->has_steps()) {
+    for (const NamedCounter& counter : counters_of(*traffic_)) names.push_back(counter.name);
+  }
+  layout_.show_counters(names);
+  lines_have_changed();
+}
+
+void TimelineView::go_to_line(const QString& key) {
+  layout_.reveal(key.toStdString());
+  lines_have_changed();
+  const auto& lines = layout_.lines();
+  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key.toStdString(); });
+  if (line == lines.end()) return;
+  line_at_hand_ = line->key;
+  scroll_to(static_cast<std::size_t>(line - lines.begin()));
+}
+
 void TimelineView::open_all() {
   layout_.open_all(true);
   lines_have_changed();
@@ -287,6 +314,7 @@ void TimelineView::walk_lines(int by) {
   if (lines[line].kind == Line::Kind::kSpans) {
     if (const auto span = nearest_span(lines[line].rows.front())) go_to(*span);
   }
+  if (lines[line].kind == Line::Kind::kLink) emit link_chosen(lines[line].link);
   setAccessibleDescription(QString::fromStdString(line_at_hand_));
   update();
 }
@@ -461,6 +489,10 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     return show_range(range);
   }
   if (moved || event->button() != Qt::LeftButton || drag == Drag::kPan) return;
+  if (event->pos().y() < Scene::kAxis && event->pos().x() >= Scene::kGutter) {
+    emit moment_wanted(time_under(event->pos().x()));
+    return;
+  }
   const std::size_t line = line_under(event->pos());
   if (line >= layout_.lines().size()) return clear_selection();
   line_at_hand_ = layout_.lines()[line].key;
@@ -468,6 +500,7 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     layout_.open(line_at_hand_, !layout_.lines()[line].open);
     return lines_have_changed();
   }
+  if (layout_.lines()[line].kind == Line::Kind::kLink) emit link_chosen(layout_.lines()[line].link);
   select_range(std::nullopt);
   select(span_under(event->pos()));
 }

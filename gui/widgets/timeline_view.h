@@ -25,10 +25,13 @@ class TimelineView : public QWidget {
 
   void show_trace(std::shared_ptr<const Trace> trace);
   void set_theme(const Theme& theme);
+  /// Lines for counters; null: there is no traffic, or it is not known yet.
+  void show_traffic(std::shared_ptr<const Traffic> traffic);
   /// Paints it over the lines from now on. REQUIRES: it stays as long as the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
 
   [[nodiscard]] const Trace* trace() const { return trace_.get(); }
+  [[nodiscard]] const std::shared_ptr<const Trace>& shared_trace() const { return trace_; }
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Layout& layout_of_lines() const { return layout_; }
   [[nodiscard]] const std::optional<SpanId>& selected() const { return selected_; }
@@ -36,6 +39,7 @@ class TimelineView : public QWidget {
   /// The time under the mouse, else in the middle: what keys that need a place act on.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
+  [[nodiscard]] bool counters() const { return counters_; }
   /// What is to be seen now, with all that is painted over it but the mouse.
   [[nodiscard]] QImage picture(const QSize& size, qreal scale) const;
   /// The same as rectangles, lines and texts.
@@ -71,6 +75,9 @@ class TimelineView : public QWidget {
   void previous_on_path();
 
   void filter(const QString& text);
+  void show_counters(bool on);
+  /// Opens and scrolls until the line of that key is to be seen.
+  void go_to_line(const QString& key);
   void open_all();
   void close_all();
   void pin_or_unpin();
@@ -80,6 +87,12 @@ class TimelineView : public QWidget {
   void open_or_close();
 
  signals:
+  /// Another timeline is shown, or none.
+  void trace_changed();
+  /// A click on the time axis.
+  void moment_wanted(tutti::core::Time t);
+  /// The line of a link was clicked, or gone to by keys; it is one of the trace's.
+  void link_chosen(qulonglong link);
   void view_changed();
   void selection_changed();
   void range_changed();
@@ -117,6 +130,8 @@ class TimelineView : public QWidget {
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;
+  std::shared_ptr<const Traffic> traffic_;
+  bool counters_ = true;
   const Theme* theme_ = nullptr;
   View view_;
   Layout layout_;

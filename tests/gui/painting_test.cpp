@@ -108,6 +108,43 @@ TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
   }
 }
 
+TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
+  const auto traffic = Traffic::read(trace());
+  ASSERT_TRUE(traffic);
+  Layout lines = layout();
+  lines.show_counters({"bytes in flight", "queue depth"});
+  const Time ms = core::milliseconds(1);
+  for (const TimeRange& range : {TimeRange{Time(), trace().length()}, TimeRange{ms * 45, ms * 60}}) {
+    const Scene scene{
+        .trace = trace(), .layout = lines, .theme = light_theme(), .range = range, .traffic = traffic->get()};
+    const QImage image = paint_lines(scene, kSize, 1);
+    QImage shapes(kSize, QImage::Format_RGB32);
+    QPainter painter(&shapes);
+    paint_line_shapes(painter, scene, kSize);
+    painter.end();
+    EXPECT_EQ(shapes, image);
+    int counters = 0;
+    for (const Line& line : lines.lines()) {
+      if (line.kind != Line::Kind::kCounter) continue;
+      const Counter& counter = *counters_of(**traffic)[line.link].counter;
+      ++counters;
+      int most = 0;
+      for (int x = 0; x < kSize.width(); ++x) {
+        const std::int64_t value = counter.most(time_at(range, x, kSize.width()), time_at(range, x + 1, kSize.width()));
+        int filled = 0;
+        for (int y = line.top; y < line.bottom(); ++y) filled += image.pixel(x, y) != image.pixel(x, line.top);
+        const double height = static_cast<double>(value) / static_cast<double>(counter.peak()) * (line.height - 4);
+        EXPECT_NEAR(filled, value > 0 ? std::max(1.0, height) : 0, 0.51) << line.key << " at " << x;
+        most = std::max(most, filled);
+      }
+      if (range.from == Time()) {
+        EXPECT_EQ(most, line.height - 4) << "its peak";
+      }
+    }
+    EXPECT_EQ(counters, 2);
+  }
+}
+
 TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
   const Layout lines = layout();
   const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};

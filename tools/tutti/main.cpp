@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/version.h"
+#include "core/scenario/library_folder.h"
 #include "core/text/utf8.h"
 #include "real/join/launcher.h"
 #include "tools/tutti/calibrate.h"
@@ -21,7 +22,6 @@
 #include "tools/tutti/compare.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/init.h"
-#include "tools/tutti/library_folder.h"
 #include "tools/tutti/perf.h"
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
@@ -283,7 +283,7 @@ int run(int argc, char** argv) {
     if (app.exit(error) != 0) return kWrongRequest;
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
-  const Environment environment{core::Library(library_folder())};
+  const Environment environment{core::Library(core::library_folder())};
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
   if (app.got_subcommand("run")) return run_for_real(run_options, environment);
   if (app.got_subcommand("compare")) return compare(compare_options, environment);

@@ -33,7 +33,7 @@ constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 /// Elements with which a schedule is proved: odd, and enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
-/// More words than core::check() takes, and more steps than anyone waits for (some minutes).
+/// More words of clocks and cells, and more steps, than anyone waits for (some minutes).
 constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMostCheckedSteps = 10'000'000;
 

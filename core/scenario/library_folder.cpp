@@ -1,9 +1,9 @@
-#include "tools/tutti/library_folder.h"
+#include "core/scenario/library_folder.h"
 
 #include <cstdlib>
 #include <filesystem>
 
-namespace tutti::tools {
+namespace tutti::core {
 
 namespace fs = std::filesystem;
 
@@ -18,4 +18,4 @@ std::string library_folder() {
   return TUTTI_SOURCE_DATA;
 }
 
-}  // namespace tutti::tools
+}  // namespace tutti::core

@@ -1,0 +1,57 @@
+#include "core/schedule/sums.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+
+Sums::Id Sums::single(Rank rank) {
+  std::vector<std::uint64_t> set(words_, 0);
+  set[static_cast<std::size_t>(rank) / 64] = std::uint64_t{1} << (rank % 64);
+  return intern(std::move(set));
+}
+
+Sums::Id Sums::add(Id a, Id b) {
+  if (a == kUndefined || b == kUndefined) return kUndefined;
+  if (a == kTwice || b == kTwice) return kTwice;
+  const auto [known, fresh] = added_.try_emplace(std::pair(std::min(a, b), std::max(a, b)), kTwice);
+  if (!fresh) return known->second;
+  std::vector<std::uint64_t> set = sets_[a];
+  for (std::size_t w = 0; w < words_; ++w) {
+    if ((set[w] & sets_[b][w]) != 0) return kTwice;
+    set[w] |= sets_[b][w];
+  }
+  return added_[std::pair(std::min(a, b), std::max(a, b))] = intern(std::move(set));
+}
+
+std::int32_t Sums::contributions(Id id) const {
+  std::int32_t count = 0;
+  for (const std::uint64_t word : sets_[id]) count += std::popcount(word);
+  return count;
+}
+
+bool Sums::contains(Id id, Rank rank) const {
+  const auto r = static_cast<std::size_t>(rank);
+  return !sets_[id].empty() && (sets_[id][r / 64] >> (r % 64) & 1) != 0;
+}
+
+std::string Sums::show(Id id, const RankSet& contributors) const {
+  if (id == kUndefined) return "nothing";
+  if (id == kTwice) return "some contribution twice";
+  std::string missing;
+  for (std::int32_t i = 0; i < contributors.count; ++i) {
+    const Rank r = contributors.at(i);
+    if (!contains(id, r)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
+  }
+  return missing.empty() ? "everything" : "all but the contribution of rank " + missing;
+}
+
+Sums::Id Sums::intern(std::vector<std::uint64_t> set) {
+  const auto [known, fresh] = ids_.try_emplace(set, static_cast<Id>(sets_.size()));
+  if (fresh) sets_.push_back(std::move(set));
+  return known->second;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QWidget>
+
+#include "gui/paint/theme.h"
+
+namespace tutti::gui {
+
+/// What widths, colours and dots of the topology mean.
+class TopologyLegend : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TopologyLegend(QWidget* parent = nullptr);
+
+  void set_theme(const Theme& theme);
+  /// Lines are links; else who sent to whom.
+  void set_links_known(bool known);
+
+  [[nodiscard]] QSize sizeHint() const override { return {360, 44}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {100, 44}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  const Theme* theme_;
+  bool links_known_ = true;
+};
+
+}  // namespace tutti::gui

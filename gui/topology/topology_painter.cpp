@@ -1,0 +1,289 @@
+#include "gui/topology/topology_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/format.h"
+#include "core/strategy/driver.h"
+#include "core/timeline/timeline.h"
+#include "gui/model/link_load.h"
+
+namespace tutti::gui {
+
+namespace {
+
+using Kind = Topology::Kind;
+
+/// Below these scales there would be nothing but grey: texts, the two directions of a link, what devices hold.
+constexpr double kTextScale = 0.4, kFineScale = 0.22;
+/// Texts are so many pixels high where there is room for them.
+constexpr double kNamePixels = 10, kFigurePixels = 9;
+/// More messages than that are small dots without names.
+constexpr std::size_t kFewFlights = 60;
+/// Loads from here on have their figure beside the link.
+constexpr double kTold = 0.5;
+constexpr double kDot = 6.5, kBridge = 3;
+constexpr double kStrip = 15;  ///< height of what a device holds, in its box
+
+QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
+QRectF rect_of(const Box& box) { return {box.x, box.y, box.width, box.height}; }
+
+class TopologyPainter {
+ public:
+  TopologyPainter(QPainter& painter, const TopologyScene& scene, const QRectF& seen, double scale)
+      : painter_(painter), scene_(scene), seen_(seen), scale_(scale), font_(painter.font()) {
+    font_.setPixelSize(static_cast<int>(std::lround(std::clamp(kNamePixels / scale_, 11.0, 15.0))));
+    painter_.setFont(font_);
+  }
+
+  void paint() {
+    for (const TopologyLayout::Worker& worker : scene_.layout.workers) paint_worker(worker);
+    paint_network();
+    painter_.setRenderHint(QPainter::Antialiasing, scale_ > kFineScale);
+    for (std::size_t l = 0; l < scene_.topology.links().size(); ++l) paint_link(l);
+    if (scene_.link) paint_chosen_link(*scene_.link);
+    for (std::size_t n = 0; n < scene_.topology.nodes().size(); ++n) {
+      if (scene_.topology.nodes()[n].kind != Kind::kNetwork) paint_node(n);
+    }
+    paint_figures();
+    paint_flights();
+  }
+
+ private:
+  [[nodiscard]] const Theme& theme() const { return scene_.theme; }
+  [[nodiscard]] bool visible(const QRectF& box) const { return box.intersects(seen_); }
+
+  void text(const QRectF& box, int flags, const QString& what, Pixel pen) {
+    if (scale_ < kTextScale) return;
+    painter_.setPen(colour(pen));
+    painter_.drawText(box, flags | Qt::TextSingleLine | Qt::TextDontClip, what);
+  }
+
+  void paint_worker(const TopologyLayout::Worker& worker) {
+    const QRectF box = rect_of(worker.box);
+    if (!visible(box)) return;
+    painter_.setRenderHint(QPainter::Antialiasing, scale_ > kFineScale);
+    painter_.setPen(QPen(colour(theme().line), 1.2));
+    painter_.setBrush(colour(theme().band));
+    painter_.drawRoundedRect(box, 6, 6);
+    // No larger than fits beside the first card's link.
+    QFont small = font_;
+    small.setPixelSize(11);
+    painter_.setFont(small);
+    text(box.adjusted(6, 3, -8, 0), Qt::AlignLeft | Qt::AlignTop, QStringLiteral("worker %1").arg(worker.worker),
+         theme().faint_text);
+    painter_.setFont(font_);
+  }
+
+  void paint_network() {
+    const auto& bars = scene_.layout.network;
+    if (bars.empty()) return;
+    painter_.setPen(Qt::NoPen);
+    painter_.setBrush(colour(theme().line));
+    if (bars.size() > 1) {
+      const double x = scene_.layout.trunk, top = bars.front().centre().y, bottom = bars.back().centre().y;
+      painter_.drawRect(QRectF(x - 3, top - 3, 6, bottom - top + 6));
+      for (const Box& bar : bars) painter_.drawRect(QRectF(x, bar.centre().y - 3, bar.x - x, 6));
+    }
+    for (const Box& bar : bars) {
+      painter_.setPen(QPen(colour(theme().faint_text), 1));
+      painter_.setBrush(colour(theme().group));
+      painter_.drawRoundedRect(rect_of(bar), 4, 4);
+      text(rect_of(bar), Qt::AlignCenter,
+           &bar == &bars.front() ? QStringLiteral("network") : QStringLiteral("network (the same)"), theme().text);
+    }
+  }
+
+  void paint_link(std::size_t l) {
+    const Line2& line = scene_.layout.links[l];
+    QRectF bounds(QPointF(line.front().x, line.front().y), QSizeF(0, 0));
+    for (const Point& p : line) {
+      bounds.setLeft(std::min(bounds.left(), p.x));
+      bounds.setRight(std::max(bounds.right(), p.x));
+      bounds.setTop(std::min(bounds.top(), p.y));
+      bounds.setBottom(std::max(bounds.bottom(), p.y));
+    }
+    if (!visible(bounds.adjusted(-10, -10, 10, 10))) return;
+    const bool known = !scene_.moment.loads.empty();
+    const double load = known ? scene_.moment.loads[l] : 0;
+    const QPolygonF polygon = polygon_of(line);
+    const double width = scene_.layout.widths[l];
+    painter_.setBrush(Qt::NoBrush);
+    painter_.setPen(QPen(colour(known ? load_colour(theme(), load) : theme().load), width, Qt::SolidLine, Qt::FlatCap));
+    painter_.drawPolyline(polygon);
+    if (load <= kFullLoad || scale_ < kFineScale) return;
+    // The second cue: a full link is broken by its own background.
+    painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine, Qt::FlatCap));
+    QPen dashes = painter_.pen();
+    dashes.setDashPattern({3, 3});
+    painter_.setPen(dashes);
+    painter_.drawPolyline(polygon);
+  }
+
+  void paint_chosen_link(std::size_t l) {
+    painter_.setBrush(Qt::NoBrush);
+    QPen pen(colour(theme().selection), 1.6 / std::min(1.0, scale_));
+    const double by = scene_.layout.widths[l] / 2 + 1.5;
+    painter_.setPen(pen);
+    for (const double side : {-by, by}) {
+      QPolygonF edge;
+      const Line2& line = scene_.layout.links[l];
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        const Point& a = line[i == 0 ? 0 : i - 1];
+        const Point& b = line[i + 1 < line.size() ? i + 1 : i];
+        const double dx = b.x - a.x, dy = b.y - a.y, length = std::max(1e-9, std::hypot(dx, dy));
+        edge << QPointF(line[i].x - dy / length * side, line[i].y + dx / length * side);
+      }
+      painter_.drawPolyline(edge);
+    }
+  }
+
+  void paint_node(std::size_t n) {
+    const Topology::Node& node = scene_.topology.nodes()[n];
+    const QRectF box = rect_of(scene_.layout.nodes[n]);
+    if (!visible(box)) return;
+    const bool chosen = scene_.node == n;
+    painter_.setPen(
+        QPen(colour(chosen ? theme().selection : theme().faint_text), chosen ? 2.6 / std::min(1.0, scale_) : 1));
+    painter_.setBrush(colour(node.is_device() ? theme().background : theme().group));
+    painter_.drawRoundedRect(box, 3, 3);
+    const QString name = QString::fromStdString(node.name);
+    const auto& held = scene_.moment.held[n];
+    if (held.empty() || scale_ < kFineScale) {
+      text(box, Qt::AlignCenter, name, theme().text);
+      return;
+    }
+    text(box.adjusted(0, 3, 0, -kStrip - 4), Qt::AlignCenter, name, theme().text);
+    paint_held(painter_, QRectF(box.left() + 4, box.bottom() - kStrip - 3, box.width() - 8, kStrip), held,
+               scene_.moment, theme(), false);
+  }
+
+  /// Loads in figures, beside links that carry much.
+  void paint_figures() {
+    if (scale_ < kTextScale) return;
+    const double unit = std::clamp(kFigurePixels / scale_, 8.0, 14.0);
+    QFont small = font_;
+    small.setPixelSize(static_cast<int>(std::lround(unit)));
+    painter_.setFont(small);
+    std::vector<QRectF> taken;
+    for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
+      const double load = scene_.moment.loads[l];
+      if (load < kTold) continue;
+      const Point middle = along(scene_.layout.links[l], 0.5);
+      const QRectF box(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
+      const bool free =
+          visible(box) && std::none_of(taken.begin(), taken.end(), [&](const QRectF& t) { return t.intersects(box); });
+      if (!free) continue;
+      taken.push_back(box);
+      QColor under = colour(theme().background);
+      under.setAlpha(225);
+      painter_.setPen(Qt::NoPen);
+      painter_.setBrush(under);
+      painter_.drawRoundedRect(box, 3, 3);
+      text(box, Qt::AlignCenter, QStringLiteral("%1 %").arg(std::lround(load * 100)), theme().text);
+    }
+    painter_.setFont(font_);
+  }
+
+  [[nodiscard]] QPointF place_of(const TopologyMoment::Flight& flight) const {
+    Line2 way;
+    const Point from = scene_.layout.nodes[flight.from].centre(), to = scene_.layout.nodes[flight.to].centre();
+    if (flight.route.empty()) {
+      way = {from, to};
+    } else {
+      way = way_over(scene_.layout, flight.route);
+    }
+    const Point at = along(way, flight.progress);
+    return {at.x, at.y};
+  }
+
+  void paint_flights() {
+    const bool few = scene_.moment.flights.size() <= kFewFlights;
+    const double unit = std::clamp(1 / scale_, 1.0, 1.8);
+    QFont small = font_;
+    small.setPixelSize(static_cast<int>(std::lround(8 * unit)));
+    small.setBold(true);
+    painter_.setFont(small);
+    const Pixel strong = theme().spans[core::SpanKind::kPackInFlight].colour;
+    // Those of the pack that is looked at above the others.
+    for (const bool of_pack : {false, true}) {
+      for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
+        if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
+        const QPointF at = place_of(flight);
+        const double radius = kDot * unit * (of_pack && few ? 1 : 0.55);
+        const QRectF box(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius);
+        if (!visible(box)) continue;
+        const Pixel fill = of_pack ? strong : theme().faint_text;
+        painter_.setPen(QPen(colour(flight.waits ? fill : theme().text), flight.waits ? 2 : 1));
+        painter_.setBrush(colour(flight.waits ? theme().background : fill));
+        painter_.drawEllipse(box);
+        if (few && !flight.chunk.empty() && flight.chunk.size() <= 3)
+          text(box, Qt::AlignCenter, QString::fromStdString(flight.chunk), flight.waits ? theme().text : text_on(fill));
+      }
+    }
+    painter_.setFont(font_);
+  }
+
+  QPainter& painter_;
+  const TopologyScene& scene_;
+  QRectF seen_;
+  double scale_;
+  QFont font_;
+};
+
+}  // namespace
+
+QPolygonF polygon_of(const Line2& line) {
+  QPolygonF polygon;
+  for (const Point& p : line) polygon << QPointF(p.x, p.y);
+  return polygon;
+}
+
+Pixel load_colour(const Theme& theme, double load) {
+  if (load > kFullLoad) return theme.full_load;
+  return load <= 0 ? theme.line : blend(theme.line, theme.load, 0.35 + 0.65 * load);
+}
+
+Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors) {
+  if (contributions >= contributors)
+    return theme.spans[core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kUpdate)].colour;
+  return contributions <= 1 ? blend(theme.background, theme.faint_text, 0.6) : theme.load;
+}
+
+void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
+                const TopologyMoment& moment, const Theme& theme, bool figures) {
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(colour(theme.background));
+  painter.drawRect(box);
+  const auto elements = static_cast<double>(std::max<std::int64_t>(1, moment.elements));
+  for (const PackReplay::Piece& piece : held) {
+    const double left = box.left() + box.width() * static_cast<double>(piece.offset) / elements;
+    const double width = box.width() * static_cast<double>(piece.count) / elements;
+    const double share = static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
+    // What is there is to be seen, however small its share.
+    const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
+    const QRectF column(left, box.bottom() - height, width, height);
+    const Pixel filled = held_colour(theme, piece.contributions, moment.contributors);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour(filled));
+    painter.drawRect(column);
+    if (!figures) continue;
+    painter.setPen(colour(theme.background));
+    painter.drawLine(QPointF(left, box.top()), QPointF(left, box.bottom()));
+    const QString count = QString::number(piece.contributions);
+    if (painter.fontMetrics().horizontalAdvance(count) + 4 > width) continue;
+    const bool tall = column.height() > painter.fontMetrics().height();
+    painter.setPen(colour(tall ? text_on(filled) : theme.text));
+    painter.drawText(tall ? column : QRectF(left, box.top(), width, box.height() - column.height()),
+                     (tall ? Qt::AlignCenter : Qt::AlignHCenter | Qt::AlignBottom) | Qt::TextSingleLine, count);
+  }
+  painter.setPen(QPen(colour(theme.faint_text), 0.8));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(box);
+}
+
+void paint_topology(QPainter& painter, const TopologyScene& scene, const QRectF& seen, double scale) {
+  TopologyPainter(painter, scene, seen, scale).paint();
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,180 @@
+#include "gui/topology/topology_panel.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "gui/topology/holding_bar.h"
+#include "gui/topology/play_bar.h"
+#include "gui/topology/topology_legend.h"
+#include "gui/topology/topology_view.h"
+#include "gui/topology/traffic_reader.h"
+#include "gui/widgets/time_cursor.h"
+#include "gui/widgets/timeline_view.h"
+
+namespace tutti::gui {
+
+TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficReader& reader)
+    : view_(view),
+      cursor_(cursor),
+      reader_(reader),
+      topology_view_(new TopologyView),
+      legend_(new TopologyLegend),
+      holding_(new HoldingBar),
+      top_(new QHBoxLayout),
+      packs_(new QComboBox),
+      words_(new QLabel) {
+  packs_->setAccessibleName(tr("Pack under way that is looked at"));
+  packs_->setToolTip(tr("Packs under way at the time cursor: whose chunks are shown"));
+  packs_->setMinimumContentsLength(12);
+  words_->setWordWrap(true);
+  words_->setMargin(4);
+  words_->setAlignment(Qt::AlignTop);
+  words_->setMinimumHeight(3 * words_->fontMetrics().lineSpacing() + 8);
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  top_->setContentsMargins(0, 0, 4, 0);
+  top_->addWidget(packs_);
+  auto* const layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(top_);
+  layout->addWidget(topology_view_, 1);
+  layout->addWidget(legend_);
+  layout->addWidget(holding_);
+  layout->addWidget(words_);
+  view.add_overlay(*this);
+  connect(&view, &TimelineView::trace_changed, this, &TopologyPanel::begin);
+  connect(&view, &TimelineView::link_chosen, this, &TopologyPanel::link_clicked);
+  connect(&reader, &TrafficReader::ready, this, &TopologyPanel::begin);
+  connect(&cursor, &TimeCursor::moment_changed, this, &TopologyPanel::show_moment);
+  connect(topology_view_, &TopologyView::node_at_hand_changed, this, &TopologyPanel::tell);
+  connect(topology_view_, &TopologyView::link_chosen, this, &TopologyPanel::link_chosen);
+  connect(packs_, &QComboBox::activated, this, [this](int index) {
+    if (index >= 0 && static_cast<std::size_t>(index) < listed_.size())
+      look_at(listed_[static_cast<std::size_t>(index)]);
+  });
+}
+
+void TopologyPanel::add_actions(Actions& actions) {
+  cursor_.add_actions(actions);
+  top_->insertWidget(0, new PlayBar(cursor_, actions), 1);
+}
+
+void TopologyPanel::set_theme(const Theme& theme) {
+  topology_view_->set_theme(theme);
+  legend_->set_theme(theme);
+  holding_->set_theme(theme);
+}
+
+QString TopologyPanel::words() const { return words_->text(); }
+
+bool TopologyPanel::select_device(const QString& name) {
+  for (std::size_t n = 0; topology_ && n < topology_->nodes().size(); ++n) {
+    if (topology_->nodes()[n].full_name() != name.toStdString()) continue;
+    topology_view_->select_node(n);
+    return true;
+  }
+  return false;
+}
+
+void TopologyPanel::look_at(std::optional<PackOfStep> pack) {
+  wanted_ = pack;
+  show_moment();
+}
+
+void TopologyPanel::begin() {
+  player_.reset();
+  topology_.reset();
+  wanted_.reset();
+  const std::shared_ptr<const Trace> trace = view_.shared_trace();
+  if (trace && !reader_.busy()) {
+    topology_ = std::make_shared<const Topology>(Topology::of(*trace, reader_.plan().get(), reader_.traffic().get()));
+    if (reader_.traffic())
+      player_ = std::make_unique<TopologyPlayer>(trace, reader_.plan(), reader_.traffic(), *topology_);
+  }
+  topology_view_->show_topology(topology_);
+  legend_->set_links_known(!topology_ || topology_->has_links());
+  show_moment();
+}
+
+void TopologyPanel::showEvent(QShowEvent*) {
+  if (moment_is_old_) show_moment();
+}
+
+/// While the panel is hidden, nothing is worked out for it.
+void TopologyPanel::show_moment() {
+  moment_is_old_ = !isVisible();
+  if (moment_is_old_) return;
+  if (player_) topology_view_->show_moment(player_->at(cursor_.moment(), wanted_));
+  fill_packs();
+  tell();
+}
+
+void TopologyPanel::fill_packs() {
+  const TopologyMoment& moment = topology_view_->moment();
+  if (listed_ != moment.under_way || packs_->count() == 0) {
+    listed_ = moment.under_way;
+    packs_->clear();
+    for (const PackOfStep& pack : listed_) packs_->addItem(tr("pack %1, step %2").arg(pack.pack).arg(pack.step));
+    if (listed_.empty()) packs_->addItem(tr("no pack"));
+  }
+  packs_->setEnabled(!listed_.empty());
+  const auto here = moment.pack ? std::find(listed_.begin(), listed_.end(), *moment.pack) : listed_.end();
+  packs_->setCurrentIndex(here == listed_.end() ? 0 : static_cast<int>(here - listed_.begin()));
+}
+
+void TopologyPanel::tell() {
+  const TopologyMoment& moment = topology_view_->moment();
+  const auto node = topology_view_->node_at_hand();
+  QStringList words;
+  if (!view_.trace()) {
+    words << tr("No timeline is open.");
+  } else if (reader_.busy()) {
+    words << tr("Reading who sent what …");
+  } else if (node && player_) {
+    words << QString::fromStdString(player_->words_of(moment, *node));
+  } else if (player_) {
+    words << (moment.pack
+                  ? tr("%1 under way, %2 messages in flight. Point at a device, or go to it with the arrow keys, to "
+                       "see what it holds.")
+                        .arg(moment.under_way.size() == 1 ? tr("1 pack") : tr("%1 packs").arg(moment.under_way.size()))
+                        .arg(moment.flights.size())
+                  : tr("No pack is under way at the time cursor."));
+  }
+  if (!moment.words.empty()) words << QString::fromStdString(moment.words);
+  if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());
+  if (!reader_.busy() && !reader_.traffic() && view_.trace()) words << QString::fromStdString(reader_.problem());
+  words_->setText(words.join(QLatin1Char(' ')));
+  holding_->show_held(node && *node < moment.held.size() ? moment.held[*node] : std::vector<PackReplay::Piece>(),
+                      moment);
+}
+
+void TopologyPanel::link_chosen(std::size_t link) {
+  const auto record = topology_->links()[link].record;
+  if (record) view_.go_to_line(QStringLiteral("links/") + QString::fromStdString(view_.trace()->links()[*record].name));
+  view_.update();
+}
+
+void TopologyPanel::link_clicked(std::size_t record) {
+  if (!topology_) return;
+  topology_view_->select_link(topology_->link_of_record(record));
+  view_.update();
+}
+
+void TopologyPanel::paint(QPainter& painter, const Placement& place) const {
+  const auto link = topology_view_->selected_link();
+  if (!topology_ || !link || !topology_->links()[*link].record) return;
+  for (std::size_t i = 0; i < place.scene.layout.lines().size(); ++i) {
+    const Line& line = place.scene.layout.lines()[i];
+    if (line.kind != Line::Kind::kLink || line.link != *topology_->links()[*link].record) continue;
+    painter.setClipRect(place.lines);
+    painter.setPen(QPen(QColor::fromRgb(place.scene.theme.selection), 2));
+    painter.drawRect(QRect(place.lines.left() + 1, place.lines.top() + top_of_line(place.scene, i) + 1,
+                           place.lines.width() - 3, line.height - 3));
+  }
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "gui/model/topology_layout.h"
+#include "gui/model/topology_moment.h"
+#include "gui/paint/theme.h"
+
+namespace tutti::gui {
+
+/// The topology at a moment, to be looked at from near and far: the wheel zooms at the mouse, dragging moves it, a click
+/// or the arrow keys select a device or a link, a double click fits it all. Paints everything itself, what is in view
+/// alone, so that thousands of nodes take a few milliseconds.
+class TopologyView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TopologyView(QWidget* parent = nullptr);
+
+  /// Null: nothing is shown. What is drawn is what show_moment() says.
+  void show_topology(std::shared_ptr<const Topology> topology);
+  /// REQUIRES: of the topology that is shown.
+  void show_moment(TopologyMoment moment);
+  void set_theme(const Theme& theme);
+
+  [[nodiscard]] const Topology* topology() const { return topology_.get(); }
+  [[nodiscard]] const TopologyLayout& layout_of_nodes() const { return layout_; }
+  [[nodiscard]] const TopologyMoment& moment() const { return moment_; }
+  [[nodiscard]] std::optional<std::size_t> selected_node() const { return node_; }
+  [[nodiscard]] std::optional<std::size_t> selected_link() const { return link_; }
+  /// The node under the mouse, else the one that is selected.
+  [[nodiscard]] std::optional<std::size_t> node_at_hand() const { return hovered_ ? hovered_ : node_; }
+  /// Where a point of the layout is in the widget.
+  [[nodiscard]] QPointF place_of(const Point& point) const;
+  [[nodiscard]] double scale() const { return scale_; }
+
+  [[nodiscard]] QSize sizeHint() const override { return {420, 420}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {200, 140}; }
+
+ public slots:
+  void select_node(std::optional<std::size_t> node);
+  void select_link(std::optional<std::size_t> link);
+  void fit();
+
+ signals:
+  /// The node under the mouse, or selected, is another one.
+  void node_at_hand_changed();
+  /// A link was selected here, by mouse or keys.
+  void link_chosen(qulonglong link);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  [[nodiscard]] Point point_at(const QPointF& position) const;
+  [[nodiscard]] std::optional<std::size_t> node_under(const QPointF& position) const;
+  [[nodiscard]] std::optional<std::size_t> link_under(const QPointF& position) const;
+  void lay_out_again();
+  void zoom(double factor, const QPointF& at);
+  void walk(int dx, int dy);
+  void walk_links(int by);
+  void bring_into_view(const Point& point);
+
+  std::shared_ptr<const Topology> topology_;
+  TopologyLayout layout_;
+  TopologyMoment moment_;
+  const Theme* theme_;
+  double scale_ = 1;
+  QPointF origin_;  ///< where the layout's (0, 0) is in the widget
+  bool fitted_ = true;
+  std::optional<std::size_t> node_, link_, hovered_;
+  QPointF pressed_, pressed_origin_;
+  bool dragging_ = false;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,306 @@
+// The time cursor, the counters and the topology in the window: every action by its shortcut, frames of a length that the
+// test decides.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QComboBox>
+#include <QScrollBar>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/topology/topology_panel.h"
+#include "gui/topology/topology_view.h"
+#include "gui/topology/traffic_reader.h"
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/overview_strip.h"
+#include "gui/widgets/time_cursor.h"
+#include "tests/gui/simulated.h"
+#include "tests/support/program.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Time;
+using testing::HasSubstr;
+
+class TopologyWindow : public testing::Test {
+ protected:
+  TopologyWindow() { QSettings().clear(); }
+
+  void open(const std::string& bytes) {
+    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
+    window_.show();
+    window_.open(QString::fromStdString(folder_.write("t.tutti", bytes)));
+    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+    ASSERT_EQ(opened.size(), 1) << window_.status_text().toStdString();
+    window_.traffic().wait();
+  }
+  void open_ring() { open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2))); }
+
+  TimelineView& view() { return window_.timeline(); }
+  TimeCursor& cursor() { return window_.cursor(); }
+  TopologyView& picture() { return window_.topology().topology_view(); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  std::string words() { return window_.topology().words().toStdString(); }
+  std::size_t node(const std::string& name) {
+    for (std::size_t n = 0; n < picture().topology()->nodes().size(); ++n) {
+      if (picture().topology()->nodes()[n].full_name() == name) return n;
+    }
+    ADD_FAILURE() << "no node " << name;
+    return 0;
+  }
+  bool has_line(const std::string& key) {
+    const auto& lines = view().layout_of_lines().lines();
+    return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+  }
+
+  test::TemporaryFolder folder_;
+  MainWindow window_;
+};
+
+TEST_F(TopologyWindow, TheCursorGoesWhereTheAxisOrTheOverviewIsClicked) {
+  open_ring();
+  const Time length = view().view().run_length();
+  const QRect lines = lines_rect(view().size());
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(lines.left() + lines.width() / 4, 5));
+  EXPECT_NEAR(core::to_ms(cursor().moment()), core::to_ms(length) / 4, core::to_ms(length) / 100);
+  auto* const overview = window_.findChild<OverviewStrip*>();
+  ASSERT_TRUE(overview);
+  QTest::mouseClick(overview, Qt::LeftButton, {}, QPoint(overview->width() - 5, 10));
+  EXPECT_NEAR(core::to_ms(cursor().moment()), core::to_ms(length), core::to_ms(length) / 100);
+}
+
+TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
+  open_ring();
+  cursor().set_moment(Time(1));
+  press(Qt::Key_L);
+  const Time first = cursor().moment();
+  EXPECT_EQ(first, next_event(*view().trace(), view().visible_rows(), Time(1)));
+  press(Qt::Key_L);
+  EXPECT_GT(cursor().moment(), first);
+  press(Qt::Key_J);
+  EXPECT_EQ(cursor().moment(), first);
+  view().show_range({Time(5'000'000), Time(90'000'000)});
+  press(Qt::Key_K, Qt::ShiftModifier);
+  EXPECT_EQ(cursor().moment(), Time(5'000'000));
+}
+
+TEST_F(TopologyWindow, PlayingMovesTheCursorThroughWhatIsSeenAndNeverBlocks) {
+  open_ring();
+  const TimeRange range{Time(5'000'000), Time(90'000'000)};
+  view().show_range(range);
+  press(Qt::Key_K);
+  EXPECT_TRUE(cursor().playback().playing());
+  press(Qt::Key_K);
+  EXPECT_FALSE(cursor().playback().playing());
+  cursor().to_start();
+  // By hand from here: what the timer would do.
+  press(Qt::Key_L, Qt::ShiftModifier);
+  EXPECT_EQ(cursor().playback().speed(), 1);
+  press(Qt::Key_J, Qt::ShiftModifier);
+  press(Qt::Key_J, Qt::ShiftModifier);
+  EXPECT_EQ(cursor().playback().speed(), -1);
+  cursor().set_speed(0);
+  press(Qt::Key_K);
+  cursor().set_moment(range.from);
+  const Time second = cursor().per_second();
+  EXPECT_EQ(second, Time(range.length().count() / 20));
+  cursor().advance(1000);
+  EXPECT_EQ(cursor().moment(), range.from + second);
+  cursor().advance(30'000);
+  EXPECT_EQ(cursor().moment(), range.to);
+  EXPECT_FALSE(cursor().playback().playing()) << "it is at the end";
+}
+
+TEST_F(TopologyWindow, ChunksMoveWhileItPlays) {
+  open_ring();
+  const core::PackRecord pack = view().trace()->packs().front();
+  view().show_range({pack.first_start, pack.end});
+  cursor().to_start();
+  press(Qt::Key_K);
+  double moved = 0;
+  std::size_t most = 0;
+  for (int frame = 0; frame < 200; ++frame) {
+    const TopologyMoment before = picture().moment();
+    cursor().advance(100);
+    EXPECT_EQ(picture().moment().at, cursor().moment());
+    most = std::max(most, picture().moment().flights.size());
+    for (const auto& was : before.flights) {
+      for (const auto& is : picture().moment().flights) {
+        if (was.transfer != is.transfer) continue;
+        EXPECT_GE(is.progress, was.progress);
+        moved += is.progress - was.progress;
+      }
+    }
+  }
+  EXPECT_GE(most, 4u) << "every device sends";
+  EXPECT_GT(moved, 3);
+}
+
+TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
+  open_ring();
+  const core::PackRecord pack = view().trace()->packs().front();
+  cursor().set_moment(pack.end - Time(1));
+  EXPECT_THAT(words(), HasSubstr("under way"));
+  const std::size_t gpu = node("w1/gpu0");
+  QTest::mouseMove(&picture(), picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
+  EXPECT_EQ(picture().node_at_hand(), gpu);
+  EXPECT_THAT(words(), HasSubstr("w1/gpu0 holds of pack"));
+  QTest::mouseMove(&picture(), QPoint(1, 1));
+  EXPECT_THAT(words(), HasSubstr("under way"));
+  picture().setFocus();
+  QTest::keyClick(&picture(), Qt::Key_Right);
+  ASSERT_TRUE(picture().selected_node()) << "arrow keys are not the window's here";
+  EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu0");
+  QTest::keyClick(&picture(), Qt::Key_Right);
+  EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu1");
+  EXPECT_THAT(words(), HasSubstr("w0/gpu1 holds of pack"));
+  QTest::keyClick(&picture(), Qt::Key_Up);
+  EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/plx0");
+  cursor().set_moment(Time());
+  EXPECT_THAT(words(), HasSubstr("no pack is under way"));
+}
+
+TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
+  open_ring();
+  picture().setFocus();
+  ASSERT_TRUE(window_.topology().select_device(QStringLiteral("w1/nic0")));
+  EXPECT_FALSE(window_.topology().select_device(QStringLiteral("w9/nic0")));
+  std::set<std::string> seen;
+  for (int i = 0; i < 4; ++i) {
+    QTest::keyClick(&picture(), Qt::Key_N);
+    ASSERT_TRUE(picture().selected_link());
+    const Topology::Link& link = picture().topology()->links()[*picture().selected_link()];
+    seen.insert(link.name);
+    if (link.record) {
+      EXPECT_TRUE(has_line("links/" + link.name)) << "its row is to be seen";
+    }
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"w1/nic0→network", "network→w1/nic0", "w1/nic0→w1/plx0", "w1/plx0→w1/nic0"}));
+  QTest::keyClick(&picture(), Qt::Key_B);
+  // The other way about.
+  picture().select_link(std::nullopt);
+  view().go_to_line(QStringLiteral("links/w0/nic0→network"));
+  for (const Line& line : view().layout_of_lines().lines()) {
+    if (line.key != "links/w0/nic0→network") continue;
+    const QRect lines = lines_rect(view().size());
+    const int scroll = view().findChild<QScrollBar*>()->value();
+    QTest::mouseClick(&view(), Qt::LeftButton, {},
+                      QPoint(lines.left() + 50, lines.top() + line.top - scroll + line.height / 2));
+  }
+  ASSERT_TRUE(picture().selected_link());
+  EXPECT_EQ(picture().topology()->links()[*picture().selected_link()].name, "w0/nic0→network");
+  // And by the mouse, in the middle of what is drawn.
+  picture().select_link(std::nullopt);
+  const std::size_t link = *picture().topology()->link_of_record(0);
+  QTest::mouseClick(&picture(), Qt::LeftButton, {},
+                    picture().place_of(along(picture().layout_of_nodes().links[link], 0.5)).toPoint());
+  EXPECT_EQ(picture().selected_link(), link);
+  window_.grab();
+}
+
+TEST_F(TopologyWindow, CountersComeWithTheTrafficAndGoByTheirKey) {
+  open_ring();
+  EXPECT_TRUE(has_line("counters/bytes in flight"));
+  EXPECT_TRUE(has_line("counters/queue depth"));
+  press(Qt::Key_C);
+  EXPECT_FALSE(has_line("counters/bytes in flight"));
+  EXPECT_FALSE(has_line("counters"));
+  press(Qt::Key_C);
+  EXPECT_TRUE(has_line("counters/queue depth"));
+}
+
+TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
+  open_ring();
+  // A moment at which several are.
+  const auto& packs = view().trace()->packs();
+  for (const core::PackRecord& pack : packs) {
+    cursor().set_moment(pack.last_start);
+    if (picture().moment().under_way.size() > 1) break;
+  }
+  ASSERT_GT(picture().moment().under_way.size(), 1u);
+  const PackOfStep last = picture().moment().under_way.back();
+  EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
+  auto* const box = window_.topology().findChild<QComboBox*>();
+  ASSERT_TRUE(box);
+  EXPECT_EQ(box->count(), static_cast<int>(picture().moment().under_way.size()));
+  box->setFocus();
+  QTest::keyClick(box, Qt::Key_End);
+  EXPECT_EQ(picture().moment().pack, last);
+  cursor().set_moment(view().trace()->length());
+  EXPECT_FALSE(picture().moment().pack);
+  EXPECT_EQ(box->currentText(), QStringLiteral("no pack"));
+}
+
+TEST_F(TopologyWindow, TimelinesThatHoldLessSaySoInWords) {
+  open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2), core::RecordLevel::kPacks));
+  EXPECT_THAT(words(), HasSubstr("--record steps"));
+  EXPECT_FALSE(has_line("counters"));
+  EXPECT_FALSE(picture().topology()->nodes().empty());
+  window_.grab();
+  open(test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2), core::RecordLevel::kNone));
+  EXPECT_FALSE(words().empty());
+  window_.grab();
+}
+
+TEST_F(TopologyWindow, HidesWithItsKeyAndComesBackWithTheMomentOfTheCursor) {
+  open_ring();
+  ASSERT_TRUE(window_.topology().isVisible());
+  press(Qt::Key_T);
+  EXPECT_FALSE(window_.topology().isVisible());
+  const core::PackRecord pack = view().trace()->packs().front();
+  cursor().set_moment(pack.last_start);
+  EXPECT_NE(picture().moment().at, pack.last_start) << "nothing is worked out for nobody";
+  press(Qt::Key_T);
+  EXPECT_TRUE(window_.topology().isVisible());
+  EXPECT_EQ(picture().moment().at, pack.last_start);
+  EXPECT_TRUE(picture().hasFocus());
+}
+
+TEST_F(TopologyWindow, ZoomsMovesAndFitsInBothThemes) {
+  open_ring();
+  const double fitted = picture().scale();
+  picture().setFocus();
+  QTest::keyClick(&picture(), Qt::Key_Plus);
+  EXPECT_GT(picture().scale(), fitted);
+  QTest::keyClick(&picture(), Qt::Key_Minus);
+  QTest::keyClick(&picture(), Qt::Key_Minus);
+  EXPECT_LT(picture().scale(), fitted);
+  for (int i = 0; i < 60; ++i) QTest::keyClick(&picture(), i < 30 ? Qt::Key_Minus : Qt::Key_Plus);
+  window_.grab();
+  QTest::keyClick(&picture(), Qt::Key_Home);
+  EXPECT_DOUBLE_EQ(picture().scale(), fitted);
+  window_.set_dark(false);
+  const QImage light = picture().grab().toImage();
+  window_.set_dark(true);
+  const QImage dark = picture().grab().toImage();
+  EXPECT_GT(qGray(light.pixel(2, light.height() - 2)), 200);
+  EXPECT_LT(qGray(dark.pixel(2, dark.height() - 2)), 60);
+}
+
+TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
+  const test::TemporaryFolder folder;
+  const std::string bytes = test::simulated(test::small_scenario("algorithm: \"nccl\"", 4, 4));
+  const QString path = QString::fromStdString(folder.write("t.tutti", bytes));
+  for (int i = 0; i < 5; ++i) {
+    MainWindow window;
+    window.show();
+    for (int again = 0; again < 3; ++again) {
+      QSignalSpy opened(&window, &MainWindow::opened);
+      window.open(path);
+      for (int wait = 0; wait < 1000 && opened.isEmpty(); ++wait) QTest::qWait(1);
+      ASSERT_EQ(opened.size(), 1);
+    }
+    if (i % 2) {
+      window.traffic().wait();
+      EXPECT_TRUE(window.traffic().traffic());
+      QApplication::processEvents();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::gui

@@ -1,0 +1,174 @@
+// Counters and transfers against looking at every change, every pair of spans.
+
+#include "gui/model/traffic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/base/random.h"
+#include "core/timeline/writer.h"
+#include "tests/gui/simulated.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::Span;
+using core::StepKind;
+using core::Time;
+using testing::HasSubstr;
+
+Time at(std::uint64_t t) { return Time(static_cast<std::int64_t>(t)); }
+
+TEST(Counter, IsTheSumOfTheChangesUpToThen) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    core::Random random(seed);
+    std::vector<Counter::Change> changes;
+    for (std::uint64_t i = 0; i < seed * seed; ++i)
+      changes.push_back({at(random.below(300)), static_cast<std::int64_t>(random.below(9)) - 4});
+    const Counter counter(changes);
+    std::vector<std::int64_t> values(310, 0);  // at every moment
+    for (const Counter::Change& change : changes) {
+      for (auto t = static_cast<std::size_t>(change.at.count()); t < values.size(); ++t) values[t] += change.by;
+    }
+    EXPECT_EQ(counter.peak(), std::max<std::int64_t>(0, *std::max_element(values.begin(), values.end())));
+    for (std::size_t t = 0; t < values.size(); ++t) {
+      EXPECT_EQ(counter.at(at(t)), values[t]) << t;
+      for (const std::size_t length : {1u, 2u, 17u, 100u}) {
+        if (t + length > values.size()) continue;
+        const auto from = values.begin() + static_cast<std::ptrdiff_t>(t);
+        EXPECT_EQ(counter.most(at(t), at(t + length)),
+                  *std::max_element(from, from + static_cast<std::ptrdiff_t>(length)))
+            << t << " + " << length;
+      }
+    }
+  }
+}
+
+/// Four devices that send, receive, and do both, at random times that need not make sense.
+struct RandomLanes {
+  std::string bytes;
+  std::vector<std::pair<std::int32_t, Span>> spans;  ///< with their track, which is also their device
+};
+
+RandomLanes random_lanes(std::uint64_t seed) {
+  core::Random random(seed);
+  RandomLanes made;
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  const StepKind kinds[] = {StepKind::kSend, StepKind::kReceive,   StepKind::kReceiveReduceSend,
+                            StepKind::kCopy, StepKind::kMulticast, StepKind::kReceiveAny};
+  std::vector<Span> rows[4];
+  for (std::int32_t row = 0; row < 4; ++row) {
+    writer.track({row, core::TrackKind::kLane, row / 2, "gpu" + std::to_string(row % 2), 0, 0});
+    Time end;
+    for (std::int32_t i = 0; i < 60; ++i) {
+      Span span;
+      span.start = end + at(random.below(3) == 0 ? random.below(20) : 0);
+      span.duration = at(random.below(15));
+      span.wait = at(random.below(16));
+      span.kind = static_cast<std::int32_t>(kinds[random.below(std::size(kinds))]);
+      span.step = i / 20;
+      span.pack = i / 10 % 2;
+      span.index = i % 10;
+      span.bytes = core::Bytes(static_cast<std::int64_t>(random.below(1000)));
+      if (receives(static_cast<StepKind>(span.kind)) && random.below(8) > 0) {
+        span.peer = static_cast<std::int32_t>(random.below(4));
+        span.peer_index = static_cast<std::int64_t>(random.below(10));
+      }
+      span.wait = std::min(span.wait, span.duration);
+      end = span.start + span.duration;
+      writer.span(row, span);
+      made.spans.emplace_back(row, span);
+    }
+  }
+  writer.end();
+  made.bytes = out.str();
+  return made;
+}
+
+/// What traffic.h says of one receiving span, from a search through all spans.
+struct Told {
+  Time sent, moves, left, awaited, taken;
+};
+
+Told told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
+  const Time seen = to.start + to.wait, end = to.start + to.duration;
+  for (const auto& [row, from] : lanes.spans) {
+    if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack || from.index != to.peer_index)
+      continue;
+    const Time began = from.start + from.wait, through = from.start + from.duration;
+    const auto kind = static_cast<StepKind>(from.kind);
+    const bool only_sends = kind == StepKind::kSend || kind == StepKind::kMulticast;
+    Time moves = only_sends ? began : std::min(std::max(to.start, began), through);
+    if (to.wait > Time()) moves = std::min(std::max(seen, began), through);
+    return {only_sends ? began : moves, moves, through, to.start, std::max(end, moves)};
+  }
+  return {seen, seen, end, to.start, std::max(end, seen)};
+}
+
+TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const RandomLanes lanes = random_lanes(seed);
+    const auto trace = Trace::from_bytes(lanes.bytes, "t");
+    ASSERT_TRUE(trace);
+    const auto traffic = Traffic::read(**trace);
+    ASSERT_TRUE(traffic) << traffic.error().message();
+    for (std::int64_t t = 0; t < 1000; t += 3) {
+      std::int64_t bytes = 0, waiting = 0, flying = 0;
+      for (const auto& [row, span] : lanes.spans) {
+        if (!receives(static_cast<StepKind>(span.kind))) continue;
+        const Told told = told_of(lanes, row, span);
+        const bool in_flight = told.sent <= Time(t) && Time(t) < told.taken;
+        flying += in_flight;
+        bytes += in_flight ? span.bytes.count() : 0;
+        waiting += told.sent <= Time(t) && Time(t) < told.moves;
+        waiting += std::max(told.left, told.moves) <= Time(t) && Time(t) < told.awaited;
+      }
+      EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(t)), bytes) << "seed " << seed << " at " << t;
+      EXPECT_EQ((*traffic)->queue_depth().at(Time(t)), waiting) << "seed " << seed << " at " << t;
+      const auto in_flight = (*traffic)->in_flight(Time(t));
+      EXPECT_EQ(static_cast<std::int64_t>(in_flight.size()), flying) << "seed " << seed << " at " << t;
+      for (const Transfer* transfer : in_flight) {
+        EXPECT_LE(transfer->sent, Time(t));
+        EXPECT_GT(transfer->taken, Time(t));
+      }
+    }
+  }
+}
+
+TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
+  for (const char* strategy : {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
+                               "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
+    const auto trace = test::simulated_trace(test::small_scenario(strategy, 2, 2));
+    const auto traffic = Traffic::read(*trace);
+    ASSERT_TRUE(traffic);
+    EXPECT_FALSE((*traffic)->transfers().empty());
+    std::int64_t bytes = 0;
+    for (const Transfer& transfer : (*traffic)->transfers()) {
+      EXPECT_GE(transfer.from, 0) << strategy;
+      EXPECT_LE(transfer.sent, transfer.moves);
+      EXPECT_LE(transfer.moves, transfer.left);
+      EXPECT_LE(transfer.moves, transfer.taken);
+      bytes = std::max(bytes, transfer.bytes.count());
+    }
+    const Counter& flying = (*traffic)->bytes_in_flight();
+    EXPECT_GE(flying.peak(), bytes);
+    EXPECT_EQ(flying.at(trace->length()), 0) << "in the end everything has been taken";
+    EXPECT_EQ((*traffic)->queue_depth().at(trace->length()), 0);
+  }
+}
+
+TEST(Traffic, StopsWhenItIsTold) {
+  const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 1, 2));
+  const std::atomic<bool> cancel = true;
+  const auto traffic = Traffic::read(*trace, &cancel);
+  ASSERT_FALSE(traffic);
+  EXPECT_THAT(traffic.error().message(), HasSubstr("stopped"));
+}
+
+}  // namespace
+}  // namespace tutti::gui
