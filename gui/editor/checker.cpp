@@ -12,7 +12,6 @@ constexpr int kPauseMs = 150;
 Checker::Checker(core::Library library, Schema schema, QObject* parent)
     : QObject(parent), library_(std::move(library)), schema_(std::move(schema)) {
   pause_.setSingleShot(true);
-  pause_.setInterval(kPauseMs);
   connect(&pause_, &QTimer::timeout, this, [this] {
     {
       const std::lock_guard lock(mutex_);
@@ -28,9 +27,9 @@ Checker::~Checker() {
   thread_.join();
 }
 
-void Checker::check(const std::string& text, const std::string& path) {
+void Checker::check(const std::string& text, const std::string& path, When when) {
   next_ = {text, path, ++newest_};
-  pause_.start();
+  pause_.start(when == When::kAtOnce ? 0 : kPauseMs);
 }
 
 void Checker::work(const std::stop_token& stop) {

@@ -21,8 +21,9 @@ class Checker : public QObject {
   Checker(core::Library library, Schema schema, QObject* parent = nullptr);
   ~Checker() override;
 
+  enum class When { kAtOnce, kAfterAPause };
   /// checked() follows, unless another text comes before that.
-  void check(const std::string& text, const std::string& path);
+  void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
 
  signals:
   void checked(const tutti::gui::CheckedScenario& result);

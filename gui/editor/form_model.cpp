@@ -183,9 +183,19 @@ bool FormModel::written(const QModelIndex& index) const {
 }
 
 QString FormModel::name(const Node& node) const {
-  const QString name = QString::fromStdString(node.type->name);
+  QString name = QString::fromStdString(node.type->name);
   if (node.line == Line::kAdd) return tr("+ add %1").arg(name);
-  return node.line == Line::kElement ? tr("%1 %2").arg(name).arg(node.row + 1) : name;
+  int inside = 0;
+  FieldPath path = path_of(node);
+  const int elements = node.line == Line::kList ? text_->count(path) : 1;
+  for (int i = 0; i < elements; ++i) {
+    if (node.line == Line::kList) path.back().index = i;
+    if (const auto found = inside_.find(path); found != inside_.end()) inside += found->second;
+    if (node.line == Line::kList && problems_.contains(path)) ++inside;
+  }
+  if (node.line == Line::kElement) name = tr("%1 %2").arg(name).arg(node.row + 1);
+  if (inside == 0) return name;
+  return inside == 1 ? tr("%1 · 1 problem").arg(name) : tr("%1 · %2 problems").arg(name).arg(inside);
 }
 
 QString FormModel::value(const Node& node) const {
@@ -193,7 +203,7 @@ QString FormModel::value(const Node& node) const {
   const FieldPath path = path_of(node);
   if (node.line == Line::kList) {
     const int count = text_->count(path);
-    return count == 0 ? tr("none") : QString::number(count);
+    return count == 0 ? tr("none") : count == 1 ? tr("1 element") : tr("%1 elements").arg(count);
   }
   const core::Value* const value = text_->find(path);
   if (!value) return QString::fromStdString(node.type->otherwise);
@@ -217,10 +227,7 @@ QString FormModel::problem(const QModelIndex& index) const {
 /// For those who do not see colours: in words what the picture shows.
 QString FormModel::marks(const Node& node) const {
   const QString wrong = problem(index_of(node));
-  if (!wrong.isEmpty()) return tr("problem: %1").arg(wrong);
-  const auto inside = inside_.find(path_of(node));
-  if (inside != inside_.end() && node.line != Line::kAdd) return tr("%1 problems inside").arg(inside->second);
-  return {};
+  return wrong.isEmpty() ? QString() : tr("problem: %1").arg(wrong);
 }
 
 QVariant FormModel::data(const QModelIndex& index, int role) const {
@@ -243,8 +250,7 @@ QVariant FormModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleDescriptionRole: return help(at);
     case Qt::DecorationRole:
       if (index.column() != kName || marks(at).isEmpty()) return {};
-      return QApplication::style()->standardIcon(problem(index).isEmpty() ? QStyle::SP_MessageBoxInformation
-                                                                          : QStyle::SP_MessageBoxWarning);
+      return QApplication::style()->standardIcon(QStyle::SP_MessageBoxWarning);
     case Qt::FontRole: {
       QFont font;
       if (index.column() == kName) font.setBold(is_written && at.line != Line::kAdd);

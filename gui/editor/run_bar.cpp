@@ -6,7 +6,6 @@
 #include <QProgressBar>
 #include <QSettings>
 #include <QStandardItemModel>
-#include <QStyle>
 #include <QToolButton>
 #include <algorithm>
 
@@ -16,13 +15,12 @@ namespace {
 
 constexpr auto kSetting = "backend";
 
-QToolButton* button(const QString& text, const QString& help, QStyle::StandardPixmap icon, QWidget& owner) {
+QToolButton* button(const QString& sign, const QString& text, const QString& help) {
   auto* const made = new QToolButton;
-  made->setText(text);
+  made->setText(sign + QLatin1Char(' ') + text);
+  made->setAccessibleName(text);
   made->setToolTip(help);
   made->setAccessibleDescription(help);
-  made->setIcon(owner.style()->standardIcon(icon));
-  made->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   made->setFocusPolicy(Qt::StrongFocus);
   return made;
 }
@@ -34,8 +32,8 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       backends_(std::move(backends)),
       missing_(backends_.size()),
       choice_(new QComboBox),
-      run_(button(tr("Run"), tr("Run the scenario (F5)"), QStyle::SP_MediaPlay, *this)),
-      stop_(button(tr("Stop"), tr("Stop; what has run is kept (Shift+F5 or Esc)"), QStyle::SP_MediaStop, *this)),
+      run_(button(QStringLiteral("▶"), tr("Run"), tr("Run the scenario (F5)"))),
+      stop_(button(QStringLiteral("■"), tr("Stop"), tr("Stop; what has run is kept (Shift+F5 or Esc)"))),
       progress_(new QProgressBar),
       words_(new QLabel),
       title_(new QLabel) {

@@ -36,16 +36,17 @@ ScenarioDesk::~ScenarioDesk() { run_.stop_and_wait(); }
 
 // --- files ---
 
-core::Expected<void> ScenarioDesk::open(const QString& path, bool run) {
-  if (!editor_->may_close()) return {};
-  if (auto opened = editor_->open(path); !opened) return opened;
+core::Expected<bool> ScenarioDesk::open(const QString& path) {
+  if (!editor_->may_close()) return false;
+  if (auto opened = editor_->open(path); !opened) return tl::make_unexpected(opened.error());
   if (!running()) bar_->show_words({});
-  if (run) this->run();
-  return {};
+  return true;
 }
 
-void ScenarioDesk::start_new() {
-  if (editor_->may_close()) editor_->start_new(workshop_.new_scenario);
+bool ScenarioDesk::start_new() {
+  if (!editor_->may_close()) return false;
+  editor_->start_new(workshop_.new_scenario);
+  return true;
 }
 
 bool ScenarioDesk::may_close() {
@@ -130,7 +131,7 @@ void ScenarioDesk::show_result(const ScenarioRun::Result& result) {
   }
   bar_->show_words(words);
   if (!words.isEmpty()) emit told(words);
-  if (result.timeline.isEmpty()) return;
+  if (result.timeline.isEmpty()) return emit run_failed(words);
   last_ = result.timeline;
   emit timeline_made(last_);
 }
@@ -139,7 +140,6 @@ void ScenarioDesk::add_actions(Actions& actions) {
   const QString group = tr("S&cenario");
   actions.add(group, "run", tr("R&un"), QStringLiteral("F5"), [this] { run(); });
   actions.add(group, "stop", tr("St&op the run (or Esc)"), QStringLiteral("Shift+F5"), [this] { stop(); });
-  actions.add(group, "new", tr("Ne&w"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   actions.add(group, "save", tr("&Save"), QStringLiteral("Ctrl+S"), [this] { editor_->save(); });
   actions.add(group, "save-as", tr("Save &as…"), QStringLiteral("Ctrl+Shift+S"), [this] { editor_->save_as(); });
   actions.add(group, "save-timeline", tr("Save the timeline of the run…"), QStringLiteral("Ctrl+Alt+S"),

@@ -31,10 +31,11 @@ class ScenarioDesk : public QWidget {
   explicit ScenarioDesk(Workshop workshop, QWidget* parent = nullptr);
   ~ScenarioDesk() override;
 
-  /// Opens a scenario, after asking about changes of the one that is open. `run`: and runs it.
-  /// ERRORS: it cannot be read; what is open stays. Also true if somebody wants to keep working on what is open.
-  core::Expected<void> open(const QString& path, bool run = false);
-  void start_new();
+  /// Opens a scenario, after asking about changes of the one that is open. False: somebody would rather keep that.
+  /// ERRORS: it cannot be read; what is open stays.
+  core::Expected<bool> open(const QString& path);
+  /// The same for one that has no file yet.
+  bool start_new();
   /// Whether the window may be closed: asks about changes. Ends a run.
   bool may_close();
   void run();
@@ -49,6 +50,8 @@ class ScenarioDesk : public QWidget {
 
  signals:
   void told(const QString& text);
+  /// A run has ended without a timeline.
+  void run_failed(const QString& why);
   void title_changed(const QString& title, bool changed);
   /// A run has ended with this timeline.
   void timeline_made(const QString& path);

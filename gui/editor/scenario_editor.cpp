@@ -140,7 +140,7 @@ void ScenarioEditor::set_text(const std::string& text) {
   show_card(std::nullopt);
   text_->set_utf8(text);
   text_->document()->setModified(false);
-  text_changed();
+  checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
   follow_text();
   form_->collapseAll();
   // Sections that are written are open, as in the text.
@@ -278,8 +278,10 @@ void ScenarioEditor::show_card(const std::optional<Card>& card) {
   }
   QString html = QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">");
   for (const auto& [what, value] : card->facts) {
-    html += QStringLiteral("<tr><td style=\"white-space: nowrap; padding-right: 10px\">%1</td><td><b>%2</b></td></tr>")
-                .arg(QString::fromStdString(what).toHtmlEscaped(), QString::fromStdString(value).toHtmlEscaped());
+    html +=
+        QStringLiteral("<tr><td style=\"white-space: nowrap; padding-right: 12px; color: %3\">%1</td><td>%2</td></tr>")
+            .arg(QString::fromStdString(what).toHtmlEscaped(), QString::fromStdString(value).toHtmlEscaped(),
+                 palette().color(QPalette::PlaceholderText).name());
   }
   card_->setText(html + QStringLiteral("</table>"));
 }

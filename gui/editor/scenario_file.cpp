@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <QSaveFile>
 #include <QTextDocument>
+#include <algorithm>
 
 #include "core/base/file.h"
 #include "core/text/document.h"
@@ -46,6 +47,15 @@ Expected<std::string> ScenarioFile::read(const QString& from) {
   if (file.crlf) replace_all(again, "\n", "\r\n");
   if (again != *text || lines.find('\r') != std::string::npos)
     return refuse("its lines end now with \\r\\n and now without; make them alike (dos2unix) and open it again");
+  for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    if (end - at > kMostBytesOfALine)
+      return refuse(
+          fmt::format("line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
+                      "json.tool)",
+                      line, end - at, kMostBytesOfALine));
+    at = end + 1;
+  }
   // Some characters mean the end of a line or a frame to a text document.
   QTextDocument document;
   document.setPlainText(QString::fromStdString(lines));

@@ -17,9 +17,11 @@ struct ScenarioFile {
 
   /// The largest text that is edited here: form and text follow every key.
   static constexpr qint64 kMostBytes = 4 << 20;
+  /// Of one line: Qt takes seconds to break longer ones.
+  static constexpr std::size_t kMostBytesOfALine = 64 << 10;
 
   /// Reads a file; answers its text and fills in the rest.
-  /// ERRORS: missing, a folder, unreadable, not UTF-8, larger than kMostBytes, lines that end now so and now so.
+  /// ERRORS: missing, a folder, unreadable, not UTF-8, too large, lines that end now so and now so.
   core::Expected<std::string> read(const QString& from);
   /// Writes a file that is whole or not there. ERRORS: in the system's words.
   core::Expected<void> write(const std::string& text, const QString& to);

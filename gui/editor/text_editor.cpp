@@ -57,7 +57,7 @@ constexpr int kMarginSpace = 6;
 TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new LineNumbers(*this)) {
   setAccessibleName(tr("Scenario as text"));
   setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-  setLineWrapMode(NoWrap);
+  setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   setTabChangesFocus(true);  // text format needs no tabs, and the keyboard alone has to get out again
   new Remarks(*this);
   connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(margin_width(), 0, 0, 0); });
@@ -174,9 +174,8 @@ void TextEditor::paint_line_numbers(QPaintEvent* event) {
   QTextBlock line = firstVisibleBlock();
   QRectF place = blockBoundingGeometry(line).translated(contentOffset());
   while (line.isValid() && place.top() <= event->rect().bottom()) {
-    const QRect text(0, static_cast<int>(place.top()), margin_->width() - kMarginSpace,
-                     static_cast<int>(place.height()));
-    painter.drawText(text, Qt::AlignRight | Qt::AlignVCenter, QString::number(line.blockNumber() + 1));
+    const QRect text(0, static_cast<int>(place.top()), margin_->width() - kMarginSpace, fontMetrics().height());
+    painter.drawText(text, Qt::AlignRight, QString::number(line.blockNumber() + 1));
     line = line.next();
     place = blockBoundingGeometry(line).translated(contentOffset());
   }

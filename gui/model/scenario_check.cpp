@@ -108,17 +108,17 @@ Card card_of(const core::Scenario& scenario) {
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
   const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes);
   const core::Bound step = core::step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm);
-  fact("no step is shorter than", show(step.time) + ": " + step.reason);
-  fact("nor its communication than", show(all.time) + ": " + all.reason);
+  fact("least time of a step", show(step.time) + ": " + step.reason);
+  fact("… of communication", show(all.time) + ": " + all.reason);
   const Parts parts = parts_of(scenario);
   if (parts.bytes + parts.latency == Time()) {
-    fact("binds", "nothing: there is nothing to send");
+    fact("what binds that", "nothing: there is nothing to send");
     return card;
   }
   card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
-  fact("binds", fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
-                            card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency", show(parts.bytes),
-                            plural(packs.size(), "pack"), show(parts.latency)));
+  fact("what binds that", fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
+                                      card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
+                                      show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
   return card;
 }
 

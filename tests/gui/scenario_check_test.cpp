@@ -142,7 +142,7 @@ TEST(Card, SaysWhatThePlanKnows) {
   EXPECT_EQ(card->binds, Card::Binds::kBandwidth);
   const auto scenario = core::read_scenario(example("04_resnet50_ring"), "f", library());
   const core::Bound bound = core::all_reduce_bound(*scenario->cluster, scenario->workload.bytes());
-  EXPECT_THAT(fact(*card, "nor its communication than"), HasSubstr(bound.reason));
+  EXPECT_THAT(fact(*card, "… of communication"), HasSubstr(bound.reason));
 }
 
 TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
