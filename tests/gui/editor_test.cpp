@@ -92,7 +92,13 @@ Workshop workshop() {
 
 class Editor : public testing::Test {
  protected:
-  Editor() : settings_((QSettings().clear(), 0)), window_(std::make_unique<MainWindow>(workshop())) {
+  Editor() {
+    QSettings().clear();
+    make_window();
+  }
+
+  void make_window() {
+    window_ = std::make_unique<MainWindow>(workshop());
     QSignalSpy looked(&desk().bar(), &RunBar::looked);
     QObject::connect(window_.get(), &MainWindow::opened, window_.get(), [this] { ++opened_; });
     QObject::connect(window_.get(), &MainWindow::failed, window_.get(), [this](const QString& why) {
@@ -169,7 +175,6 @@ class Editor : public testing::Test {
     return found;
   }
 
-  int settings_;  ///< cleared before the window reads them
   test::TemporaryFolder folder_;
   std::unique_ptr<MainWindow> window_;
   std::string said_;
@@ -525,6 +530,13 @@ TEST_F(Editor, WhatFailsSaysWhyAndWhatIsNotHereIsGrey) {
   EXPECT_EQ(desk().bar().missing("tcp"), QString());
 }
 
+/// Two workers with little to do.
+std::string pair() {
+  std::string text = file_text(shipped("02_eight_hosts_ring"));
+  text.replace(text.find("count: 8"), 8, "count: 2");
+  return text.replace(text.find("16777216"), 8, "65536");
+}
+
 /// Processes whose parent is this one.
 std::vector<std::string> children() {
   std::vector<std::string> found;
@@ -541,7 +553,7 @@ std::vector<std::string> children() {
 }
 
 TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
-  open(shipped("02_eight_hosts_ring"));
+  own("pair.textproto", pair());
   for (const char* backend : {"tcp", "shm"}) {
     desk().bar().choose(backend);
     act("run");
@@ -553,12 +565,9 @@ TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
 
 TEST_F(Editor, ClosingWhileItRunsLeavesNoThreadProcessOrFile) {
   for (const char* backend : {"endless", "tcp", "emulate"}) {
-    window_ = std::make_unique<MainWindow>(workshop());
-    QSignalSpy looked(&desk().bar(), &RunBar::looked);
-    window_->show();
-    ASSERT_TRUE(looked.wait(60'000));
+    make_window();
     const auto folders = run_folders();
-    open(shipped("02_eight_hosts_ring"));
+    own("pair.textproto", pair());
     set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("100000"));
     desk().bar().choose(backend);
     act("run");
