@@ -1,22 +1,29 @@
 // tutti-view: the window, as a program of its own, so that `tutti` needs no Qt. `tutti view` starts it.
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QSettings>
+#include <QSocketNotifier>
 #include <QTemporaryDir>
 #include <QTimer>
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <tl/expected.hpp>
 #include <utility>
 
 #include "core/base/version.h"
+#include "gui/model/file_kind.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/picture_file.h"
 #include "gui/widgets/time_cursor.h"
+#include "gui/workshop.h"
 
 namespace {
 
@@ -25,9 +32,36 @@ void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString
   if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
 
+/// While one exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of the program, so that a run is ended, and its
+/// processes and files go, as if the window had been closed.
+class EndsBySignal {
+ public:
+  explicit EndsBySignal(QApplication& app) {
+    if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) return;
+    notifier_.emplace(pipe_[0], QSocketNotifier::Read);
+    QObject::connect(&*notifier_, &QSocketNotifier::activated, &app, [] { QApplication::exit(1); });
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+      if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
+    }
+  }
+  EndsBySignal(const EndsBySignal&) = delete;
+  EndsBySignal& operator=(const EndsBySignal&) = delete;
+
+ private:
+  /// A signal handler reaches nothing but globals. Whoever sends a second signal does not want to wait.
+  static void on_signal(int number) {
+    std::signal(number, SIG_DFL);
+    static_cast<void>(!::write(pipe_[1], "", 1));
+  }
+
+  static inline int pipe_[2] = {-1, -1};
+  std::optional<QSocketNotifier> notifier_;
+};
+
 /// What was asked for on the command line.
 struct Options {
-  QString timeline;    ///< empty: the window alone
+  QString file;        ///< a timeline or a scenario; empty: the window alone
+  bool run = false;    ///< the scenario, at once
   QString screenshot;  ///< picture to write instead of showing a window; empty: none
   QSize size;          ///< of the window; empty: as it was last
   bool dark = false;
@@ -52,14 +86,16 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   const auto to = option("to-us", "Show the run up to this time", "time");
   const auto at = option("at-us", "Put the time cursor at this time", "time");
   const auto device = option("device", "Look at what this device holds, such as w0/gpu1", "name");
+  const auto run = option("run", "Run the scenario at once and show its timeline", "");
   const auto find = option("find", "Select the first span that fits: \"pack 3\", \"receive gpu1\"", "words");
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote."));
+  parser.setApplicationDescription(QStringLiteral(
+      "Shows a timeline that tutti simulate or tutti run wrote, or opens a scenario to change and run."));
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("timeline"), QStringLiteral("Timeline file"),
-                               QStringLiteral("[timeline]"));
-  parser.addOptions({picture, size, dark, from, to, at, device, find});
+  parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline or scenario file"),
+                               QStringLiteral("[file]"));
+  parser.addOptions({picture, size, dark, run, from, to, at, device, find});
   const auto wrong = [](const QString& why) { return tl::make_unexpected(why); };
   if (!parser.parse(app.arguments()))
     return wrong(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
@@ -68,9 +104,12 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   Options options;
   const QStringList files = parser.positionalArguments();
   options.screenshot = parser.value(picture);
-  if (files.size() > 1 || (parser.isSet(picture) && files.isEmpty()))
-    return wrong(QStringLiteral("expected one timeline; tutti view --help tells more"));
-  options.timeline = files.value(0);
+  if (files.size() > 1) return wrong(QStringLiteral("expected one timeline or scenario; tutti view --help tells more"));
+  options.file = files.value(0);
+  options.run = parser.isSet(run);
+  if (options.run &&
+      (files.isEmpty() || tutti::gui::file_kind(files.front().toStdString()) != tutti::gui::FileKind::kScenario))
+    return wrong(QStringLiteral("--run runs a scenario; name one"));
   options.dark = parser.isSet(dark);
   options.find = parser.value(find);
   if (parser.isSet(size)) {
@@ -98,6 +137,7 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
 void show_place(tutti::gui::MainWindow& window, const Options& options) {
   using tutti::core::Time;
   tutti::gui::TimelineView& view = window.timeline();
+  if (!view.trace()) return;
   const auto time = [](double us) { return Time(static_cast<std::int64_t>(us * 1e6)); };
   const Time end = view.view().run_length();
   if (options.from_us || options.to_us)
@@ -111,14 +151,14 @@ void show_place(tutti::gui::MainWindow& window, const Options& options) {
   if (!options.screenshot.isEmpty()) QApplication::exit(2);
 }
 
-/// Once open: draws, writes and ends, without a display if there is none.
-int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QString& picture) {
+/// Once open (at once if nothing is to be opened): draws, writes and ends, without a display if there is none.
+int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QString& picture, bool empty) {
   using tutti::gui::MainWindow;
   QObject::connect(&window, &MainWindow::failed, &app, [](const QString& why) {
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(why));
     QApplication::exit(2);
   });
-  QObject::connect(&window, &MainWindow::opened, &app, [&window, picture] {
+  const auto take = [&window, picture] {
     // Once more through the event loop: only then everything has its size.
     QTimer::singleShot(0, &window, [&window, picture] {
       window.messages().look_around();
@@ -131,13 +171,18 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const QS
       if (!wrong.isEmpty()) std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(wrong));
       QApplication::exit(wrong.isEmpty() ? 0 : 1);
     });
-  });
+  };
+  QObject::connect(&window, &MainWindow::opened, &app, take);
+  if (empty) take();
   return QApplication::exec();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A worker that is gone, and a file beyond what is allowed, show as errors of the write.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   qInstallMessageHandler(only_what_is_grave);
   const auto options = [&] {
     const QCoreApplication app(argc, argv);
@@ -162,12 +207,18 @@ int main(int argc, char** argv) {
   // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.
   const QTemporaryDir settings;
   if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
-  tutti::gui::MainWindow window;
+  tutti::gui::MainWindow window(tutti::gui::make_workshop(tutti::gui::own_worker_program()));
+  const EndsBySignal ends_by_signal(app);
   if (!options->size.isEmpty()) window.resize(options->size);
   if (options->dark) window.set_dark(true);
   QObject::connect(
       &window, &tutti::gui::MainWindow::opened, &app, [&] { show_place(window, *options); }, Qt::SingleShotConnection);
   window.show();
-  if (!options->timeline.isEmpty()) window.open(options->timeline);
-  return screenshot ? write_screenshot(app, window, options->screenshot) : QApplication::exec();
+  if (options->run) {
+    window.open_and_run(options->file);
+  } else if (!options->file.isEmpty()) {
+    window.open(options->file);
+  }
+  return screenshot ? write_screenshot(app, window, options->screenshot, options->file.isEmpty())
+                    : QApplication::exec();
 }

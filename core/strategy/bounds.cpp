@@ -199,8 +199,8 @@ class Cuts {
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes) {
   const Cuts cuts(cluster);
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
-  if (!found.cut) return {Time(), "there is nothing to send"};
-  return {found.time, cuts.reason(*found.cut)};
+  if (!found.cut) return {Time(), "there is nothing to send", Time()};
+  return {found.time, cuts.reason(*found.cut), found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
 }
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm) {
@@ -216,7 +216,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   Time longest;
   for (const StepTimes& times : workload.times)
     longest = std::max(longest, faster(times.forward + times.backward_total() + times.update));
-  Bound best{longest, "computation alone"};
+  Bound best{longest, "computation alone", Time()};
 
   const Cuts cuts(cluster);
   Cuts::Found winner{nullptr, best.time};
@@ -245,7 +245,8 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   return {winner.time,
           fmt::format("after {} of {} backward layers, {:.1f} MB of gradients have still to be reduced: {}",
                       winning_segment + 1, workload.segments.size(), static_cast<double>(winning_bytes.count()) / 1e6,
-                      cuts.reason(*winner.cut))};
+                      cuts.reason(*winner.cut)),
+          Time()};
 }
 
 }  // namespace tutti::core

@@ -11,6 +11,7 @@ namespace tutti::core {
 struct Bound {
   Time time;
   std::string reason;
+  Time latency{};  ///< of an all-reduce: the part of `time` that no bandwidth shortens
 };
 
 /// The least time in which `bytes` can be all-reduced over the replicas of `cluster`, whatever the algorithm. The

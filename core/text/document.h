@@ -30,6 +30,7 @@ struct Value {
 
   Kind kind = Kind::kMessage;
   Position at;
+  Position end;  ///< behind its last character: behind the closing quote or bracket
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;

@@ -38,6 +38,13 @@ class Cursor {
     return at(offset);
   }
 
+  /// Behind the bracket that closes what was read before.
+  Position closing_bracket() {
+    std::size_t offset = next_;
+    while (offset < text_.size() && text_[offset] != '}' && text_[offset] != ']') ++offset;
+    return at(offset + 1);
+  }
+
   /// Steps over the bracket that next_token() found.
   void enter() { at(next_ + 1); }
 
@@ -83,7 +90,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     value.text = std::move(text);
     // RapidJSON 1.1.0 takes a second half of a surrogate pair on its own for a character.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
-    cursor_.at(stream_.Tell());
+    value.end = cursor_.at(stream_.Tell());
     place(std::move(value));
     return true;
   }
@@ -103,6 +110,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   }
 
   bool close() {
+    open_.back()->end = cursor_.closing_bracket();
     open_.pop_back();
     return true;
   }

@@ -57,6 +57,7 @@ class TextParser {
     Document document;
     document.root.at = {1, 1};
     parse_fields(document.root, "", 0);
+    document.root.end = at();
     document.cut_off = cut_off_;
     return document;
   }
@@ -64,6 +65,8 @@ class TextParser {
  private:
   [[nodiscard]] const Tokenizer::Token& token() const { return tokens_.current(); }
   [[nodiscard]] Position at() const { return {token().line + 1, token().column + 1}; }
+  /// Behind what was read last.
+  [[nodiscard]] Position behind() const { return {tokens_.previous().line + 1, tokens_.previous().end_column + 1}; }
   [[nodiscard]] bool is(std::string_view text) const {
     return token().text == text && token().type != Tokenizer::TYPE_STRING;
   }
@@ -166,6 +169,7 @@ class TextParser {
     }
     field.value = parse_value(depth);
     if (failed_) return;
+    field.value.end = behind();
     if (!accept(";")) accept(",");
     message.fields.push_back(std::move(field));
   }
@@ -194,6 +198,7 @@ class TextParser {
       do {
         value.items.push_back(parse_value(depth + 1));
         if (failed_ || cut_off_) return value;
+        value.items.back().end = behind();
       } while (accept(","));
       if (!accept("]")) {
         complain("',' or ']'");
@@ -236,7 +241,7 @@ class TextParser {
   Problems& problems_;
   TokenErrors errors_;
   google::protobuf::io::ArrayInputStream stream_;
-  mutable Tokenizer tokens_;           // current() is not const in 3.21
+  mutable Tokenizer tokens_;           // current() and previous() are not const in 3.21
   std::optional<Value::Field> begun_;  ///< a field whose name is read already: recover() had to look behind it
   int lists_ = 0;                      ///< lists of the message at hand that are open
   bool failed_ = false;                ///< the field at hand cannot be read on

@@ -11,11 +11,15 @@
 #include <QProgressBar>
 #include <QSaveFile>
 #include <QSettings>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
 
 #include "core/scenario/library_folder.h"
+#include "gui/editor/form_view.h"
+#include "gui/editor/scenario_editor.h"
+#include "gui/model/file_kind.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
@@ -36,17 +40,22 @@
 
 namespace tutti::gui {
 
-MainWindow::MainWindow()
-    : stack_(new QStackedWidget(this)),
+MainWindow::MainWindow(Workshop workshop)
+    : desk_(new ScenarioDesk(workshop)),
+      middle_(new QSplitter(this)),
+      stack_(new QStackedWidget),
       view_(new TimelineView),
       overview_(new OverviewStrip),
       where_(new QLabel),
-      progress_(new QProgressBar) {
+      progress_(new QProgressBar),
+      examples_(examples_in(workshop.library.folder())) {
   setWindowTitle(tr("Tutti"));
   setAcceptDrops(true);
   resize(1280, 800);
-  auto* const welcome = new WelcomePage;
+  auto* const welcome = new WelcomePage(examples_);
   connect(welcome, &WelcomePage::open_wanted, this, &MainWindow::choose_file);
+  connect(welcome, &WelcomePage::new_wanted, this, &MainWindow::start_new);
+  connect(welcome, &WelcomePage::example_wanted, this, &MainWindow::open_and_run);
   auto* const page = new QWidget;
   auto* const layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -55,7 +64,7 @@ MainWindow::MainWindow()
   layout->addWidget(view_, 1);
   stack_->addWidget(welcome);
   stack_->addWidget(page);
-  setCentralWidget(stack_);
+  make_desk();
   make_panels();
   make_actions();
   make_menus();
@@ -81,11 +90,15 @@ MainWindow::MainWindow()
   set_dark(dark.isValid() ? dark.toBool() : palette().color(QPalette::Window).lightness() < 128);
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
   restoreState(settings.value(QStringLiteral("docks")).toByteArray());
+  panels_ = saveState();
+  for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->hide();
+  search_->hide();
 }
 
 MainWindow::~MainWindow() {
   opener_.stop();
   traffic_->stop();
+  desk_->disconnect(this);
 }
 
 // --- parts ---
@@ -96,6 +109,23 @@ QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget
   dock->setWidget(panel);
   addDockWidget(area, dock);
   return dock;
+}
+
+void MainWindow::make_desk() {
+  middle_->addWidget(desk_);
+  middle_->addWidget(stack_);
+  middle_->setStretchFactor(0, 2);
+  middle_->setStretchFactor(1, 3);
+  middle_->setChildrenCollapsible(false);
+  setCentralWidget(middle_);
+  desk_->hide();
+  connect(desk_, &ScenarioDesk::told, this, &MainWindow::tell);
+  connect(desk_, &ScenarioDesk::timeline_made, this, &MainWindow::open);
+  connect(desk_, &ScenarioDesk::run_failed, this, &MainWindow::failed);
+  connect(desk_, &ScenarioDesk::title_changed, this, [this](const QString& title, bool changed) {
+    setWindowTitle(tr("%1[*] — Tutti").arg(title));
+    setWindowModified(changed);
+  });
 }
 
 void MainWindow::make_panels() {
@@ -131,6 +161,7 @@ void MainWindow::make_panels() {
 void MainWindow::make_actions() {
   const QString file = tr("&File"), help = tr("&Help");
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
+  actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
   actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"), [this] {
     export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png *.svg)")));
   });
@@ -138,7 +169,19 @@ void MainWindow::make_actions() {
     export_numbers(QFileDialog::getSaveFileName(this, tr("Export numbers"), {}, tr("Tables (*.csv)")));
   });
   actions_.add(file, "quit", tr("&Quit"), QStringLiteral("Ctrl+Q"), [this] { close(); });
+  desk_->add_actions(actions_);
+  for (const Example& example : examples_) {
+    if (example.number > 9) break;
+    const QByteArray id = "example-" + QByteArray::number(example.number);
+    actions_.add(tr("E&xamples"), id.constData(),
+                 tr("Run example &%1: %2").arg(example.number).arg(QString::fromStdString(example.title)),
+                 QStringLiteral("Ctrl+%1").arg(example.number),
+                 [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
+  }
   add_timeline_actions(actions_, *view_);
+  actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"), [this] {
+    if (stack_->isVisible()) desk_->setVisible(!desk_->isVisible());
+  });
   actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
     set_dark(!dark_);
     QSettings().setValue(QStringLiteral("dark"), dark_);
@@ -184,15 +227,60 @@ void MainWindow::make_menus() {
 
 void MainWindow::choose_file() {
   const QString chosen =
-      QFileDialog::getOpenFileName(this, tr("Open a timeline"), {}, tr("Timelines (*.tutti);;All files (*)"));
+      QFileDialog::getOpenFileName(this, tr("Open a timeline or a scenario"), {},
+                                   tr("Timelines and scenarios (*.tutti *.textproto *.json);;All files (*)"));
   if (!chosen.isEmpty()) open(chosen);
 }
 
 void MainWindow::open(const QString& path) {
+  if (file_kind(path.toStdString()) == FileKind::kScenario) {
+    // What is known of it, problems too, belongs to what is to be seen.
+    if (open_scenario(path))
+      connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
+    return;
+  }
   progress_->setValue(0);
   progress_->show();
   tell(tr("opening %1 …").arg(path));
   opener_.open(path);
+}
+
+void MainWindow::open_and_run(const QString& path) {
+  if (open_scenario(path)) desk_->run();
+}
+
+bool MainWindow::open_scenario(const QString& path) {
+  const auto opened = desk_->open(path);
+  if (!opened) {
+    const QString why = QString::fromStdString(opened.error().message());
+    tell(why);
+    // Later, as of timelines: whoever asked may only then begin to listen.
+    QMetaObject::invokeMethod(
+        this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
+    return false;
+  }
+  if (!*opened) return false;
+  remember_file(path);
+  show_desk();
+  return true;
+}
+
+void MainWindow::start_new() {
+  if (desk_->start_new()) show_desk();
+}
+
+/// The scenario has the window to itself until there is a timeline.
+void MainWindow::show_desk() {
+  stack_->setVisible(view_->trace() != nullptr);
+  desk_->show();
+  desk_->editor().form().setFocus();
+}
+
+/// Panels and the search bar are about a timeline: they come with the first.
+void MainWindow::show_panels() {
+  if (panels_.isEmpty()) return;
+  restoreState(panels_);
+  panels_.clear();
 }
 
 void MainWindow::find(const QString& words) { search_->find(words); }
@@ -200,16 +288,19 @@ void MainWindow::find(const QString& words) { search_->find(words); }
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
   progress_->hide();
   stack_->setCurrentIndex(1);
+  stack_->show();
+  show_panels();
   overview_->show_trace(trace);
   view_->show_trace(trace);
   view_->setFocus();
-  setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
+  const bool of_desk = desk_->made(path);
+  if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   tell(tr("%1 spans in %2 rows%3")
            .arg(trace->spans())
            .arg(trace->rows().size())
            .arg(trace->complete() ? QString() : tr("; the file ends before its index")));
   marks_->read_beside(path);
-  remember_file(path);
+  if (!of_desk) remember_file(path);
   emit opened();
 }
 
@@ -220,10 +311,11 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 void MainWindow::dropEvent(QDropEvent* event) { open(event->mimeData()->urls().front().toLocalFile()); }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!desk_->may_close()) return event->ignore();
   opener_.stop();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("docks"), saveState());
+  settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);
   event->accept();
 }
 
@@ -247,6 +339,8 @@ void MainWindow::set_dark(bool dark) {
     for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
       colours.setColor(role, QColor::fromRgb(theme.text));
     colours.setColor(QPalette::PlaceholderText, QColor::fromRgb(theme.faint_text));
+    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
+      colours.setColor(QPalette::Disabled, role, QColor::fromRgb(blend(theme.background, theme.text, 0.4)));
   }
   setPalette(colours);
 }

@@ -3,12 +3,15 @@
 #include <QMainWindow>
 #include <memory>
 
+#include "gui/editor/scenario_desk.h"
+#include "gui/model/examples.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/timeline_view.h"
 #include "gui/widgets/trace_opener.h"
 
 class QLabel;
 class QProgressBar;
+class QSplitter;
 class QStackedWidget;
 
 namespace tutti::gui {
@@ -29,15 +32,19 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  MainWindow();
+  /// `workshop`: what scenarios are run by.
+  explicit MainWindow(Workshop workshop = {});
   ~MainWindow() override;
 
-  /// Begins to open a timeline; opened() or failed() follows.
+  /// Begins to open a timeline or a scenario; opened() or failed() follows.
   void open(const QString& path);
+  /// Opens a scenario and runs it; opened() follows once its timeline is there, or failed().
+  void open_and_run(const QString& path);
   /// Selects the first span that fits, as if the words had been typed into the search bar.
   void find(const QString& words);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
+  [[nodiscard]] ScenarioDesk& desk() { return *desk_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
@@ -56,12 +63,17 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
 
  private:
+  void make_desk();
   void make_panels();
   void make_actions();
   void make_menus();
   /// A dock that the user may move, close, and find in the View menu.
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void choose_file();
+  bool open_scenario(const QString& path);
+  void start_new();
+  void show_desk();
+  void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void tell(const QString& text);
   void tell_cursor(qint64 picoseconds);
@@ -70,6 +82,8 @@ class MainWindow : public QMainWindow {
 
   Actions actions_{this};
   TraceOpener opener_{this};
+  ScenarioDesk* desk_;
+  QSplitter* middle_;  ///< the desk, and the timeline or the welcome page
   QStackedWidget* stack_;
   TimelineView* view_;
   OverviewStrip* overview_;
@@ -83,6 +97,8 @@ class MainWindow : public QMainWindow {
   FoundPanel* found_ = nullptr;
   QLabel* where_;
   QProgressBar* progress_;
+  std::vector<Example> examples_;
+  QByteArray panels_;  ///< where they were, until there is a timeline for them to show; then empty
   bool dark_ = false;
 };
 

@@ -1,26 +1,108 @@
 #include "gui/widgets/welcome_page.h"
 
+#include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace tutti::gui {
 
-WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
-  auto* const layout = new QVBoxLayout(this);
+namespace {
+
+constexpr int kColumns = 3;
+constexpr int kCardWidth = 330;
+constexpr qsizetype kMostAbout = 260;
+
+/// As much as fits on a card, up to the end of a sentence or a word.
+QString shortened(const QString& text) {
+  if (text.size() <= kMostAbout) return text;
+  const QString head = text.left(kMostAbout);
+  const qsizetype sentence = head.lastIndexOf(QStringLiteral(". "));
+  if (sentence > kMostAbout / 3) return head.left(sentence + 1);
+  return head.left(head.lastIndexOf(QLatin1Char(' '))) + QStringLiteral(" …");
+}
+
+}  // namespace
+
+WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) : QScrollArea(parent) {
+  setFrameShape(NoFrame);
+  setWidgetResizable(true);
+  auto* const page = new QWidget;
+  setWidget(page);
+  auto* const layout = new QVBoxLayout(page);
   layout->addStretch(2);
   auto* const text = new QLabel(
-      tr("<h2>No timeline is open</h2>"
-         "<p>A timeline is what <b>tutti simulate</b> or <b>tutti run</b> write down of a step:</p>"
-         "<pre>tutti simulate scenarios/04_resnet50_ring.textproto --timeline mine.tutti\ntutti view mine.tutti</pre>"
-         "<p>Open one, or drop it here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> explains it.</p>"));
+      tr("<h2>What will a training step cost, and why?</h2>"
+         "<p>A <b>scenario</b> says which machines, which model and how gradients are reduced; running it makes a "
+         "<b>timeline</b>.</p>"));
   text->setAlignment(Qt::AlignCenter);
-  text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  layout->addWidget(text, 0, Qt::AlignCenter);
-  auto* const button = new QPushButton(tr("&Open a timeline…"));
-  connect(button, &QPushButton::clicked, this, &WelcomePage::open_wanted);
-  layout->addWidget(button, 0, Qt::AlignCenter);
+  text->setWordWrap(true);
+  layout->addWidget(text);
+  if (!examples.empty()) {
+    auto* const head = new QLabel(tr("Try one: a click (or Ctrl+1 and so on) opens and runs it."));
+    head->setAlignment(Qt::AlignCenter);
+    layout->addWidget(head);
+  }
+  auto* const cards = new QGridLayout;
+  cards->setSpacing(12);
+  QList<QPushButton*> all;
+  for (const Example& example : examples) {
+    all.append(make_card(example));
+    const int number = static_cast<int>(all.size()) - 1;
+    cards->addWidget(all.back(), number / kColumns, number % kColumns);
+  }
+  int height = 0;
+  for (const QPushButton* const card : all) height = std::max(height, card->minimumHeight());
+  for (QPushButton* const card : all) card->setFixedHeight(height);
+  auto* const middle = new QHBoxLayout;
+  middle->addStretch(1);
+  middle->addLayout(cards);
+  middle->addStretch(1);
+  layout->addLayout(middle);
+  layout->addSpacing(12);
+  auto* const buttons = new QHBoxLayout;
+  auto* const open = new QPushButton(tr("&Open a timeline or a scenario…"));
+  connect(open, &QPushButton::clicked, this, &WelcomePage::open_wanted);
+  auto* const start = new QPushButton(tr("&New scenario"));
+  connect(start, &QPushButton::clicked, this, &WelcomePage::new_wanted);
+  buttons->addStretch(1);
+  buttons->addWidget(open);
+  buttons->addWidget(start);
+  buttons->addStretch(1);
+  layout->addLayout(buttons);
+  auto* const hint =
+      new QLabel(tr("<p>… or drop a file here. <b>Ctrl+P</b> lists all that can be done, <b>?</b> explains it.</p>"));
+  hint->setAlignment(Qt::AlignCenter);
+  layout->addWidget(hint);
   layout->addStretch(3);
+}
+
+QPushButton* WelcomePage::make_card(const Example& example) {
+  auto* const card = new QPushButton;
+  const QString title = QString::fromStdString(example.title), about = QString::fromStdString(example.about);
+  card->setObjectName(QStringLiteral("example card %1").arg(example.number));
+  card->setAccessibleName(tr("Example %1: %2").arg(example.number).arg(title));
+  card->setAccessibleDescription(about);
+  card->setToolTip(about);
+  auto* const rows = new QVBoxLayout(card);
+  rows->setContentsMargins(14, 12, 14, 12);
+  auto* const heading =
+      new QLabel(QStringLiteral("<big><b>%1&nbsp;&nbsp;%2</b></big>").arg(example.number).arg(title.toHtmlEscaped()));
+  auto* const body = new QLabel(shortened(about));
+  body->setTextFormat(Qt::PlainText);
+  body->setWordWrap(true);
+  body->setAlignment(Qt::AlignTop);
+  for (QLabel* const label : {heading, body}) {
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    rows->addWidget(label);
+  }
+  rows->setStretch(1, 1);
+  card->setFixedWidth(kCardWidth);
+  card->setMinimumHeight(rows->heightForWidth(kCardWidth) + 8);
+  connect(card, &QPushButton::clicked, this,
+          [this, path = QString::fromStdString(example.path)] { emit example_wanted(path); });
+  return card;
 }
 
 }  // namespace tutti::gui

@@ -1,18 +1,28 @@
 #pragma once
 
-#include <QWidget>
+#include <QScrollArea>
+#include <vector>
+
+#include "gui/model/examples.h"
+
+class QPushButton;
 
 namespace tutti::gui {
 
-/// What is to be seen while nothing is open.
-class WelcomePage : public QWidget {
+/// What is to be seen while nothing is open: scenarios to try, each a click away, and how to open something else.
+class WelcomePage : public QScrollArea {
   Q_OBJECT
 
  public:
-  explicit WelcomePage(QWidget* parent = nullptr);
+  explicit WelcomePage(const std::vector<Example>& examples, QWidget* parent = nullptr);
 
  signals:
   void open_wanted();
+  void new_wanted();
+  void example_wanted(const QString& path);
+
+ private:
+  QPushButton* make_card(const Example& example);
 };
 
 }  // namespace tutti::gui

@@ -35,6 +35,26 @@ TEST(View, WritesAPictureWithoutADisplay) {
   EXPECT_TRUE(folder.read("t.png").starts_with("\x89PNG"));
 }
 
+TEST(View, OpensAScenarioAndRunsIt) {
+  if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
+  const TemporaryFolder folder;
+  const std::string scenario = source_folder() + "/scenarios/01_two_ranks.textproto";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {scenario}, {scenario, "--run"}, {folder.write("wrong.textproto", "run {")}}) {
+    std::vector<std::string> all{"view", "--screenshot", folder.file("t.png")};
+    all.insert(all.end(), words.begin(), words.end());
+    const Outcome o = run_tutti(all);
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_EQ(o.err, "");
+    EXPECT_TRUE(folder.read("t.png").starts_with("\x89PNG"));
+    std::filesystem::remove(folder.file("t.png"));
+  }
+  const Outcome wrong =
+      run_tutti({"view", folder.file("wrong.textproto"), "--run", "--screenshot", folder.file("t.png")});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("wrong.textproto:1:"));
+}
+
 TEST(View, WithoutADisplaySaysSo) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) ::unsetenv(variable);
@@ -50,9 +70,11 @@ TEST(View, WhatCannotBeIsRefusedInOneLine) {
   const Outcome gone = run_tutti({"view", folder.file("gone.tutti"), "--screenshot", picture});
   EXPECT_EQ(gone.status, 2);
   EXPECT_THAT(gone.err, HasSubstr("gone.tutti"));
-  EXPECT_THAT(run_tutti({"view", folder.write("x", "no timeline"), "--screenshot", picture}).err,
+  EXPECT_THAT(run_tutti({"view", folder.write("x.tutti", "no timeline"), "--screenshot", picture}).err,
               HasSubstr("timeline"));
-  EXPECT_EQ(run_tutti({"view", "--screenshot", picture}).status, 2);
+  EXPECT_THAT(run_tutti({"view", folder.write("bytes.textproto", "\xff\xfe"), "--screenshot", picture}).err,
+              HasSubstr("not UTF-8"));
+  EXPECT_THAT(run_tutti({"view", folder.file("x.tutti"), "--run"}).err, HasSubstr("--run runs a scenario"));
   EXPECT_THAT(run_tutti({"view", "x", "--screenshot", picture, "--size", "wide"}).err,
               HasSubstr("--size wide: expected"));
   EXPECT_FALSE(std::filesystem::exists(picture));

@@ -90,9 +90,13 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
 
 }  // namespace
 
-int init(const InitOptions& asked, const Environment& environment) {
+std::string scenario_to_start_from(InitOptions options, const Library& library) {
+  if (options.algorithm.empty()) options.algorithm = usual_algorithm(options, library);
+  return scenario_text(options, profile_of(library, options.model, options.machine));
+}
+
+int init(const InitOptions& options, const Environment& environment) {
   const Library& library = environment.library;
-  InitOptions options = asked;
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
   const bool as_json = *format == Format::kJson;
@@ -104,9 +108,8 @@ int init(const InitOptions& asked, const Environment& environment) {
                      list_of("algorithms", core::algorithm_names()));
   }
   if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
-  if (options.algorithm.empty()) options.algorithm = usual_algorithm(options, library);
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
-  const std::string text = scenario_text(options, profile_of(library, options.model, options.machine));
+  const std::string text = scenario_to_start_from(options, library);
   // What is written must run; whatever is wrong with the request shows here.
   const auto scenario = core::read_scenario(text, target, library);
   if (!scenario) {

@@ -18,6 +18,10 @@ struct InitOptions {
   std::string format = "text";
 };
 
+/// The text of a scenario with a machine, a model, an algorithm and remarks; of output, force, list and format nothing.
+/// Not checked: names that do not exist are in it as they are.
+std::string scenario_to_start_from(InitOptions options, const core::Library& library);
+
 /// `tutti init`: writes a scenario to start from, or lists what it can be made of.
 int init(const InitOptions& options, const Environment& environment);
 

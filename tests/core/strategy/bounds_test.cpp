@@ -24,6 +24,15 @@ TEST(AllReduceBound, IsTheRingsShareForAlikeDevicesOnOneSwitch) {
   }
 }
 
+TEST(AllReduceBound, ItsLatencyIsWhatStaysWhereNothingIsSent) {
+  test::PlainRates rates;
+  rates.latency = microseconds(7);
+  const auto cluster = test::plain_cluster(4, rates);
+  for (const std::int64_t bytes : {1, 1000, 100'000'000})
+    EXPECT_EQ(all_reduce_bound(*cluster, Bytes(bytes)).latency, rates.latency) << bytes;
+  EXPECT_LT(all_reduce_bound(*cluster, Bytes(1)).time - rates.latency, nanoseconds(100));
+}
+
 TEST(AllReduceBound, NothingToDoTakesNoTime) {
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(1), Bytes(1000)).time, Time());
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(4), Bytes(0)).time, Time());

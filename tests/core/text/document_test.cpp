@@ -44,6 +44,45 @@ TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   EXPECT_EQ(v.fields[3].value.fields[0].value.kind, Value::Kind::kIdentifier);
 }
 
+/// The text between where a value begins and ends, of every value in the text's order. Without tabs.
+void collect(const Value& value, const std::vector<std::string>& lines, std::vector<std::string>& found) {
+  std::string text;
+  for (int line = value.at.line; line <= value.end.line; ++line) {
+    const std::string& whole = lines[static_cast<std::size_t>(line) - 1];
+    const std::size_t from = line == value.at.line ? static_cast<std::size_t>(value.at.column) - 1 : 0;
+    const std::size_t to = line == value.end.line ? static_cast<std::size_t>(value.end.column) - 1 : whole.size();
+    text += (line == value.at.line ? "" : "|") + whole.substr(from, to - from);
+  }
+  found.push_back(text);
+  for (const Value::Field& field : value.fields) collect(field.value, lines, found);
+  for (const Value& item : value.items) collect(item, lines, found);
+}
+std::vector<std::string> values(const Value& root, const std::string& text) {
+  std::vector<std::string> lines{""}, found;
+  for (const char c : text) c == '\n' ? lines.emplace_back() : (lines.back() += c, lines.back());
+  for (const Value::Field& field : root.fields) collect(field.value, lines, found);
+  return found;
+}
+
+TEST(TextFormat, EveryValueEndsBehindItsLastCharacter) {
+  const std::string text = "a: 1;b <c: 'x'  # r\n \"é\" d: - inf >\ne: [1 , {f: 2}] g {\n} h: x";
+  Problems problems;
+  EXPECT_EQ(values(parse_text_format(text, "f", problems).root, text),
+            (std::vector<std::string>{"1", "<c: 'x'  # r| \"é\" d: - inf >", "'x'  # r| \"é\"", "- inf", "[1 , {f: 2}]",
+                                      "1", "{f: 2}", "2", "{|}", "x"}));
+  EXPECT_EQ(problems_of(problems), "");
+}
+
+TEST(Json, EveryValueEndsBehindItsLastCharacter) {
+  const std::string text =
+      "{\"a\": 1 ,\"b\":{ },\n\"c\" : [ 1, [true,null] , {\"d\": \"x\\\"y\" } ],\"e\":-1.5e3, \"f\": [ \n ]}";
+  Problems problems;
+  EXPECT_EQ(values(parse_json(text, "f", problems).root, text),
+            (std::vector<std::string>{"1", "{ }", "[ 1, [true,null] , {\"d\": \"x\\\"y\" } ]", "1", "[true,null]",
+                                      "true", "null", "{\"d\": \"x\\\"y\" }", "\"x\\\"y\"", "-1.5e3", "[ | ]"}));
+  EXPECT_EQ(problems_of(problems), "");
+}
+
 TEST(TextFormat, ReportsEveryMistakeNotOnlyTheFirst) {
   Problems problems;
   const Value v = parse_text_format("a: }\nb 5\nc: 7\n[d.e]: 1\n", "f", problems).root;

@@ -1,0 +1,24 @@
+# cmake -D INPUT=FILE -D OUTPUT=FILE.cpp -D HEADER=FILE.h -D FUNCTION=NAME -P embed.cmake
+# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::gui.
+
+file(READ ${INPUT} bytes HEX)
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+string(REPEAT "0x..," 24 line)
+string(REGEX REPLACE "(${line})" "\\1\n    " bytes "${bytes}")
+file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake.
+
+#include \"${HEADER}\"
+
+namespace tutti::gui {
+
+namespace {
+
+constexpr unsigned char kBytes[] = {
+    ${bytes}};
+
+}  // namespace
+
+std::string_view ${FUNCTION}() { return {reinterpret_cast<const char*>(kBytes), sizeof kBytes}; }
+
+}  // namespace tutti::gui
+")

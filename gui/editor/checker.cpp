@@ -1,0 +1,52 @@
+#include "gui/editor/checker.h"
+
+namespace tutti::gui {
+
+namespace {
+
+/// Long enough not to complain about every half-typed word.
+constexpr int kPauseMs = 150;
+
+}  // namespace
+
+Checker::Checker(core::Library library, Schema schema, QObject* parent)
+    : QObject(parent), library_(std::move(library)), schema_(std::move(schema)) {
+  pause_.setSingleShot(true);
+  connect(&pause_, &QTimer::timeout, this, [this] {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_ = next_;
+    }
+    there_.notify_one();
+  });
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+Checker::~Checker() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+void Checker::check(const std::string& text, const std::string& path, When when) {
+  next_ = {text, path, ++newest_};
+  pause_.start(when == When::kAtOnce ? 0 : kPauseMs);
+}
+
+void Checker::work(const std::stop_token& stop) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (!there_.wait(lock, stop, [this] { return waiting_.has_value(); })) return;
+    const Job job = std::move(*waiting_);
+    waiting_.reset();
+    lock.unlock();
+    CheckedScenario result = check_scenario(job.text, job.path, library_, schema_);
+    QMetaObject::invokeMethod(
+        this,
+        [this, number = job.number, result = std::move(result)] {
+          if (number == newest_) emit checked(result);
+        },
+        Qt::QueuedConnection);
+  }
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/scenario/library.h"
+#include "gui/model/scenario_check.h"
+
+namespace tutti::gui {
+
+/// Checks a text while it is being written: some time after the last change, in a thread of its own, only the newest.
+class Checker : public QObject {
+  Q_OBJECT
+
+ public:
+  Checker(core::Library library, Schema schema, QObject* parent = nullptr);
+  ~Checker() override;
+
+  enum class When { kAtOnce, kAfterAPause };
+  /// checked() follows, unless another text comes before that.
+  void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
+
+ signals:
+  void checked(const tutti::gui::CheckedScenario& result);
+
+ private:
+  struct Job {
+    std::string text;
+    std::string path;
+    std::int64_t number = 0;
+  };
+  void work(const std::stop_token& stop);
+
+  core::Library library_;
+  Schema schema_;
+  QTimer pause_;
+  Job next_;
+  std::mutex mutex_;
+  std::condition_variable_any there_;
+  std::optional<Job> waiting_;
+  std::int64_t newest_ = 0;  ///< of the thread that this belongs to
+  std::jthread thread_;
+};
+
+}  // namespace tutti::gui

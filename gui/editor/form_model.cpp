@@ -1,0 +1,317 @@
+#include "gui/editor/form_model.h"
+
+#include <QApplication>
+#include <QFont>
+#include <QStyle>
+#include <algorithm>
+
+namespace tutti::gui {
+
+using Kind = FieldType::Kind;
+
+struct FormModel::Node {
+  Node* parent = nullptr;
+  const FieldType* type = nullptr;  ///< null: the scenario
+  Line line = Line::kField;
+  int row = 0;
+  bool filled = false;
+  std::vector<std::unique_ptr<Node>> below{};
+
+  /// What is below it are the fields of a message.
+  [[nodiscard]] bool is_message() const {
+    return !type || (type->message && line != Line::kList && line != Line::kAdd);
+  }
+};
+
+namespace {
+
+/// "machine dgx1-v100, count 2": the first values of a message, for where it is closed.
+QString summary(const core::Value& message) {
+  constexpr int kMost = 3;
+  QStringList parts;
+  for (const core::Value::Field& field : message.fields) {
+    if (field.value.kind == core::Value::Kind::kMessage || field.value.kind == core::Value::Kind::kList) continue;
+    if (parts.size() == kMost) return parts.join(QStringLiteral(", ")) + QStringLiteral(" …");
+    parts.append(QString::fromStdString(field.name + " " + field.value.text));
+  }
+  return parts.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+FormModel::FormModel(Schema schema, QObject* parent)
+    : QAbstractItemModel(parent),
+      schema_(std::move(schema)),
+      text_(std::make_shared<ScenarioText>("", schema_)),
+      root_(std::make_unique<Node>()) {}
+
+FormModel::~FormModel() = default;
+
+// --- the tree ---
+
+FormModel::Node& FormModel::node(const QModelIndex& index) const {
+  return index.isValid() ? *static_cast<Node*>(index.internalPointer()) : *root_;
+}
+
+QModelIndex FormModel::index_of(const Node& node, int column) const {
+  return &node == root_.get() ? QModelIndex() : createIndex(node.row, column, const_cast<Node*>(&node));
+}
+
+FieldPath FormModel::path_of(const Node& node) const {
+  if (!node.type) return {};
+  const bool inner = node.line == Line::kElement || node.line == Line::kAdd;
+  FieldPath path = path_of(inner ? *node.parent->parent : *node.parent);
+  path.push_back({node.type->name, node.line == Line::kElement ? node.row : 0});
+  return path;
+}
+
+/// Makes the lines below a node when somebody looks.
+void FormModel::fill(Node& node) const {
+  if (node.filled) return;
+  node.filled = true;
+  const auto add = [&](const FieldType& type, Line line) {
+    node.below.push_back(std::make_unique<Node>(Node{&node, &type, line, static_cast<int>(node.below.size())}));
+  };
+  if (node.line == Line::kList) {
+    const int elements = text_->count(path_of(node));
+    for (int i = 0; i < elements; ++i) add(*node.type, Line::kElement);
+    add(*node.type, Line::kAdd);
+  } else if (node.is_message()) {
+    const MessageType& message = node.type ? *node.type->message : schema_.root();
+    for (const FieldType& field : message.fields) add(field, field.repeated ? Line::kList : Line::kField);
+  }
+}
+
+/// Elements that came or went since the text was another one, and what all lines now say.
+void FormModel::follow(Node& node) {
+  if (!node.filled || node.below.empty()) return;
+  if (node.line == Line::kList) {
+    const int before = static_cast<int>(node.below.size()) - 1, now = text_->count(path_of(node));
+    if (now > before) {
+      beginInsertRows(index_of(node), before, now - 1);
+      for (int i = before; i < now; ++i)
+        node.below.insert(node.below.begin() + i, std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
+      node.below.back()->row = now;
+      endInsertRows();
+    } else if (now < before) {
+      beginRemoveRows(index_of(node), now, before - 1);
+      node.below.erase(node.below.begin() + now, node.below.begin() + before);
+      node.below.back()->row = now;
+      endRemoveRows();
+    }
+  }
+  emit dataChanged(index_of(*node.below.front()), index_of(*node.below.back(), kColumns - 1));
+  for (const auto& child : node.below) follow(*child);
+}
+
+void FormModel::show_text(std::shared_ptr<const ScenarioText> text) {
+  text_ = std::move(text);
+  follow(*root_);
+}
+
+void FormModel::set_frozen(bool frozen) {
+  if (frozen == frozen_) return;
+  frozen_ = frozen;
+  follow(*root_);
+}
+
+void FormModel::show_problems(const std::vector<PlacedProblem>& problems) {
+  problems_.clear();
+  inside_.clear();
+  for (const PlacedProblem& problem : problems) {
+    std::string& words = problems_[problem.field];
+    words += (words.empty() ? "" : "\n") + problem.problem.text;
+    FieldPath around = problem.field;
+    while (!around.empty()) {
+      around.pop_back();
+      ++inside_[around];
+    }
+  }
+  follow(*root_);
+}
+
+QModelIndex FormModel::index_of(const FieldPath& path) {
+  Node* at = root_.get();
+  for (const PathStep& step : path) {
+    fill(*at);
+    const auto child = std::find_if(at->below.begin(), at->below.end(),
+                                    [&](const auto& below) { return below->type->name == step.field; });
+    if (child == at->below.end()) return {};
+    at = child->get();
+    if (at->line != Line::kList) continue;
+    fill(*at);
+    if (step.index + 1 >= static_cast<int>(at->below.size())) break;  // an element that is not there: its list
+    at = at->below[static_cast<std::size_t>(step.index)].get();
+  }
+  return index_of(*at);
+}
+
+QModelIndex FormModel::index(int row, int column, const QModelIndex& parent) const {
+  Node& above = node(parent);
+  fill(above);
+  if (row < 0 || row >= static_cast<int>(above.below.size()) || column < 0 || column >= kColumns) return {};
+  return createIndex(row, column, above.below[static_cast<std::size_t>(row)].get());
+}
+
+QModelIndex FormModel::parent(const QModelIndex& index) const {
+  return index.isValid() ? index_of(*node(index).parent) : QModelIndex();
+}
+
+int FormModel::rowCount(const QModelIndex& parent) const {
+  if (parent.column() > 0) return 0;
+  Node& above = node(parent);
+  fill(above);
+  return static_cast<int>(above.below.size());
+}
+
+int FormModel::columnCount(const QModelIndex&) const { return kColumns; }
+
+bool FormModel::hasChildren(const QModelIndex& parent) const {
+  const Node& above = node(parent);
+  return parent.column() <= 0 && (above.line == Line::kList || above.is_message());
+}
+
+// --- what a line says ---
+
+FormModel::Line FormModel::line(const QModelIndex& index) const { return node(index).line; }
+const FieldType* FormModel::type(const QModelIndex& index) const { return node(index).type; }
+FieldPath FormModel::path(const QModelIndex& index) const { return path_of(node(index)); }
+bool FormModel::written(const QModelIndex& index) const {
+  const Node& at = node(index);
+  return at.line == Line::kList ? text_->count(path_of(at)) > 0
+                                : at.line != Line::kAdd && text_->find(path_of(at)) != nullptr;
+}
+
+QString FormModel::name(const Node& node) const {
+  QString name = QString::fromStdString(node.type->name);
+  if (node.line == Line::kAdd) return tr("+ add %1").arg(name);
+  int inside = 0;
+  FieldPath path = path_of(node);
+  const int elements = node.line == Line::kList ? text_->count(path) : 1;
+  for (int i = 0; i < elements; ++i) {
+    if (node.line == Line::kList) path.back().index = i;
+    if (const auto found = inside_.find(path); found != inside_.end()) inside += found->second;
+    if (node.line == Line::kList && problems_.contains(path)) ++inside;
+  }
+  if (node.line == Line::kElement) name = tr("%1 %2").arg(name).arg(node.row + 1);
+  if (inside == 0) return name;
+  return inside == 1 ? tr("%1 · 1 problem").arg(name) : tr("%1 · %2 problems").arg(name).arg(inside);
+}
+
+QString FormModel::value(const Node& node) const {
+  if (node.line == Line::kAdd) return {};
+  const FieldPath path = path_of(node);
+  if (node.line == Line::kList) {
+    const int count = text_->count(path);
+    return count == 0 ? tr("none") : count == 1 ? tr("1 element") : tr("%1 elements").arg(count);
+  }
+  const core::Value* const value = text_->find(path);
+  if (!value) return QString::fromStdString(node.type->otherwise);
+  if (node.type->message && value->kind == core::Value::Kind::kMessage) return summary(*value);
+  const QString unit = QString::fromStdString(node.type->unit);
+  return QString::fromStdString(text_->value(path)) + (unit.isEmpty() ? QString() : QStringLiteral(" ") + unit);
+}
+
+QString FormModel::help(const Node& node) const { return QString::fromStdString(node.type->help); }
+
+QString FormModel::problem(const QModelIndex& index) const {
+  const Node& at = node(index);
+  if (at.line == Line::kAdd) return {};
+  FieldPath path = path_of(at);
+  const auto found = problems_.find(path);
+  // What is wrong with an element that is not written is told at its list.
+  const bool elsewhere = at.line == Line::kList && text_->count(path) > 0;
+  return found == problems_.end() || elsewhere ? QString() : QString::fromStdString(found->second);
+}
+
+/// For those who do not see colours: in words what the picture shows.
+QString FormModel::marks(const Node& node) const {
+  const QString wrong = problem(index_of(node));
+  return wrong.isEmpty() ? QString() : tr("problem: %1").arg(wrong);
+}
+
+QVariant FormModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const Node& at = node(index);
+  const bool is_written = written(index);
+  switch (role) {
+    case Qt::DisplayRole: return index.column() == kName ? name(at) : value(at);
+    case Qt::EditRole: return is_written ? QString::fromStdString(text_->value(path_of(at))) : QString();
+    case Qt::ToolTipRole: {
+      const QString marked = marks(at);
+      return marked.isEmpty() ? help(at) : marked + QStringLiteral("\n\n") + help(at);
+    }
+    case Qt::AccessibleTextRole: {
+      QStringList words{name(at)};
+      if (at.line != Line::kAdd) words.append(is_written ? value(at) : tr("not written; %1").arg(value(at)));
+      if (const QString marked = marks(at); !marked.isEmpty()) words.append(marked);
+      return words.join(QStringLiteral(", "));
+    }
+    case Qt::AccessibleDescriptionRole: return help(at);
+    case Qt::DecorationRole:
+      if (index.column() != kName || marks(at).isEmpty()) return {};
+      return QApplication::style()->standardIcon(QStyle::SP_MessageBoxWarning);
+    case Qt::FontRole: {
+      QFont font;
+      if (index.column() == kName) font.setBold(is_written && at.line != Line::kAdd);
+      if (index.column() == kValue) font.setItalic(!is_written);
+      return font;
+    }
+    case kFaintRole: return !is_written || frozen_;
+    default: return {};
+  }
+}
+
+QVariant FormModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+  return section == kName ? tr("field") : tr("value");
+}
+
+Qt::ItemFlags FormModel::flags(const QModelIndex& index) const {
+  Qt::ItemFlags flags = Qt::ItemIsEnabled | Qt::ItemIsSelectable;
+  const Node& at = node(index);
+  const bool single = at.type && !at.type->message && (at.line == Line::kField || at.line == Line::kElement);
+  if (!frozen_ && single && index.column() == kValue) flags |= Qt::ItemIsEditable;
+  return flags;
+}
+
+// --- changes ---
+
+void FormModel::ask(const core::Expected<TextEdits>& edits, const FieldPath& field) {
+  if (edits && !edits->empty()) emit edited(*edits, field);
+}
+
+bool FormModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::EditRole || !(flags(index) & Qt::ItemIsEditable)) return false;
+  const FieldPath field = path(index);
+  ask(set_field(*text_, field, value.toString().toStdString()), field);
+  return true;
+}
+
+bool FormModel::can_add(const QModelIndex& index) const {
+  if (frozen_ || !index.isValid()) return false;
+  const Node& at = node(index);
+  return at.line != Line::kField || (at.type->message && !written(index));
+}
+
+bool FormModel::can_remove(const QModelIndex& index) const {
+  return !frozen_ && index.isValid() && node(index).line != Line::kList && written(index);
+}
+
+void FormModel::add(const QModelIndex& index) {
+  if (!can_add(index)) return;
+  const Node& at = node(index);
+  FieldPath field = path_of(at);
+  if (at.type->repeated) field.back().index = text_->count(field);
+  // A number cannot be written without one; it is there to be changed.
+  const bool number = at.type->kind == Kind::kWhole || at.type->kind == Kind::kNumber;
+  ask(add_field(*text_, field, number ? "1" : ""), field);
+}
+
+void FormModel::remove(const QModelIndex& index) {
+  if (!can_remove(index)) return;
+  const FieldPath field = path(index);
+  ask(remove_field(*text_, field), field);
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <QAbstractItemModel>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gui/model/field_edits.h"
+#include "gui/model/scenario_check.h"
+#include "gui/model/scenario_text.h"
+
+namespace tutti::gui {
+
+/// A scenario's text as a tree of fields: a line for every field of the schema, written or not, and for every element of
+/// repeated ones. Made from the schema as it is looked at. Whoever changes a value here is answered with what to change in
+/// the text; the tree itself follows the text.
+class FormModel : public QAbstractItemModel {
+  Q_OBJECT
+
+ public:
+  enum Column { kName, kValue, kColumns };
+  static constexpr int kFaintRole = Qt::UserRole;  ///< bool: what is shown is not written, or cannot be changed now
+  enum class Line {
+    kField,    ///< a single value, or a message
+    kList,     ///< a repeated field; its elements are below
+    kElement,  ///< one of those
+    kAdd,      ///< below the elements: adds one
+  };
+
+  explicit FormModel(Schema schema, QObject* parent = nullptr);
+  ~FormModel() override;
+
+  /// What is shown from now on. REQUIRES: a text of the same schema, not broken.
+  void show_text(std::shared_ptr<const ScenarioText> text);
+  /// While the text is broken what was last read is shown, and nothing can be changed.
+  void set_frozen(bool frozen);
+  void show_problems(const std::vector<PlacedProblem>& problems);
+
+  [[nodiscard]] Line line(const QModelIndex& index) const;
+  [[nodiscard]] const FieldType* type(const QModelIndex& index) const;
+  [[nodiscard]] FieldPath path(const QModelIndex& index) const;
+  [[nodiscard]] bool written(const QModelIndex& index) const;
+  [[nodiscard]] QModelIndex index_of(const FieldPath& path);
+  /// What is wrong with the field itself, in words; "" if nothing is.
+  [[nodiscard]] QString problem(const QModelIndex& index) const;
+
+  /// One more element, or a message that is not there yet.
+  void add(const QModelIndex& index);
+  /// The field, or element, goes.
+  void remove(const QModelIndex& index);
+  [[nodiscard]] bool can_add(const QModelIndex& index) const;
+  [[nodiscard]] bool can_remove(const QModelIndex& index) const;
+
+  QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+  QModelIndex parent(const QModelIndex& index) const override;
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  bool hasChildren(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  bool setData(const QModelIndex& index, const QVariant& value, int role) override;
+
+ signals:
+  /// What the text has to become, for a change of the field.
+  void edited(const tutti::gui::TextEdits& edits, const tutti::gui::FieldPath& field);
+
+ private:
+  struct Node;
+  [[nodiscard]] Node& node(const QModelIndex& index) const;
+  [[nodiscard]] QModelIndex index_of(const Node& node, int column = 0) const;
+  void fill(Node& node) const;
+  [[nodiscard]] FieldPath path_of(const Node& node) const;
+  void follow(Node& node);
+  void ask(const core::Expected<TextEdits>& edits, const FieldPath& field);
+  [[nodiscard]] QString name(const Node& node) const;
+  [[nodiscard]] QString value(const Node& node) const;
+  [[nodiscard]] QString help(const Node& node) const;
+  [[nodiscard]] QString marks(const Node& node) const;
+
+  Schema schema_;
+  std::shared_ptr<const ScenarioText> text_;
+  std::unique_ptr<Node> root_;
+  std::map<FieldPath, std::string> problems_;  ///< of fields
+  std::map<FieldPath, int> inside_;            ///< how many problems fields below this one have
+  bool frozen_ = false;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,150 @@
+#include "gui/editor/scenario_desk.h"
+
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QVBoxLayout>
+
+#include "gui/editor/run_bar.h"
+#include "gui/editor/scenario_editor.h"
+
+namespace tutti::gui {
+
+ScenarioDesk::ScenarioDesk(Workshop workshop, QWidget* parent)
+    : QWidget(parent),
+      workshop_(std::move(workshop)),
+      editor_(new ScenarioEditor(workshop_.library)),
+      bar_(new RunBar(workshop_.backends)) {
+  auto* const layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(2);
+  layout->addWidget(bar_);
+  layout->addWidget(editor_, 1);
+  connect(bar_, &RunBar::run_wanted, this, &ScenarioDesk::run);
+  connect(bar_, &RunBar::stop_wanted, this, &ScenarioDesk::stop);
+  connect(editor_, &ScenarioEditor::told, this, &ScenarioDesk::told);
+  connect(editor_, &ScenarioEditor::title_changed, this, &ScenarioDesk::show_title);
+  connect(&run_, &ScenarioRun::progress, bar_, &RunBar::show_progress);
+  connect(&run_, &ScenarioRun::ended, this, &ScenarioDesk::show_result);
+}
+
+ScenarioDesk::~ScenarioDesk() { run_.stop_and_wait(); }
+
+// --- files ---
+
+core::Expected<bool> ScenarioDesk::open(const QString& path) {
+  if (!editor_->may_close()) return false;
+  if (auto opened = editor_->open(path); !opened) return tl::make_unexpected(opened.error());
+  if (!running()) bar_->show_words({});
+  return true;
+}
+
+bool ScenarioDesk::start_new() {
+  if (!editor_->may_close()) return false;
+  editor_->start_new(workshop_.new_scenario);
+  return true;
+}
+
+bool ScenarioDesk::may_close() {
+  if (!editor_->may_close()) return false;
+  run_.stop_and_wait();
+  bar_->show_running(false);
+  return true;
+}
+
+void ScenarioDesk::show_title() {
+  const bool changed = editor_->changed();
+  bar_->show_title(editor_->title() + (changed ? QStringLiteral(" *") : QString()));
+  emit title_changed(editor_->title(), changed);
+}
+
+bool ScenarioDesk::made(const QString& path) const {
+  return QFileInfo(path).absolutePath() == QFileInfo(folder_.path()).absoluteFilePath();
+}
+
+void ScenarioDesk::save_timeline() {
+  if (last_.isEmpty()) return emit told(tr("nothing has been run yet (F5)"));
+  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
+                                                      QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
+  if (chosen.isEmpty()) return;
+  QFile::remove(chosen);  // the dialog has asked
+  emit told(QFile::copy(last_, chosen) ? tr("wrote %1").arg(chosen) : tr("%1 cannot be written").arg(chosen));
+}
+
+// --- runs ---
+
+QString ScenarioDesk::next_timeline() const {
+  const QString name = QFileInfo(editor_->title()).completeBaseName();
+  QString path = folder_.filePath(name + QStringLiteral(".tutti"));
+  for (int number = 2; QFileInfo::exists(path); ++number)
+    path = folder_.filePath(QStringLiteral("%1 (run %2).tutti").arg(name).arg(number));
+  return path;
+}
+
+void ScenarioDesk::run() {
+  if (running()) return emit told(tr("it is running; Shift+F5 stops it"));
+  const Backend* const backend = bar_->backend();
+  if (!backend) {
+    bar_->show_words(bar_->why());
+    return emit told(bar_->why());
+  }
+  if (!folder_.isValid()) return bar_->show_words(folder_.errorString());
+  bar_->show_running(true);
+  bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
+  qApp->installEventFilter(this);
+  run_.start(
+      {*backend, editor_->text(), editor_->path().toStdString(), workshop_.library, next_timeline().toStdString()});
+}
+
+void ScenarioDesk::stop() {
+  if (!running()) return emit told(tr("nothing is running"));
+  bar_->show_words(tr("stopping …"));
+  run_.stop();
+}
+
+/// While a run goes, Esc stops it, unless it has something nearer to close.
+bool ScenarioDesk::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::ShortcutOverride || !running()) return QWidget::eventFilter(watched, event);
+  const auto* const key = static_cast<QKeyEvent*>(event);
+  const bool elsewhere = QApplication::activePopupWidget() || QApplication::activeModalWidget() ||
+                         qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  if (key->key() != Qt::Key_Escape || key->modifiers() != Qt::NoModifier || elsewhere) return false;
+  stop();
+  event->accept();
+  return true;
+}
+
+void ScenarioDesk::show_result(const ScenarioRun::Result& result) {
+  qApp->removeEventFilter(this);
+  bar_->show_running(false);
+  QString words;
+  if (result.error) {
+    editor_->show_error(*result.error);
+    words = QString::fromStdString(result.error->message());
+  } else if (result.stopped) {
+    words = result.timeline.isEmpty() ? tr("stopped before a step had ended")
+                                      : tr("stopped; the steps that had ended are shown");
+  }
+  bar_->show_words(words);
+  if (!words.isEmpty()) emit told(words);
+  if (result.timeline.isEmpty()) return emit run_failed(words);
+  last_ = result.timeline;
+  emit timeline_made(last_);
+}
+
+void ScenarioDesk::add_actions(Actions& actions) {
+  const QString group = tr("S&cenario");
+  actions.add(group, "run", tr("R&un"), QStringLiteral("F5"), [this] { run(); });
+  actions.add(group, "stop", tr("St&op the run (or Esc)"), QStringLiteral("Shift+F5"), [this] { stop(); });
+  actions.add(group, "save", tr("&Save"), QStringLiteral("Ctrl+S"), [this] { editor_->save(); });
+  actions.add(group, "save-as", tr("Save &as…"), QStringLiteral("Ctrl+Shift+S"), [this] { editor_->save_as(); });
+  actions.add(group, "save-timeline", tr("Save the timeline of the run…"), QStringLiteral("Ctrl+Alt+S"),
+              [this] { save_timeline(); });
+  editor_->add_actions(actions);
+}
+
+}  // namespace tutti::gui

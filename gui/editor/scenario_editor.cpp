@@ -1,0 +1,328 @@
+#include "gui/editor/scenario_editor.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTextDocument>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include "gui/editor/form_view.h"
+#include "gui/editor/text_editor.h"
+
+namespace tutti::gui {
+
+namespace {
+
+/// Below that many pixels form and text are one above the other.
+constexpr int kWide = 760;
+
+QString text_of(const core::Problem& problem, const QString& own) {
+  const core::Location& where = problem.where;
+  const QString words = QString::fromStdString(problem.text);
+  const QString file = QString::fromStdString(where.file);
+  const QString line = where.line > 0 ? QObject::tr("line %1: ").arg(where.line) : QString();
+  return file.isEmpty() || file == own ? line + words : file + QStringLiteral(", ") + line + words;
+}
+
+}  // namespace
+
+ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
+    : QWidget(parent),
+      schema_(Schema::scenario()),
+      library_(library),
+      read_(std::make_shared<ScenarioText>("", schema_)),
+      checker_(library, schema_),
+      model_(new FormModel(schema_, this)),
+      form_(new FormView(*model_, library_)),
+      text_(new TextEditor),
+      sides_(new QSplitter),
+      card_(new QLabel),
+      help_(new QLabel),
+      broken_(new QLabel),
+      list_(new QListWidget),
+      follow_(new QTimer(this)) {
+  auto* const layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  card_->setAccessibleName(tr("What is known of the scenario"));
+  card_->setWordWrap(true);
+  card_->setTextFormat(Qt::RichText);
+  card_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  card_->setContentsMargins(6, 4, 6, 4);
+  layout->addWidget(card_);
+  sides_->addWidget(make_form_side());
+  sides_->addWidget(make_text_side());
+  sides_->setChildrenCollapsible(false);
+  layout->addWidget(sides_, 1);
+  follow_->setSingleShot(true);
+  connect(follow_, &QTimer::timeout, this, &ScenarioEditor::follow_text);
+  connect(text_->document(), &QTextDocument::contentsChanged, this, &ScenarioEditor::text_changed);
+  connect(text_->document(), &QTextDocument::modificationChanged, this, &ScenarioEditor::title_changed);
+  connect(text_, &QPlainTextEdit::cursorPositionChanged, this, [this] {
+    if (applying_ || !text_->hasFocus() || follow_->isActive()) return;
+    const QModelIndex at = model_->index_of(read_->path_at(text_->cursor_byte()));
+    if (at.isValid()) form_->setCurrentIndex(at);
+  });
+  connect(model_, &FormModel::edited, this, &ScenarioEditor::apply);
+  connect(form_, &FormView::current_changed, this, &ScenarioEditor::show_field);
+  connect(&checker_, &Checker::checked, this, &ScenarioEditor::show_checked);
+  connect(list_, &QListWidget::itemActivated, this, [this] { go_to_problem(list_->currentRow()); });
+  connect(list_, &QListWidget::itemClicked, this, [this] { go_to_problem(list_->currentRow()); });
+}
+
+QWidget* ScenarioEditor::make_form_side() {
+  auto* const side = new QWidget;
+  auto* const layout = new QVBoxLayout(side);
+  layout->setContentsMargins(0, 0, 0, 0);
+  broken_->setWordWrap(true);
+  broken_->setContentsMargins(6, 4, 6, 4);
+  broken_->hide();
+  layout->addWidget(broken_);
+  layout->addWidget(form_, 1);
+  help_->setAccessibleName(tr("About the field"));
+  help_->setWordWrap(true);
+  help_->setTextFormat(Qt::PlainText);
+  help_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  help_->setAlignment(Qt::AlignTop);
+  help_->setContentsMargins(6, 4, 6, 4);
+  help_->setMinimumHeight(4 * fontMetrics().lineSpacing());
+  help_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+  layout->addWidget(help_);
+  return side;
+}
+
+QWidget* ScenarioEditor::make_text_side() {
+  auto* const side = new QSplitter(Qt::Vertical);
+  list_->setAccessibleName(tr("Problems"));
+  list_->setWordWrap(true);
+  side->addWidget(text_);
+  side->addWidget(list_);
+  side->setStretchFactor(0, 4);
+  side->setStretchFactor(1, 1);
+  side->setChildrenCollapsible(false);
+  list_->setMinimumHeight(3 * fontMetrics().lineSpacing());
+  list_->hide();
+  return side;
+}
+
+void ScenarioEditor::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  sides_->setOrientation(width() < kWide ? Qt::Vertical : Qt::Horizontal);
+}
+
+// --- the file ---
+
+QString ScenarioEditor::path() const {
+  return file_.path.isEmpty() ? QStringLiteral("untitled.textproto") : file_.path;
+}
+QString ScenarioEditor::title() const { return QFileInfo(path()).fileName(); }
+bool ScenarioEditor::changed() const { return text_->document()->isModified(); }
+std::string ScenarioEditor::text() const { return text_->utf8(); }
+
+core::Expected<void> ScenarioEditor::open(const QString& path) {
+  const auto text = file_.read(QFileInfo(path).absoluteFilePath());
+  if (!text) return tl::make_unexpected(text.error());
+  set_text(*text);
+  return {};
+}
+
+void ScenarioEditor::start_new(const std::string& text) {
+  file_ = {};
+  set_text(text);
+}
+
+void ScenarioEditor::set_text(const std::string& text) {
+  show_problems({});
+  show_card(std::nullopt);
+  text_->set_utf8(text);
+  text_->document()->setModified(false);
+  checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
+  follow_text();
+  form_->collapseAll();
+  // Sections that are written are open, as in the text.
+  for (int row = 0; row < model_->rowCount(); ++row) {
+    const QModelIndex section = model_->index(row, 0);
+    if (model_->written(section)) form_->expand(section);
+  }
+  const QModelIndex first = model_->index_of({{"cluster", 0}, {"workers", 0}});
+  if (model_->written(first)) form_->expand(first.parent());
+  form_->setCurrentIndex(model_->index(0, 0));
+  emit title_changed();
+}
+
+bool ScenarioEditor::may_close() {
+  if (!changed()) return true;
+  QMessageBox question(QMessageBox::Question, tr("Tutti"), tr("Save the changes of %1?").arg(title()),
+                       QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+  question.setInformativeText(tr("They are lost otherwise."));
+  switch (question.exec()) {
+    case QMessageBox::Save: return save();
+    case QMessageBox::Discard: return true;
+    default: return false;
+  }
+}
+
+bool ScenarioEditor::save() { return file_.path.isEmpty() ? save_as() : save_to(file_.path); }
+
+bool ScenarioEditor::save_as() {
+  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the scenario"), path(),
+                                                      tr("Scenarios (*.textproto *.json);;All files (*)"));
+  return !chosen.isEmpty() && save_to(chosen);
+}
+
+bool ScenarioEditor::save_to(const QString& path) {
+  if (path == file_.path && file_.changed_meanwhile()) {
+    QMessageBox question(QMessageBox::Warning, tr("Tutti"), tr("%1 was changed by another program.").arg(title()),
+                         QMessageBox::Save | QMessageBox::Cancel, this);
+    question.setInformativeText(tr("Saving takes the place of what it wrote."));
+    if (question.exec() != QMessageBox::Save) return false;
+  }
+  if (const auto written = file_.write(text(), path); !written) {
+    emit told(QString::fromStdString(written.error().message()));
+    return false;
+  }
+  text_->document()->setModified(false);
+  emit told(tr("saved %1").arg(path));
+  emit title_changed();
+  checker_.check(text(), this->path().toStdString());
+  return true;
+}
+
+// --- form and text ---
+
+void ScenarioEditor::text_changed() {
+  // A large text is not read again at every key.
+  constexpr int kLarge = 100'000, kLargePauseMs = 250;
+  follow_->start(text_->document()->characterCount() > kLarge && !applying_ ? kLargePauseMs : 0);
+  checker_.check(text(), path().toStdString());
+}
+
+void ScenarioEditor::follow_text() {
+  follow_->stop();
+  auto now = std::make_shared<ScenarioText>(text(), schema_);
+  broken_->setVisible(now->broken().has_value());
+  model_->set_frozen(now->broken().has_value());
+  if (now->broken()) {
+    const core::Problem& first = now->broken()->problems().front();
+    return broken_->setText(
+        tr("The text cannot be read: %1. The form follows once it can be.").arg(text_of(first, {})));
+  }
+  read_ = now;
+  model_->show_text(now);
+  show_field();
+}
+
+void ScenarioEditor::apply(const TextEdits& edits, const FieldPath& field) {
+  // The edits are of the text that the form shows.
+  if (read_->text() != text()) return follow_text();
+  applying_ = true;
+  text_->apply(edits);
+  follow_text();
+  applying_ = false;
+  const QModelIndex at = model_->index_of(field);
+  if (!at.isValid()) return;
+  form_->expand(at);
+  form_->setCurrentIndex(at.siblingAtColumn(form_->currentIndex().column()));
+  form_->scrollTo(at);
+}
+
+/// About the field where the form's cursor is: what it means, what is wrong, where it is in the text.
+void ScenarioEditor::show_field() {
+  const QModelIndex at = form_->currentIndex();
+  if (!at.isValid()) return;
+  const QString wrong = model_->problem(at);
+  const QString about = QString::fromStdString(model_->type(at)->help);
+  help_->setText(wrong.isEmpty() ? about : wrong + QStringLiteral("\n\n") + about);
+  help_->setAccessibleDescription(help_->text());
+  const core::Value* const value = model_->line(at) == FormModel::Line::kAdd ? nullptr : read_->find(model_->path(at));
+  text_->show_range(value && read_->text() == text() ? read_->range(*value) : ScenarioText::Range{});
+}
+
+// --- problems and the card ---
+
+void ScenarioEditor::show_checked(const CheckedScenario& result) {
+  show_problems(result.problems);
+  show_card(result.card);
+  emit checked();
+}
+
+void ScenarioEditor::show_error(const core::Error& error) {
+  show_problems(placed(error, path().toStdString(), ScenarioText(text(), schema_)));
+}
+
+void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
+  problems_ = std::move(problems);
+  std::vector<ScenarioText::Range> ranges;
+  list_->clear();
+  for (const PlacedProblem& problem : problems_) {
+    ranges.push_back(problem.text);
+    list_->addItem(text_of(problem.problem, path()));
+  }
+  list_->setVisible(!problems_.empty());
+  text_->underline(std::move(ranges));
+  model_->show_problems(problems_);
+  show_field();
+}
+
+void ScenarioEditor::show_card(const std::optional<Card>& card) {
+  if (!card) {
+    const auto count = problems_.size();
+    card_->setText(count == 0 ? tr("checking …")
+                              : tr("<b>%1 to mend</b> before it can run (F8 goes from one to the next)")
+                                    .arg(count == 1 ? tr("one problem") : tr("%1 problems").arg(count)));
+    return;
+  }
+  QString html = QStringLiteral("<table cellspacing=\"0\" cellpadding=\"1\">");
+  for (const auto& [what, value] : card->facts) {
+    html +=
+        QStringLiteral("<tr><td style=\"white-space: nowrap; padding-right: 12px; color: %3\">%1</td><td>%2</td></tr>")
+            .arg(QString::fromStdString(what).toHtmlEscaped(), QString::fromStdString(value).toHtmlEscaped(),
+                 palette().color(QPalette::PlaceholderText).name());
+  }
+  card_->setText(html + QStringLiteral("</table>"));
+}
+
+QString ScenarioEditor::card_text() const { return card_->text(); }
+
+QStringList ScenarioEditor::problem_texts() const {
+  QStringList texts;
+  for (int row = 0; row < list_->count(); ++row) texts.append(list_->item(row)->text());
+  return texts;
+}
+
+void ScenarioEditor::go_to_problem(int number) {
+  if (number < 0 || number >= static_cast<int>(problems_.size())) return;
+  const PlacedProblem& problem = problems_[static_cast<std::size_t>(number)];
+  list_->setCurrentRow(number);
+  const QModelIndex at = model_->index_of(problem.field);
+  if (at.isValid()) {
+    form_->setCurrentIndex(at);
+    form_->scrollTo(at);
+  }
+  if (problem.text.to > 0) text_->go_to(problem.text.from);
+  emit told(list_->item(number)->text());
+}
+
+void ScenarioEditor::next_problem(int step) {
+  const int count = static_cast<int>(problems_.size());
+  if (count == 0) return emit told(tr("there is nothing to mend"));
+  const int at = list_->currentRow();
+  go_to_problem(at < 0 ? (step > 0 ? 0 : count - 1) : (at + step + count) % count);
+}
+
+void ScenarioEditor::add_actions(Actions& actions) {
+  const QString group = tr("S&cenario");
+  actions.add(group, "undo", tr("&Undo"), QStringLiteral("Ctrl+Z"), [this] { text_->undo(); });
+  actions.add(group, "redo", tr("&Redo"), QStringLiteral("Ctrl+Shift+Z; Ctrl+Y"), [this] { text_->redo(); });
+  actions.add(group, "form", tr("To the &form"), QStringLiteral("Alt+1"), [this] { form_->setFocus(); });
+  actions.add(group, "text", tr("To the &text"), QStringLiteral("Alt+2"), [this] { text_->setFocus(); });
+  actions.add(group, "problem-next", tr("&Next problem"), QStringLiteral("F8"), [this] { next_problem(1); });
+  actions.add(group, "problem-previous", tr("&Previous problem"), QStringLiteral("Shift+F8"),
+              [this] { next_problem(-1); });
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,86 @@
+#include "gui/editor/scenario_file.h"
+
+#include <QFileInfo>
+#include <QSaveFile>
+#include <QTextDocument>
+#include <algorithm>
+
+#include "core/base/file.h"
+#include "core/text/document.h"
+
+namespace tutti::gui {
+
+using core::Error;
+using core::Expected;
+
+namespace {
+
+constexpr const char* kMark = "\xEF\xBB\xBF";
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::string made;
+  std::size_t at = 0;
+  for (std::size_t next = text.find(from); next != std::string::npos; next = text.find(from, at)) {
+    made.append(text, at, next - at).append(to);
+    at = next + from.size();
+  }
+  text = made.append(text, at);
+}
+
+}  // namespace
+
+Expected<std::string> ScenarioFile::read(const QString& from) {
+  const std::string name = from.toStdString();
+  const auto refuse = [&](const std::string& why) { return tl::make_unexpected(Error::request(why, {name, 0, 0})); };
+  if (QFileInfo(from).size() > kMostBytes)
+    return refuse("this is larger than the 4 MiB that are edited here; is it a scenario?");
+  auto text = core::read_text_file(name);
+  if (!text) return text;
+  core::Problems problems;
+  if (!core::utf8_content(*text, name, problems)) return problems.take();
+  ScenarioFile file{from, QFileInfo(from).lastModified(), text->starts_with(kMark), false};
+  if (file.byte_order_mark) text->erase(0, 3);
+  file.crlf = text->find("\r\n") != std::string::npos;
+  std::string lines = *text;
+  if (file.crlf) replace_all(lines, "\r\n", "\n");
+  std::string again = lines;
+  if (file.crlf) replace_all(again, "\n", "\r\n");
+  if (again != *text || lines.find('\r') != std::string::npos)
+    return refuse("its lines end now with \\r\\n and now without; make them alike (dos2unix) and open it again");
+  for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    if (end - at > kMostBytesOfALine)
+      return refuse(
+          fmt::format("line {} is {} bytes long, and up to {} are edited here; break it (JSON: python3 -m "
+                      "json.tool)",
+                      line, end - at, kMostBytesOfALine));
+    at = end + 1;
+  }
+  // Some characters mean the end of a line or a frame to a text document.
+  QTextDocument document;
+  document.setPlainText(QString::fromStdString(lines));
+  if (lines.find('\0') != std::string::npos ||
+      document.toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n')).toStdString() != lines)
+    return refuse("it holds characters that no text editor shows (such as NUL or U+2029); is it a scenario?");
+  *this = file;
+  return lines;
+}
+
+Expected<void> ScenarioFile::write(const std::string& text, const QString& to) {
+  std::string bytes = text;
+  if (crlf) replace_all(bytes, "\n", "\r\n");
+  if (byte_order_mark) bytes.insert(0, kMark);
+  QSaveFile file(to);
+  const auto size = static_cast<qint64>(bytes.size());
+  if (!file.open(QIODevice::WriteOnly) || file.write(bytes.data(), size) != size || !file.commit())
+    return tl::make_unexpected(Error::run((to + QStringLiteral(": ") + file.errorString()).toStdString()));
+  path = to;
+  written = QFileInfo(to).lastModified();
+  return {};
+}
+
+bool ScenarioFile::changed_meanwhile() const {
+  return !path.isEmpty() && QFileInfo::exists(path) && QFileInfo(path).lastModified() != written;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/scenario/library.h"
+#include "gui/model/backend.h"
+
+namespace tutti::gui {
+
+/// One run at a time, in a thread of its own; what happened goes to a timeline file.
+class ScenarioRun : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit ScenarioRun(QObject* parent = nullptr) : QObject(parent) {}
+  ~ScenarioRun() override { stop_and_wait(); }
+
+  struct Order {
+    Backend backend;
+    std::string text;
+    std::string path;  ///< what errors call the text, and where names of files in it start from
+    core::Library library;
+    std::string timeline;  ///< file to write
+  };
+  /// Begins; ended() follows. REQUIRES: none is running.
+  void start(const Order& order);
+  /// Asks the run to end; ended() follows soon, with what there is.
+  void stop() { cancel_ = true; }
+  /// The same, and returns once it has ended: no thread, no process of it is left. ended() does not follow.
+  void stop_and_wait();
+  [[nodiscard]] bool running() const { return thread_.joinable(); }
+
+  struct Result {
+    QString timeline;  ///< empty: no step ended, and there is no file
+    std::optional<core::Error> error;
+    bool stopped = false;
+  };
+
+ signals:
+  void progress(const QString& words, double share);
+  void ended(const tutti::gui::ScenarioRun::Result& result);
+
+ private:
+  static Result run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel);
+
+  std::atomic<bool> cancel_ = false;
+  std::int64_t number_ = 0;  ///< of the run; what an earlier one still says is not heard
+  std::jthread thread_;
+};
+
+}  // namespace tutti::gui

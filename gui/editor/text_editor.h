@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QPlainTextEdit>
+#include <vector>
+
+#include "gui/model/field_edits.h"
+#include "gui/model/scenario_check.h"
+
+namespace tutti::gui {
+
+/// The text of a scenario, with line numbers and what is wrong underlined. Its bytes are UTF-8 with '\n' at the end of a line;
+/// all places are bytes of that.
+class TextEditor : public QPlainTextEdit {
+  Q_OBJECT
+
+ public:
+  explicit TextEditor(QWidget* parent = nullptr);
+
+  [[nodiscard]] std::string utf8() const;
+  void set_utf8(const std::string& text);
+  /// One step for undo.
+  void apply(const TextEdits& edits);
+  void underline(std::vector<ScenarioText::Range> problems);
+  /// Shows which part of the text a field of the form is; {0, 0}: none.
+  void show_range(ScenarioText::Range range);
+  [[nodiscard]] std::size_t cursor_byte() const;
+  /// Puts the cursor there.
+  void go_to(std::size_t byte);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  friend class LineNumbers;
+  void update_marks();
+  void paint_line_numbers(QPaintEvent* event);
+  [[nodiscard]] int margin_width() const;
+  [[nodiscard]] QTextCursor cursor(ScenarioText::Range range) const;
+
+  QWidget* margin_;
+  std::vector<ScenarioText::Range> problems_;
+  ScenarioText::Range shown_;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,66 @@
+#include "gui/model/examples.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "core/text/document.h"
+
+namespace tutti::gui {
+
+namespace fs = std::filesystem;
+
+std::string opening_remark(const std::string& text) {
+  std::istringstream lines(text);
+  std::string remark;
+  for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
+    const auto first = line.find_first_not_of("# \t");
+    if (first == std::string::npos) break;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    remark += (remark.empty() ? "" : " ") + line;
+  }
+  return remark;
+}
+
+namespace {
+
+std::string name_in(const std::string& text) {
+  core::Problems problems;
+  for (const core::Value::Field& field : core::parse_document(text, "", problems).root.fields) {
+    if (field.name == "name") return field.value.text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<Example> examples_in(const std::string& folder) {
+  std::vector<Example> found;
+  std::error_code status;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, status)) {
+    const std::string stem = entry.path().stem().string();
+    const auto text = core::read_text_file(entry.path().string());
+    if (entry.path().extension() != ".textproto" || !text) continue;
+    Example example;
+    const auto [end, wrong] = std::from_chars(stem.data(), stem.data() + stem.size(), example.number);
+    if (wrong != std::errc() || example.number < 1) continue;
+    example.path = entry.path().string();
+    example.title = name_in(*text);
+    if (example.title.empty()) {
+      example.title = stem.substr(static_cast<std::size_t>(end - stem.data()));
+      std::replace(example.title.begin(), example.title.end(), '_', ' ');
+      example.title.erase(0, example.title.find_first_not_of(' '));
+    }
+    example.about = opening_remark(*text);
+    found.push_back(std::move(example));
+  }
+  std::sort(found.begin(), found.end(), [](const Example& a, const Example& b) {
+    return std::pair(a.number, a.path) < std::pair(b.number, b.path);
+  });
+  return found;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,19 @@
+#include "gui/model/file_kind.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/timeline/writer.h"
+
+namespace tutti::gui {
+
+FileKind file_kind(const std::string& path) {
+  std::string begin(std::string_view(core::kTimelineMagic).size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  const std::filesystem::path name(path);
+  const bool timeline = begin == core::kTimelineMagic || name.extension() == ".tutti";
+  return timeline ? FileKind::kTimeline : FileKind::kScenario;
+}
+
+}  // namespace tutti::gui

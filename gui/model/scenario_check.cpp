@@ -1,0 +1,153 @@
+#include "gui/model/scenario_check.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "core/base/format.h"
+#include "core/strategy/bounds.h"
+
+namespace tutti::gui {
+
+using core::Bytes;
+using core::show;
+using core::Time;
+
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// A problem of a whole message is often one of a field that is not written: the first that its words name.
+std::optional<std::string> unwritten_field(const ScenarioText& text, const FieldPath& message,
+                                           const std::string& words) {
+  const FieldType* const field = message.empty() ? nullptr : text.type(message);
+  const MessageType* const type = message.empty() ? &text.schema().root() : field ? field->message : nullptr;
+  for (std::size_t at = 0; type && at < words.size();) {
+    std::size_t end = at;
+    while (end < words.size() && is_word(words[end])) ++end;
+    const std::string word = words.substr(at, end - at);
+    FieldPath path = message;
+    path.push_back({word, 0});
+    if (type->find(word) && type->find(word)->name == word && !text.find(path)) return word;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+/// The word at a place, or its character; the one before where nothing follows.
+ScenarioText::Range word_at(const std::string& text, std::size_t at) {
+  if (text.empty()) return {};
+  at = std::min(at, text.size() - 1);
+  while (at > 0 && std::isspace(static_cast<unsigned char>(text[at])) != 0) --at;
+  std::size_t end = at;
+  while (end < text.size() && is_word(text[end])) ++end;
+  if (end == at) ++end;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;  // whole characters
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return {at, end};
+}
+
+bool begins_with_unknown_field(const ScenarioText& text) {
+  const auto& fields = text.root().fields;
+  return !fields.empty() && fields.front().at.line == 1 && fields.front().at.column == 1 &&
+         !text.schema().root().find(fields.front().name);
+}
+
+PlacedProblem place(const core::Problem& problem, const ScenarioText& text) {
+  PlacedProblem made{problem, {}, {}};
+  const core::Position at{problem.where.line, problem.where.column};
+  if (at.line < 1) return made;
+  const std::size_t offset = text.places().offset(at);
+  made.text = word_at(text.text(), offset);
+  // What is missing from the scenario as a whole is told at its beginning, where a field may stand.
+  const bool whole = at.line == 1 && at.column == 1;
+  made.field = whole ? FieldPath() : text.path_at(offset);
+  const core::Value* const value = text.find(made.field);
+  if (!value || (!whole && text.range(*value).from != offset)) return made;
+  if (value->kind != core::Value::Kind::kMessage) {
+    made.text = text.range(*value);
+  } else if (!whole || !begins_with_unknown_field(text)) {
+    if (const auto field = unwritten_field(text, made.field, problem.text)) made.field.push_back({*field, 0});
+  }
+  return made;
+}
+
+std::string plural(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// Of the packs one after the other: moving their bytes, and the latency that each has to wait.
+struct Parts {
+  Time bytes;
+  Time latency;
+};
+
+Parts parts_of(const core::Scenario& scenario) {
+  std::map<Bytes, core::Bound> known;
+  Parts parts;
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const Bytes bytes = pack.collective.bytes();
+    auto found = known.find(bytes);
+    if (found == known.end()) found = known.emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes)).first;
+    parts.bytes = std::min(core::kLongestDuration, parts.bytes + (found->second.time - found->second.latency));
+    parts.latency = std::min(core::kLongestDuration, parts.latency + found->second.latency);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Card card_of(const core::Scenario& scenario) {
+  Card card;
+  const auto fact = [&](const char* what, std::string value) { card.facts.emplace_back(what, std::move(value)); };
+  const std::vector<core::Pack>& packs = scenario.plan.packs;
+  const Bytes bytes = scenario.workload.bytes();
+  fact("ranks", core::describe(*scenario.cluster));
+  fact("strategy", core::describe(scenario.strategy));
+  fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
+                            plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
+  const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes);
+  const core::Bound step = core::step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm);
+  fact("least time of a step", show(step.time) + ": " + step.reason);
+  fact("… of communication", show(all.time) + ": " + all.reason);
+  const Parts parts = parts_of(scenario);
+  if (parts.bytes + parts.latency == Time()) {
+    fact("what binds that", "nothing: there is nothing to send");
+    return card;
+  }
+  card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
+  fact("what binds that", fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
+                                      card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
+                                      show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
+  return card;
+}
+
+std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const ScenarioText& text) {
+  std::vector<PlacedProblem> all;
+  for (const core::Problem& problem : error.problems()) {
+    if (problem.where.file == path) {
+      all.push_back(place(problem, text));
+    } else {
+      all.push_back({problem, {}, {}});
+    }
+  }
+  return all;
+}
+
+CheckedScenario check_scenario(const std::string& text, const std::string& path, const core::Library& library,
+                               const Schema& schema) {
+  const auto scenario = core::read_scenario(text, path, library);
+  if (scenario) return {{}, card_of(*scenario)};
+  return {placed(scenario.error(), path, ScenarioText(text, schema)), std::nullopt};
+}
+
+std::vector<std::string> suggestions(const std::string& full_name, const core::Library& library) {
+  using Kind = core::Library::Kind;
+  if (full_name == "tutti.proto.Strategy.algorithm") return core::algorithm_names();
+  if (full_name == "tutti.proto.Workers.machine") return library.names(Kind::kMachine);
+  if (full_name == "tutti.proto.Workload.model") return library.names(Kind::kModel);
+  if (full_name == "tutti.proto.Workload.layer_times") return library.names(Kind::kLayerTimes);
+  return {};
+}
+
+}  // namespace tutti::gui

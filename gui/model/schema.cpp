@@ -1,0 +1,206 @@
+#include "gui/model/schema.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+
+#include "core/base/check.h"
+#include "gui/model/schema_text.h"
+
+namespace tutti::gui {
+
+namespace pb = google::protobuf;
+using core::Error;
+using core::Expected;
+
+const FieldType* MessageType::find(std::string_view field) const {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const FieldType& f) { return f.name == field; });
+  if (found != fields.end()) return &*found;
+  const auto other =
+      std::find_if(fields.begin(), fields.end(), [&](const FieldType& f) { return f.other_name == field; });
+  return other == fields.end() ? nullptr : &*other;
+}
+
+namespace {
+
+/// Comments as they are read: without what sets them off, lines joined, paragraphs kept.
+std::string plain(const std::string& comment) {
+  std::istringstream lines(comment);
+  std::string text;
+  bool paragraph = false;
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find_first_not_of(" \t");
+    if (first == std::string::npos) {
+      paragraph = !text.empty();
+      continue;
+    }
+    line = line.substr(first, line.find_last_not_of(" \t") - first + 1);
+    if (!text.empty()) text += paragraph ? "\n" : " ";
+    paragraph = false;
+    text += line;
+  }
+  return text;
+}
+
+template <class Descriptor>
+std::string comment_of(const Descriptor& what) {
+  pb::SourceLocation place;
+  if (!what.GetSourceLocation(&place)) return "";
+  return plain(place.leading_comments + place.trailing_comments);
+}
+
+bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
+
+/// What the comment says about a field that is not written: "Default 3." is "3", "… Required." is "required".
+std::string otherwise(const std::string& help) {
+  const auto sentence = [&](const std::string& begin) -> std::string {
+    auto at = help.find(begin);
+    while (at != std::string::npos && at > 0 && !is_one_of(help[at - 1], " \n")) at = help.find(begin, at + 1);
+    if (at == std::string::npos) return "";
+    std::size_t from = at + begin.size();
+    while (from < help.size() && is_one_of(help[from], ": ")) ++from;
+    std::size_t to = help.find_first_of(";\n", from);
+    for (std::size_t dot = help.find('.', from); dot < to; dot = help.find('.', dot + 1)) {
+      if (dot + 1 == help.size() || help[dot + 1] == ' ' || help[dot + 1] == '\n') {
+        to = dot;
+        break;
+      }
+    }
+    return help.substr(from, to == std::string::npos ? to : to - from);
+  };
+  if (const std::string words = sentence("Default"); !words.empty()) return words;
+  return help.find("Required") == std::string::npos ? "" : "required";
+}
+
+/// Scenarios name units in the names of fields (docs/formats.md).
+std::string unit_of(const std::string& name) {
+  constexpr std::pair<const char*, const char*> kEndings[] = {{"_us", "µs"},        {"_ms", "ms"},
+                                                              {"gb_per_s", "GB/s"}, {"_bytes", "bytes"},
+                                                              {"_percent", "%"},    {"tflops", "TFLOP/s"}};
+  for (const auto& [ending, unit] : kEndings) {
+    if (name.ends_with(ending)) return unit;
+  }
+  return name.starts_with("bytes_per_") ? "bytes" : "";
+}
+
+bool stands_for_the_default(const std::string& choice) {
+  return choice.ends_with("_UNSPECIFIED") || choice.ends_with("_DEFAULT");
+}
+
+FieldType::Kind kind_of(const pb::FieldDescriptor& field) {
+  using D = pb::FieldDescriptor;
+  switch (field.cpp_type()) {
+    case D::CPPTYPE_INT32:
+    case D::CPPTYPE_INT64:
+    case D::CPPTYPE_UINT32:
+    case D::CPPTYPE_UINT64: return FieldType::Kind::kWhole;
+    case D::CPPTYPE_DOUBLE:
+    case D::CPPTYPE_FLOAT: return FieldType::Kind::kNumber;
+    case D::CPPTYPE_BOOL: return FieldType::Kind::kYesNo;
+    case D::CPPTYPE_ENUM: return FieldType::Kind::kChoice;
+    case D::CPPTYPE_STRING: return FieldType::Kind::kText;
+    case D::CPPTYPE_MESSAGE: return FieldType::Kind::kMessage;
+  }
+  return FieldType::Kind::kText;
+}
+
+/// What a schema is refused for.
+class Mistakes : public pb::DescriptorPool::ErrorCollector {
+ public:
+  void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,
+                const std::string& message) override {
+    problems.add({file, 0, 0}, "{}: {}", element, message);
+  }
+
+  core::Problems problems;
+};
+
+}  // namespace
+
+/// Turns descriptors into types of ours, each message once.
+class SchemaReader {
+ public:
+  Expected<Schema> read(std::string_view descriptors, const std::string& root) {
+    pb::FileDescriptorSet files;
+    if (!files.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size())))
+      return tl::make_unexpected(Error::request("these are no descriptors of a schema"));
+    Mistakes mistakes;
+    for (const pb::FileDescriptorProto& file : files.file()) {
+      if (!pool_.BuildFileCollectingErrors(file, &mistakes)) return mistakes.problems.take();
+    }
+    const pb::Descriptor* const top = pool_.FindMessageTypeByName(root);
+    if (!top) return tl::make_unexpected(Error::request("the schema has no message " + root));
+    schema_.root_ = message(*top);
+    if (!endless_.empty()) return tl::make_unexpected(Error::request("the message " + endless_ + " holds itself"));
+    return std::move(schema_);
+  }
+
+ private:
+  const MessageType* message(const pb::Descriptor& type) {
+    if (const auto known = known_.find(&type); known != known_.end()) {
+      if (open_.contains(&type)) endless_ = type.full_name();
+      return known->second;
+    }
+    open_.insert(&type);
+    MessageType& made = schema_.types_->emplace_back();
+    known_[&type] = &made;
+    made.name = type.name();
+    made.help = comment_of(type);
+    for (int i = 0; i < type.field_count(); ++i) made.fields.push_back(field(*type.field(i)));
+    open_.erase(&type);
+    return &made;
+  }
+
+  FieldType field(const pb::FieldDescriptor& written) {
+    FieldType made;
+    made.name = written.name();
+    made.other_name = written.camelcase_name();
+    made.full_name = written.full_name();
+    made.help = comment_of(written);
+    made.otherwise = otherwise(made.help);
+    made.unit = unit_of(made.name);
+    made.kind = kind_of(written);
+    made.repeated = written.is_repeated();
+    if (const auto* const one_of = written.real_containing_oneof()) made.one_of = one_of->name();
+    if (made.kind == FieldType::Kind::kChoice) add_choices(*written.enum_type(), made);
+    if (made.kind == FieldType::Kind::kMessage) {
+      made.message = message(*written.message_type());
+      if (made.help.empty()) made.help = made.message->help;
+    }
+    return made;
+  }
+
+  static void add_choices(const pb::EnumDescriptor& type, FieldType& field) {
+    for (int i = 0; i < type.value_count(); ++i) {
+      const pb::EnumValueDescriptor& value = *type.value(i);
+      const std::string help = comment_of(value);
+      const bool is_default = stands_for_the_default(value.name());
+      if (!is_default) field.choices.push_back({value.name(), help});
+      if (!field.otherwise.empty()) continue;
+      if (is_default) field.otherwise = help.substr(0, help.find_last_not_of('.') + 1);
+      if (help.starts_with("Default")) field.otherwise = value.name();
+    }
+  }
+
+  pb::DescriptorPool pool_;
+  Schema schema_;
+  std::map<const pb::Descriptor*, const MessageType*> known_;
+  std::set<const pb::Descriptor*> open_;
+  std::string endless_;
+};
+
+Expected<Schema> Schema::read(std::string_view descriptors, const std::string& root) {
+  return SchemaReader().read(descriptors, root);
+}
+
+Schema Schema::scenario() {
+  auto made = read(schema_text(), "tutti.proto.Scenario");
+  TUTTI_CHECK(made.has_value(), "our own schema cannot be read");
+  return std::move(*made);
+}
+
+}  // namespace tutti::gui

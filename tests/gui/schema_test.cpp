@@ -1,0 +1,97 @@
+// The schema that forms are made of, with its comments, against the one that texts are read by.
+
+#include "gui/model/schema.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+#include <gtest/gtest.h>
+
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::gui {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const FieldType& field(const Schema& schema, std::initializer_list<const char*> path) {
+  const MessageType* message = &schema.root();
+  const FieldType* found = nullptr;
+  for (const char* name : path) {
+    found = message->find(name);
+    EXPECT_TRUE(found) << name;
+    message = found->message;
+  }
+  return *found;
+}
+
+void expect_same(const MessageType& type, const google::protobuf::Descriptor& compiled) {
+  ASSERT_EQ(type.fields.size(), static_cast<std::size_t>(compiled.field_count())) << type.name;
+  for (int i = 0; i < compiled.field_count(); ++i) {
+    const FieldType& field = type.fields[static_cast<std::size_t>(i)];
+    const auto& other = *compiled.field(i);
+    EXPECT_EQ(field.full_name, other.full_name());
+    EXPECT_EQ(field.repeated, other.is_repeated());
+    EXPECT_EQ(field.message != nullptr, other.message_type() != nullptr) << field.full_name;
+    if (field.message) expect_same(*field.message, *other.message_type());
+  }
+}
+
+TEST(Schema, IsTheOneThatTextsAreReadBy) {
+  const Schema schema = Schema::scenario();
+  expect_same(schema.root(), *proto::Scenario::descriptor());
+}
+
+TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
+  const Schema schema = Schema::scenario();
+  EXPECT_THAT(field(schema, {"cluster", "workers", "replicas"}).help, StartsWith("How many of the machine's devices"));
+  EXPECT_EQ(field(schema, {"cluster", "workers", "count"}).otherwise, "1");
+  EXPECT_EQ(field(schema, {"run", "steps"}).otherwise, "3");
+  EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).otherwise, "required");
+  EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).unit, "µs");
+  EXPECT_EQ(field(schema, {"cluster", "network", "bandwidth_gb_per_s"}).unit, "GB/s");
+  EXPECT_EQ(field(schema, {"strategy", "bytes_per_pack"}).unit, "bytes");
+  EXPECT_EQ(field(schema, {"strategy", "merging"}).otherwise,
+            "ring and nccl: SCOPED_ALLOCATOR, as TensorFlow does; everything else: CONCAT");
+  EXPECT_EQ(field(schema, {"strategy", "reduction"}).otherwise, "SUM");
+  EXPECT_EQ(field(schema, {"workload", "update_ms"}).otherwise,
+            "5 passes over the variables at the device's memory bandwidth (momentum: read weight, gradient and "
+            "momentum, write weight and momentum)");
+  EXPECT_THAT(field(schema, {"cluster", "machine", "device"}).help, HasSubstr("a GPU, or a host CPU"))
+      << "a field without a comment has that of its message";
+}
+
+TEST(Schema, ChoicesAreThoseThatMeanSomething) {
+  const Schema schema = Schema::scenario();
+  const FieldType& kind = field(schema, {"cluster", "network", "kind"});
+  ASSERT_EQ(kind.choices.size(), 2u);
+  EXPECT_EQ(kind.choices[0].name, "ONE_SWITCH");
+  EXPECT_EQ(kind.choices[0].help, "Every network card on one non-blocking switch.");
+  EXPECT_EQ(field(schema, {"strategy", "reduction"}).choices.size(), 5u);
+}
+
+TEST(Schema, MistakesInASchemaAreTold) {
+  const auto why = [](const std::string& type, const std::string& root) {
+    google::protobuf::FileDescriptorSet files;
+    auto& file = *files.add_file();
+    file.set_name("x.proto");
+    auto& message = *file.add_message_type();
+    message.set_name("A");
+    auto& field = *message.add_field();
+    field.set_name("a");
+    field.set_number(1);
+    field.set_type_name(type);
+    field.set_label(google::protobuf::FieldDescriptorProto::LABEL_OPTIONAL);
+    const auto read = Schema::read(files.SerializeAsString(), root);
+    return read ? std::string() : read.error().message();
+  };
+  EXPECT_THAT(why("B", "A"), HasSubstr("\"B\" is not defined"));
+  EXPECT_THAT(why("A", "B"), HasSubstr("no message B"));
+  EXPECT_THAT(why("A", "A"), HasSubstr("holds itself"));
+  EXPECT_FALSE(Schema::read("nonsense", "A"));
+  EXPECT_FALSE(Schema::read("", "A"));
+}
+
+}  // namespace
+}  // namespace tutti::gui
