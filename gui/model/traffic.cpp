@@ -217,6 +217,13 @@ Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t ste
   return at < segment->second.senders.size() ? segment->second.senders[at] : Sender{};
 }
 
+std::vector<std::string> counter_names(const Trace& trace) {
+  const bool has_lanes = std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
+    return row.track.kind == core::TrackKind::kLane && row.spans.size() > 0;
+  });
+  return has_lanes ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
+}
+
 std::vector<NamedCounter> counters_of(const Traffic& traffic) {
   return {{"bytes in flight", &traffic.bytes_in_flight(), true}, {"queue depth", &traffic.queue_depth(), false}};
 }
