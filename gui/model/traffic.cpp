@@ -16,7 +16,7 @@ using core::Time;
 namespace {
 
 constexpr std::size_t kFan = 16;
-constexpr std::int64_t kMostRanks = 4096;
+constexpr std::int64_t kMostRanks = 1024;
 
 bool sends_only(StepKind kind) { return kind == StepKind::kSend || kind == StepKind::kMulticast; }
 
