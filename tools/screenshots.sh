@@ -12,3 +12,5 @@ tutti=build/release/bin/tutti
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --record steps --timeline "$work/resnet50_ring.tutti" >/dev/null
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window.png --size 1400x800
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window_dark.png --size 1400x800 --dark
+"$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/topology.png --size 1400x900 --from-us 230000 --to-us 349000 \
+    --at-us 293000 --device w0/gpu3

@@ -16,7 +16,7 @@ using core::Time;
 namespace {
 
 constexpr std::size_t kFan = 16;
-constexpr std::int64_t kMostRanks = 4096;
+constexpr std::int64_t kMostRanks = 1024;
 
 bool sends_only(StepKind kind) { return kind == StepKind::kSend || kind == StepKind::kMulticast; }
 
@@ -215,6 +215,13 @@ Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t ste
   if (segment == segments_.end()) return {};
   const std::size_t at = segment->second.position(index);
   return at < segment->second.senders.size() ? segment->second.senders[at] : Sender{};
+}
+
+std::vector<std::string> counter_names(const Trace& trace) {
+  const bool has_lanes = std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
+    return row.track.kind == core::TrackKind::kLane && row.spans.size() > 0;
+  });
+  return has_lanes ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
 }
 
 std::vector<NamedCounter> counters_of(const Traffic& traffic) {

@@ -109,7 +109,9 @@ class Traffic {
   Counter bytes_in_flight_, queue_depth_;
 };
 
-/// The counters of a run, as the timeline shows them.
+/// The counters that the timeline shows, known before they are worked out.
+std::vector<std::string> counter_names(const Trace& trace);
+/// The same of a run, in the same order.
 struct NamedCounter {
   std::string name;
   const Counter* counter = nullptr;

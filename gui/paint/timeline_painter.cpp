@@ -404,11 +404,11 @@ void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
       QFont font = painter.font();
       font.setBold(line.is_group() && line.depth == 0);
       painter.setFont(font);
-      if (line.kind == Line::Kind::kCounter && scene.traffic) {
-        const NamedCounter counter = counters_of(*scene.traffic)[line.link];
+      if (line.kind == Line::Kind::kCounter) {
         const QRect lower = text.adjusted(0, line.height / 2, 0, -1);
         text.setBottom(text.top() + line.height / 2);
-        text_in(painter, lower, most_of(counter), colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
+        text_in(painter, lower, scene.traffic ? most_of(counters_of(*scene.traffic)[line.link]) : "not worked out yet",
+                colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
       }
       text_in(painter, text, line.name,
               colour(line.kind == Line::Kind::kSpans ? scene.theme.faint_text : scene.theme.text),

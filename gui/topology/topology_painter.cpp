@@ -111,6 +111,7 @@ class TopologyPainter {
     painter_.setBrush(Qt::NoBrush);
     painter_.setPen(QPen(colour(known ? load_colour(theme(), load) : theme().load), width, Qt::SolidLine, Qt::FlatCap));
     painter_.drawPolyline(polygon);
+    if (!known) paint_arrow_head(polygon, width);
     if (load <= kFullLoad || scale_ < kFineScale) return;
     // The second cue: a full link is broken by its own background.
     painter_.setPen(QPen(colour(theme().background), std::max(1.0, width * 0.4), Qt::CustomDashLine, Qt::FlatCap));
@@ -118,6 +119,17 @@ class TopologyPainter {
     dashes.setDashPattern({3, 3});
     painter_.setPen(dashes);
     painter_.drawPolyline(polygon);
+  }
+
+  /// Of a link one sees both directions; of who sent to whom it has to be said.
+  void paint_arrow_head(const QPolygonF& line, double width) {
+    const QPointF tip = line.back(), along = tip - line[line.size() - 2];
+    const double length = std::max(1e-9, std::hypot(along.x(), along.y()));
+    const QPointF ahead = along / length * (width + 5), aside(-ahead.y() * 0.7, ahead.x() * 0.7);
+    painter_.setPen(Qt::NoPen);
+    painter_.setBrush(colour(theme().faint_text));
+    painter_.drawPolygon(QPolygonF({tip, tip - ahead + aside, tip - ahead - aside}));
+    painter_.setBrush(Qt::NoBrush);
   }
 
   void paint_chosen_link(std::size_t l) {

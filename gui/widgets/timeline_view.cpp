@@ -43,7 +43,7 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   range_.reset();
   piece_of_path_.reset();
   traffic_.reset();
-  lines_have_changed();
+  show_counters(counters_);
   emit trace_changed();
   emit view_changed();
   emit selection_changed();
@@ -240,16 +240,13 @@ void TimelineView::filter(const QString& text) {
 
 void TimelineView::show_traffic(std::shared_ptr<const Traffic> traffic) {
   traffic_ = std::move(traffic);
-  show_counters(counters_);
+  repaint_lines();
 }
 
+/// Their lines are there before it is known what they hold, so that nothing moves when it is.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
-  std::vector<std::string> names;
-  if (on && traffic_ && traffic_->has_steps()) {
-    for (const NamedCounter& counter : counters_of(*traffic_)) names.push_back(counter.name);
-  }
-  layout_.show_counters(names);
+  layout_.show_counters(on && trace_ ? counter_names(*trace_) : std::vector<std::string>());
   lines_have_changed();
 }
 

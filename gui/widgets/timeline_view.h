@@ -25,7 +25,7 @@ class TimelineView : public QWidget {
 
   void show_trace(std::shared_ptr<const Trace> trace);
   void set_theme(const Theme& theme);
-  /// Lines for counters; null: there is no traffic, or it is not known yet.
+  /// What the lines of counters show; null: nothing, or it is not known yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
   /// Paints it over the lines from now on. REQUIRES: it stays as long as the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
