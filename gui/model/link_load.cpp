@@ -23,9 +23,11 @@ double load_of(const core::LinkRecord& link, Time from, Time to) {
 }
 
 double load_at(const core::LinkRecord& link, Time t) {
-  if (link.bin_width <= Time() || t < Time()) return 0;
-  const std::int64_t bin = t / link.bin_width;
-  return load_of(link, bin * link.bin_width, (bin + 1) * link.bin_width);
+  if (link.bin_width <= Time() || t < Time() || link.bandwidth.count() <= 0) return 0;
+  const auto bin = static_cast<std::size_t>(t / link.bin_width);
+  if (bin >= link.bins.size()) return 0;
+  const double most = static_cast<double>(link.bin_width.count()) * static_cast<double>(link.bandwidth.count()) / 1e12;
+  return std::clamp(static_cast<double>(link.bins[bin]) / most, 0.0, 1.0);
 }
 
 }  // namespace tutti::gui

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t kFan = 16;
 constexpr std::int64_t kMostRanks = 1024;
+/// What a damaged file may claim beyond that is not believed, so that sums over all messages do not overflow.
+constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
+constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
 
 bool sends_only(StepKind kind) { return kind == StepKind::kSend || kind == StepKind::kMulticast; }
 
@@ -93,7 +96,8 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
       if (!segment || key != last) segment = &segments_[key];
       last = key;
       // A damaged file may name a step twice: the first counts.
-      if (!segment->indices.empty() && span.index <= segment->indices.back()) return;
+      const bool again = !segment->indices.empty() && span.index <= segment->indices.back();
+      if (again || span.index < 0 || span.index > kLastIndex || span.kind < 0) return;
       Sender sender;
       if (const auto peer = row_of_track.find(span.peer); peer != row_of_track.end())
         sender = {device_of_row[peer->second], trace.rows()[peer->second].track.lane};
@@ -102,7 +106,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
       segment->began.push_back(span.start + std::min(span.wait, span.duration));
       segment->ends.push_back(span.start + span.duration);
       segment->kinds.push_back(span.kind);
-      segment->bytes.push_back(span.bytes);
+      segment->bytes.push_back(std::min(span.bytes, kLargestMessage));
       segment->senders.push_back(sender);
       segment->sender_indices.push_back(span.peer_index);
     });

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "core/base/random.h"
@@ -160,6 +161,36 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
     EXPECT_EQ(flying.at(trace->length()), 0) << "in the end everything has been taken";
     EXPECT_EQ((*traffic)->queue_depth().at(trace->length()), 0);
   }
+}
+
+TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+  for (std::int32_t row = 0; row < 3; ++row) {
+    writer.track({row, core::TrackKind::kLane, 0, "gpu" + std::to_string(row), 0, row});
+    for (const std::int64_t index : {std::int64_t{-5}, std::int64_t{0}, std::int64_t{7}, kHuge - 1, kHuge}) {
+      Span span;
+      span.start = Time(10);
+      span.duration = Time(5);
+      span.wait = Time(90);
+      span.kind = static_cast<std::int32_t>(row == 0 ? StepKind::kSend : StepKind::kReceive);
+      span.index = index;
+      span.bytes = core::Bytes(kHuge);
+      span.peer = 2 - row;
+      span.peer_index = index;
+      writer.span(row, span);
+    }
+  }
+  writer.end();
+  const auto trace = Trace::from_bytes(out.str(), "made up");
+  if (!trace) return;  // refused as a whole
+  const auto traffic = Traffic::read(**trace);
+  ASSERT_TRUE(traffic);
+  EXPECT_GE((*traffic)->bytes_in_flight().peak(), 0);
+  EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(1000)), 0);
+  EXPECT_LE((*traffic)->steps_done(0, 0, 0, -1, Time(1000)), 8);
 }
 
 TEST(Traffic, StopsWhenItIsTold) {
