@@ -12,3 +12,6 @@ tutti=build/release/bin/tutti
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --record steps --timeline "$work/resnet50_ring.tutti" >/dev/null
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window.png --size 1400x800
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window_dark.png --size 1400x800 --dark
+"$tutti" view scenarios/04_resnet50_ring.textproto --screenshot docs/pictures/scenario.png --size 1400x800
+"$tutti" view scenarios/04_resnet50_ring.textproto --run --screenshot docs/pictures/scenario_run_dark.png --size 1400x800 --dark
+"$tutti" view --screenshot docs/pictures/examples.png --size 1400x800
