@@ -14,3 +14,6 @@ tutti=build/release/bin/tutti
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window_dark.png --size 1400x800 --dark
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/topology.png --size 1400x900 --from-us 230000 --to-us 349000 \
     --at-us 293000 --device w0/gpu3
+"$tutti" view scenarios/04_resnet50_ring.textproto --screenshot docs/pictures/scenario.png --size 1400x800
+"$tutti" view scenarios/04_resnet50_ring.textproto --run --screenshot docs/pictures/scenario_run_dark.png --size 1400x800 --dark
+"$tutti" view --screenshot docs/pictures/examples.png --size 1400x800
