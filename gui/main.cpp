@@ -13,6 +13,7 @@
 #include "core/base/version.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/picture_file.h"
@@ -27,9 +28,12 @@ void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString
 
 /// What was asked for on the command line.
 struct Options {
-  QString timeline;    ///< empty: the window alone
-  QString screenshot;  ///< picture to write instead of showing a window; empty: none
-  QSize size;          ///< of the window; empty: as it was last
+  QString timeline;                        ///< empty: the window alone
+  QString second;                          ///< to be shown beside it; empty: none
+  std::optional<tutti::gui::Align> align;  ///< of the two
+  int error = 0;                           ///< of the list of largest errors, from 1 on; 0: none
+  QString screenshot;                      ///< picture to write instead of showing a window; empty: none
+  QSize size;                              ///< of the window; empty: as it was last
   bool dark = false;
   std::optional<double> from_us, to_us;  ///< what part of the run to show
   std::optional<double> at_us;           ///< where the time cursor is
@@ -53,13 +57,18 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   const auto at = option("at-us", "Put the time cursor at this time", "time");
   const auto device = option("device", "Look at what this device holds, such as w0/gpu1", "name");
   const auto find = option("find", "Select the first span that fits: \"pack 3\", \"receive gpu1\"", "words");
+  const auto align =
+      option("align", "Two timelines by what they have in common: start, step (default) or pack", "what");
+  const auto error =
+      option("error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number");
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote."));
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("timeline"), QStringLiteral("Timeline file"),
-                               QStringLiteral("[timeline]"));
-  parser.addOptions({picture, size, dark, from, to, at, device, find});
+                               QStringLiteral("[timeline [second]]"));
+  parser.addOptions({picture, size, dark, from, to, at, device, find, align, error});
   const auto wrong = [](const QString& why) { return tl::make_unexpected(why); };
   if (!parser.parse(app.arguments()))
     return wrong(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
@@ -68,9 +77,22 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   Options options;
   const QStringList files = parser.positionalArguments();
   options.screenshot = parser.value(picture);
-  if (files.size() > 1 || (parser.isSet(picture) && files.isEmpty()))
-    return wrong(QStringLiteral("expected one timeline; tutti view --help tells more"));
+  if (files.size() > 2 || (parser.isSet(picture) && files.isEmpty()))
+    return wrong(QStringLiteral("expected one timeline, or two; tutti view --help tells more"));
   options.timeline = files.value(0);
+  options.second = files.value(1);
+  if (parser.isSet(error)) {
+    options.error = parser.value(error).toInt();
+    if (options.error < 1)
+      return wrong(QStringLiteral("--error %1: expected a number from 1 on").arg(parser.value(error)));
+    if (options.second.isEmpty()) return wrong(QStringLiteral("--error needs two timelines"));
+  }
+  if (parser.isSet(align)) {
+    options.align = tutti::gui::parse_align(parser.value(align).toStdString());
+    if (!options.align)
+      return wrong(QStringLiteral("--align %1: expected start, step or pack").arg(parser.value(align)));
+    if (options.second.isEmpty()) return wrong(QStringLiteral("--align needs two timelines"));
+  }
   options.dark = parser.isSet(dark);
   options.find = parser.value(find);
   if (parser.isSet(size)) {
@@ -103,6 +125,8 @@ void show_place(tutti::gui::MainWindow& window, const Options& options) {
   if (options.from_us || options.to_us)
     view.show_range({time(options.from_us.value_or(0)), options.to_us ? time(*options.to_us) : end});
   if (!options.find.isEmpty()) window.find(options.find);
+  if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
+    std::fprintf(stderr, "tutti: there are not %d errors to go to\n", options.error);
   if (options.at_us) window.cursor().set_moment(time(*options.at_us));
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
   if (options.device.isEmpty() || window.topology().select_device(options.device)) return;
@@ -168,6 +192,11 @@ int main(int argc, char** argv) {
   QObject::connect(
       &window, &tutti::gui::MainWindow::opened, &app, [&] { show_place(window, *options); }, Qt::SingleShotConnection);
   window.show();
-  if (!options->timeline.isEmpty()) window.open(options->timeline);
+  if (options->align) window.beside().align(*options->align);
+  if (!options->second.isEmpty()) {
+    window.open(options->timeline, options->second);
+  } else if (!options->timeline.isEmpty()) {
+    window.open(options->timeline);
+  }
   return screenshot ? write_screenshot(app, window, options->screenshot) : QApplication::exec();
 }

@@ -12,3 +12,8 @@ tutti=build/release/bin/tutti
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --record steps --timeline "$work/resnet50_ring.tutti" >/dev/null
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window.png --size 1400x800
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window_dark.png --size 1400x800 --dark
+"$tutti" run scenarios/04_resnet50_ring.textproto --emulate --timeline "$work/real.tutti" >/dev/null    # a minute or two
+for dark in "" --dark; do
+    "$tutti" view "$work/resnet50_ring.tutti" "$work/real.tutti" --error 1 --size 1400x900 $dark \
+        --screenshot "docs/pictures/compared${dark:+_dark}.png"
+done

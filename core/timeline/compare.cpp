@@ -44,6 +44,7 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
     kind.time.a += time.a;
     kind.time.b += time.b;
     kind.mean_error += magnitude(time.difference());
+    return true;
   };
   const auto counts = join_lane_steps(a, b, {{comparison.step, comparison.step_b}}, packs, add);
   if (!counts) return tl::make_unexpected(counts.error());

@@ -192,23 +192,24 @@ Items take_together(Items& channels, const std::set<Place>& places) {
   return united(out, [](const Key& key) { return Key{key.step, key.pack, 0, 0, 0}; });
 }
 
-/// Spans of other kinds are no pair.
-void join(const Items& a, const Items& b, bool together, const TakePair& take, JoinCounts& counts) {
+/// Spans of other kinds are no pair. False: stopped.
+bool join(const Items& a, const Items& b, bool together, const TakePair& take, JoinCounts& counts) {
   std::int64_t joined = 0;
   auto other = b.begin();
   for (const Item& item : a) {
     while (other != b.end() && other->key < item.key) ++other;
     if (other == b.end() || other->key != item.key || other->span.kind != item.span.kind) continue;
     ++joined;
-    take({item.track, other->track, item.span, other->span, together});
+    if (!take({item.track, other->track, item.span, other->span, together})) return false;
   }
   counts.joined += joined;
   counts.only_a += static_cast<std::int64_t>(a.size()) - joined;
   counts.only_b += static_cast<std::int64_t>(b.size()) - joined;
+  return true;
 }
 
 /// NCCL numbers its channels as it likes. Where there are as many, one stands for the other; else none does.
-void join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
+bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
   const std::map<Place, std::int64_t> counts_b = channels_by_place(b);
   std::set<Place> differ;
@@ -222,8 +223,7 @@ void join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   counts.together += static_cast<std::int64_t>(differ.size());
   const Items together_a = take_together(a, differ);
   const Items together_b = take_together(b, differ);
-  join(a, b, false, take, counts);
-  join(together_a, together_b, true, take, counts);
+  return join(a, b, false, take, counts) && join(together_a, together_b, true, take, counts);
 }
 
 /// Layers of the second by the first's numbers: by their names.
@@ -239,7 +239,7 @@ std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   return numbers;
 }
 
-/// Calls with the items of each device that one of them has.
+/// Calls with the items of each device that one of them has, until the answer is false.
 template <class Take>
 Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
                                const Numbers& packs, bool lanes, Take take) {
@@ -254,7 +254,7 @@ Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
     if (!items_a) return tl::make_unexpected(items_a.error());
     const auto items_b = items_of(second, devices_b[device], counts.only_b);
     if (!items_b) return tl::make_unexpected(items_b.error());
-    take(*items_a, *items_b, counts);
+    if (!take(*items_a, *items_b, counts)) return tl::make_unexpected(Error::run("comparing was stopped"));
   }
   return counts;
 }
@@ -278,11 +278,9 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b) {
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
                                      const Numbers& packs, const TakePair& take) {
   return by_device(a, b, steps, packs, true, [&](const Items& items_a, const Items& items_b, JoinCounts& counts) {
-    if (has_channels(items_a) || has_channels(items_b)) {
-      join_channels(as_channels(items_a), as_channels(items_b), take, counts);
-    } else {
-      join(items_a, items_b, false, take, counts);
-    }
+    return has_channels(items_a) || has_channels(items_b)
+               ? join_channels(as_channels(items_a), as_channels(items_b), take, counts)
+               : join(items_a, items_b, false, take, counts);
   });
 }
 
@@ -290,7 +288,7 @@ Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b
                                 const Numbers& packs, const TakePair& take) {
   const auto counts =
       by_device(a, b, steps, packs, false, [&](const Items& items_a, const Items& items_b, JoinCounts& joined) {
-        join(items_a, items_b, false, take, joined);
+        return join(items_a, items_b, false, take, joined);
       });
   if (!counts) return tl::make_unexpected(counts.error());
   return {};

@@ -38,13 +38,14 @@ struct JoinCounts {
   std::int64_t most_channels_b = 0;
 };
 
-using TakePair = std::function<void(const SpanPair&)>;
+/// Answers whether it wants more.
+using TakePair = std::function<bool(const SpanPair&)>;
 
 /// Joins the steps of lanes by (worker, device, training step, pack, lane, index), for the training steps and packs that are told.
 /// Where one of the two knows NCCL's channels as a whole only (SpanKind::kChannel), the other's lanes are taken as a whole
 /// too. Where the two have not as many lanes for a pack on a device, no lane has its like in the other: all lanes of the
 /// pack there are taken together, from the first one's begin to the last one's end.
-/// ERRORS: a damaged block. Cost: one look at every span of a lane, and memory for those of one device.
+/// ERRORS: a damaged block; stopped (kRun). Cost: one look at every span of a lane, and memory for those of one device.
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
                                      const Numbers& packs, const TakePair& take);
 

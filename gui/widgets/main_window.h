@@ -13,6 +13,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class BesidePanel;
 class FoundPanel;
 class MarksPanel;
 class MessageArrows;
@@ -34,10 +35,13 @@ class MainWindow : public QMainWindow {
 
   /// Begins to open a timeline; opened() or failed() follows.
   void open(const QString& path);
+  /// Begins to open both, the second beside the first; opened() or failed() follows.
+  void open(const QString& first, const QString& second);
   /// Selects the first span that fits, as if the words had been typed into the search bar.
   void find(const QString& words);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
+  [[nodiscard]] BesidePanel& beside() { return *beside_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
@@ -63,6 +67,8 @@ class MainWindow : public QMainWindow {
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void choose_file();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
+  void make_beside();
+  void choose_second();
   void tell(const QString& text);
   void tell_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
@@ -79,6 +85,8 @@ class MainWindow : public QMainWindow {
   TrafficReader* traffic_ = nullptr;
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
+  BesidePanel* beside_ = nullptr;
+  QString second_;  ///< to be opened beside the first once that is there
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
   QLabel* where_;

@@ -105,10 +105,12 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
     const auto counts = join_lane_steps(a.timeline, b.timeline, steps, packs, [&](const SpanPair& pair) {
       EXPECT_FALSE(pair.together);
       lanes.emplace(pair.track_a, pair.a.start, pair.track_b, pair.b.start);
+      return true;
     });
     ASSERT_TRUE(counts);
     ASSERT_TRUE(join_other_spans(a.timeline, b.timeline, steps, packs, [&](const SpanPair& pair) {
       others.emplace(pair.track_a, pair.a.start, pair.track_b, pair.b.start);
+      return true;
     }));
     EXPECT_EQ(lanes, expected_lanes);
     EXPECT_EQ(others, expected_others);
