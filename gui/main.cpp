@@ -19,6 +19,7 @@
 #include "gui/model/file_kind.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/picture_file.h"
@@ -60,10 +61,13 @@ class EndsBySignal {
 
 /// What was asked for on the command line.
 struct Options {
-  QString file;        ///< a timeline or a scenario; empty: the window alone
-  bool run = false;    ///< the scenario, at once
-  QString screenshot;  ///< picture to write instead of showing a window; empty: none
-  QSize size;          ///< of the window; empty: as it was last
+  QString file;                            ///< a timeline or a scenario; empty: the window alone
+  QString second;                          ///< a timeline to be shown beside it; empty: none
+  bool run = false;                        ///< the scenario, at once
+  std::optional<tutti::gui::Align> align;  ///< of the two
+  int error = 0;                           ///< of the list of largest errors, from 1 on; 0: none
+  QString screenshot;                      ///< picture to write instead of showing a window; empty: none
+  QSize size;                              ///< of the window; empty: as it was last
   bool dark = false;
   std::optional<double> from_us, to_us;  ///< what part of the run to show
   std::optional<double> at_us;           ///< where the time cursor is
@@ -88,14 +92,19 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   const auto device = option("device", "Look at what this device holds, such as w0/gpu1", "name");
   const auto run = option("run", "Run the scenario at once and show its timeline", "");
   const auto find = option("find", "Select the first span that fits: \"pack 3\", \"receive gpu1\"", "words");
+  const auto align =
+      option("align", "Two timelines by what they have in common: start, step (default) or pack", "what");
+  const auto error =
+      option("error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number");
   QCommandLineParser parser;
-  parser.setApplicationDescription(QStringLiteral(
-      "Shows a timeline that tutti simulate or tutti run wrote, or opens a scenario to change and run."));
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first; or "
+                     "opens a scenario to change and run."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline or scenario file"),
-                               QStringLiteral("[file]"));
-  parser.addOptions({picture, size, dark, run, from, to, at, device, find});
+                               QStringLiteral("[file [second timeline]]"));
+  parser.addOptions({picture, size, dark, run, from, to, at, device, find, align, error});
   const auto wrong = [](const QString& why) { return tl::make_unexpected(why); };
   if (!parser.parse(app.arguments()))
     return wrong(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
@@ -104,12 +113,30 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   Options options;
   const QStringList files = parser.positionalArguments();
   options.screenshot = parser.value(picture);
-  if (files.size() > 1) return wrong(QStringLiteral("expected one timeline or scenario; tutti view --help tells more"));
+  if (files.size() > 2)
+    return wrong(QStringLiteral("expected one timeline or scenario, or two timelines; tutti view --help tells more"));
   options.file = files.value(0);
+  options.second = files.value(1);
   options.run = parser.isSet(run);
-  if (options.run &&
-      (files.isEmpty() || tutti::gui::file_kind(files.front().toStdString()) != tutti::gui::FileKind::kScenario))
+  const auto is_scenario = [](const QString& file) {
+    return tutti::gui::file_kind(file.toStdString()) == tutti::gui::FileKind::kScenario;
+  };
+  if (options.run && (files.isEmpty() || !is_scenario(files.front())))
     return wrong(QStringLiteral("--run runs a scenario; name one"));
+  if (files.size() == 2 && (is_scenario(files[0]) || is_scenario(files[1])))
+    return wrong(QStringLiteral("two files are shown beside each other if both are timelines"));
+  if (parser.isSet(error)) {
+    options.error = parser.value(error).toInt();
+    if (options.error < 1)
+      return wrong(QStringLiteral("--error %1: expected a number from 1 on").arg(parser.value(error)));
+    if (options.second.isEmpty()) return wrong(QStringLiteral("--error needs two timelines"));
+  }
+  if (parser.isSet(align)) {
+    options.align = tutti::gui::parse_align(parser.value(align).toStdString());
+    if (!options.align)
+      return wrong(QStringLiteral("--align %1: expected start, step or pack").arg(parser.value(align)));
+    if (options.second.isEmpty()) return wrong(QStringLiteral("--align needs two timelines"));
+  }
   options.dark = parser.isSet(dark);
   options.find = parser.value(find);
   if (parser.isSet(size)) {
@@ -143,6 +170,8 @@ void show_place(tutti::gui::MainWindow& window, const Options& options) {
   if (options.from_us || options.to_us)
     view.show_range({time(options.from_us.value_or(0)), options.to_us ? time(*options.to_us) : end});
   if (!options.find.isEmpty()) window.find(options.find);
+  if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
+    std::fprintf(stderr, "tutti: there are not %d errors to go to\n", options.error);
   if (options.at_us) window.cursor().set_moment(time(*options.at_us));
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
   if (options.device.isEmpty() || window.topology().select_device(options.device)) return;
@@ -214,8 +243,11 @@ int main(int argc, char** argv) {
   QObject::connect(
       &window, &tutti::gui::MainWindow::opened, &app, [&] { show_place(window, *options); }, Qt::SingleShotConnection);
   window.show();
+  if (options->align) window.beside().align(*options->align);
   if (options->run) {
     window.open_and_run(options->file);
+  } else if (!options->second.isEmpty()) {
+    window.open_both(options->file, options->second);
   } else if (!options->file.isEmpty()) {
     window.open(options->file);
   }

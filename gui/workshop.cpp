@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
+#include "core/scenario/library_folder.h"
 #include "real/cuda/cuda_devices.h"
 #include "real/nccl/nccl_collectives.h"
 #include "real/tcp_executor.h"
 #include "sim/simulator.h"
 #include "tools/tutti/init.h"
-#include "core/scenario/library_folder.h"
 #include "tools/tutti/time_scale.h"
 
 namespace tutti::gui {

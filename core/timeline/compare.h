@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/timeline/reader.h"
+#include "core/timeline/join.h"
 
 namespace tutti::core {
 
@@ -13,9 +15,14 @@ struct Pair {
   Time a;
   Time b;
   [[nodiscard]] Time difference() const { return b - a; }
+  /// Of the first: 0.1 means that the second takes a tenth more. Nothing if the first takes no time.
+  [[nodiscard]] std::optional<double> share() const {
+    if (a <= Time()) return std::nullopt;
+    return static_cast<double>(difference().count()) / static_cast<double>(a.count());
+  }
 };
 
-/// One pack of the last step, in both.
+/// One pack of a training step, in both.
 struct PackComparison {
   std::int32_t pack = 0;    ///< number in a
   std::int32_t pack_b = 0;  ///< number in b
@@ -25,10 +32,7 @@ struct PackComparison {
   Pair took;               ///< from start to end
 };
 
-/// All lane steps of one kind of the last step that both recorded, joined by (worker, device, pack, lane, index); packs are
-/// joined as PackComparison has them. Where one of the two knows NCCL's channels as a whole only (SpanKind::kChannel), the
-/// other's lanes are taken as a whole too. Where the two have not as many lanes for a pack on a device, no lane has its like in
-/// the other: all lanes of the pack there are taken together, from the first one's begin to the last one's end.
+/// All lane steps of one kind of the last step that both recorded, joined as join_lane_steps() does.
 struct KindComparison {
   std::int32_t kind = 0;
   bool together = false;  ///< all channels of a pack on a device as one
@@ -37,22 +41,32 @@ struct KindComparison {
   Time mean_error;  ///< mean of |b - a| per step
 };
 
-/// What two timelines of the same workload have in common and where they part: a prediction and its run, or two
-/// strategies.
-struct Comparison {
-  RunInfo a, b;
-  Pair step_time;  ///< steady state: the mean over all steps but the first
-  Pair forward, backward, other_compute, communication, exposed;  ///< of the last step
+/// One training step, in both.
+struct StepComparison {
+  std::int32_t step = 0;    ///< number in a
+  std::int32_t step_b = 0;  ///< number in b
+  Pair time;
+  Pair forward, backward, other_compute, communication, exposed;
   /// Packs that hold the same gradients in both; those of one only are counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
   std::int64_t packs_only_b = 0;
+};
+
+/// `packs_a`, `packs_b`: those of the step alone, in any order. `common`: as packs_in_common() has it.
+StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
+                            std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common);
+
+/// What two timelines of the same workload have in common and where they part: a prediction and its run, or two
+/// strategies. Parts and packs are those of the last step.
+struct Comparison : StepComparison {
+  RunInfo a, b;
+  Pair step_time;  ///< steady state: the mean over all steps but the first
   std::vector<KindComparison> kinds;
   std::int64_t steps_joined = 0;
-  /// Lane steps that only one of them recorded, or that are of another kind in the other.
+  /// See JoinCounts.
   std::int64_t steps_only_a = 0;
   std::int64_t steps_only_b = 0;
-  /// Packs on devices whose channels are compared together, and the most channels that one of them has.
   std::int64_t together = 0;
   std::int64_t most_channels_a = 0;
   std::int64_t most_channels_b = 0;

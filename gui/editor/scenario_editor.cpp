@@ -318,8 +318,8 @@ void ScenarioEditor::add_actions(Actions& actions) {
   const QString group = tr("S&cenario");
   actions.add(group, "undo", tr("&Undo"), QStringLiteral("Ctrl+Z"), [this] { text_->undo(); });
   actions.add(group, "redo", tr("&Redo"), QStringLiteral("Ctrl+Shift+Z; Ctrl+Y"), [this] { text_->redo(); });
-  actions.add(group, "form", tr("To the &form"), QStringLiteral("Alt+1"), [this] { form_->setFocus(); });
-  actions.add(group, "text", tr("To the &text"), QStringLiteral("Alt+2"), [this] { text_->setFocus(); });
+  actions.add(group, "form", tr("To the &form"), QStringLiteral("F6"), [this] { form_->setFocus(); });
+  actions.add(group, "text", tr("To the &text"), QStringLiteral("Shift+F6"), [this] { text_->setFocus(); });
   actions.add(group, "problem-next", tr("&Next problem"), QStringLiteral("F8"), [this] { next_problem(1); });
   actions.add(group, "problem-previous", tr("&Previous problem"), QStringLiteral("Shift+F8"),
               [this] { next_problem(-1); });

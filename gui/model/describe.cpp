@@ -41,7 +41,24 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
 
 }  // namespace
 
+std::string moment(const Trace& trace, Time shown) {
+  for (const AxisStretch& stretch : trace.axis()) {
+    if (shown >= stretch.from && shown < stretch.to)
+      return fmt::format("{} + {}", stretch.name, moment(shown - stretch.from));
+  }
+  return moment(shown);
+}
+
 core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
+  if (trace.parts()) {
+    // As its own file has it; what the other has first.
+    const auto [own, there] = trace.parts()->origin({row, index});
+    auto of_file = facts_of_span(*own, there.row, there.index);
+    if (!of_file) return of_file;
+    Facts facts = trace.parts()->facts({row, index});
+    of_file->insert(of_file->begin() + 2, facts.begin(), facts.end());
+    return of_file;
+  }
   const auto span = trace.span(row, index);
   if (!span) return tl::make_unexpected(span.error());
   const core::Track& track = trace.rows()[row].track;
@@ -74,6 +91,7 @@ core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow
 }
 
 Facts facts_of_run(const Trace& trace) {
+  if (trace.parts()) return trace.parts()->facts();
   const core::RunInfo& run = trace.run();
   core::Summary summary;
   summary.begin(run);

@@ -14,6 +14,8 @@ struct Line {
   enum class Kind {
     kSteps,     ///< training steps
     kPath,      ///< critical path of the last step
+    kError,     ///< how far two timelines are apart
+    kSide,      ///< a group: one of two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
     kLanes,     ///< a device's lanes
@@ -27,18 +29,27 @@ struct Line {
   int depth = 0;
   std::string key;   ///< the same in every run of the same scenario: "worker 0/gpu1/lanes"
   std::string name;  ///< its last part
+  std::size_t side = 0;
+  std::string timeline{};  ///< of two: the side's name, where the groups that the line is in do not say it
   /// kSpans: the row. Groups: all rows in them, whose common utilisation stands for them while they are closed.
   std::vector<std::size_t> rows{};
-  std::size_t link = 0;  ///< kLink: which of the trace's; kCounter: which of counters_of()
-  bool open = true;      ///< groups
+  /// kLink: which of the side's; kError: of the trace's; kCounter: of counters_of().
+  std::size_t number = 0;
+  bool open = true;  ///< groups
   bool pinned = false;
   int top = 0;  ///< pixels, from the first line on
   int height = 0;
   [[nodiscard]] bool is_group() const {
-    return kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes || kind == Kind::kLinks ||
-           kind == Kind::kCounters;
+    return kind == Kind::kSide || kind == Kind::kWorker || kind == Kind::kDevice || kind == Kind::kLanes ||
+           kind == Kind::kLinks || kind == Kind::kCounters;
   }
   [[nodiscard]] int bottom() const { return top + height; }
+};
+
+/// Where two timelines are.
+enum class Arrangement {
+  kPairs,  ///< what is the same in both one above the other
+  kSides   ///< all of the first above all of the second
 };
 
 /// Which lines there are, and where: worker ▸ device ▸ lanes, and links; closed, pinned and filtered as told.
@@ -46,7 +57,10 @@ class Layout {
  public:
   Layout() = default;
   /// REQUIRES: the trace outlives the layout. Many lanes or workers begin closed.
-  explicit Layout(const Trace& trace);
+  explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
+
+  /// Groups that `before` has too are open if they are there; pins and the filter are its own.
+  void take_over(const Layout& before);
 
   /// What is to be seen; pinned lines first.
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
@@ -76,6 +90,13 @@ class Layout {
 
  private:
   void add(Line line);
+  void add_steps(const Trace& trace, std::size_t side, const std::string& under, int depth,
+                 const std::string& timeline);
+  void add_path(const Trace& trace, std::size_t side, const std::string& under, int depth, const std::string& timeline);
+  void add_differences(const Trace& trace);
+  void add_rows(const Trace& trace, const std::vector<std::size_t>& rows, const std::string& under, int depth,
+                bool pairs);
+  void add_links(const Trace& trace, const std::vector<std::size_t>& sides, const std::string& under, int depth);
   void close_what_is_much();
   void arrange();
 

@@ -41,8 +41,8 @@ Time begins(const Span& span) { return span.start + span.wait; }
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
 
 /// When the pack of that step was over everywhere; the end of the run if nobody says.
-Time end_of_pack(const Trace& trace, const Span& span) {
-  for (const core::PackRecord& pack : trace.packs()) {
+Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
+  for (const core::PackRecord& pack : trace.sides()[side].packs) {
     if (pack.step == span.step && pack.pack == span.pack) return pack.end;
   }
   return trace.length();
@@ -81,7 +81,7 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
   if (!read) return tl::make_unexpected(read.error());
   const Span& sent = **read;
   const core::TrackId track = trace.rows()[sender.row].track.id;
-  const Time until = end_of_pack(trace, sent);
+  const Time until = end_of_pack(trace, trace.rows()[sender.row].side, sent);
   std::vector<Message> messages;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
     const SpanRow& spans = trace.rows()[r].spans;

@@ -127,8 +127,8 @@ std::string Query::lasting(Time at_least, Time less_than) {
 }
 
 bool Query::takes_row(const Trace::Row& row) const {
-  const std::string name =
-      lower(row.group + "/w" + std::to_string(row.track.worker) + '/' + row.track.device + '/' + row.name);
+  const std::string name = lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' +
+                                 row.track.device + '/' + row.name);
   return std::all_of(row_words_.begin(), row_words_.end(),
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }

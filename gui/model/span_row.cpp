@@ -20,35 +20,35 @@ std::size_t bytes_of(const std::vector<T>& v) {
 }  // namespace
 
 void SpanRow::reserve(std::size_t spans) {
-  starts_.reserve(spans);
-  sums_.reserve(spans + 1);
-  kinds_.reserve(spans);
-  packs_.reserve(spans);
+  starts_->reserve(spans);
+  columns_->sums.reserve(spans + 1);
+  columns_->kinds.reserve(spans);
+  columns_->packs.reserve(spans);
 }
 
 void SpanRow::add(const core::Span& span) {
-  const std::int64_t last = starts_.empty() ? 0 : end(size() - 1).count();
+  const std::int64_t last = starts_->empty() ? 0 : end(size() - 1).count();
   const std::int64_t start = std::max(span.start.count(), last);
   const std::int64_t end = std::max((span.start + span.duration).count(), start);
-  starts_.push_back(start);
-  sums_.push_back(sums_.back() + (end - start));
-  kinds_.push_back(static_cast<std::uint8_t>(span.kind));
-  packs_.push_back(span.pack);
+  starts_->push_back(start);
+  columns_->sums.push_back(columns_->sums.back() + (end - start));
+  columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
+  columns_->packs.push_back(span.pack);
 }
 
 void SpanRow::finish() {
-  pyramid_.clear();
-  std::size_t below = starts_.size();
+  columns_->pyramid.clear();
+  std::size_t below = starts_->size();
   while (below > kFan) {
     std::vector<Index> level((below + kFan - 1) / kFan);
-    const std::vector<Index>* const under = pyramid_.empty() ? nullptr : &pyramid_.back();
+    const std::vector<Index>* const under = columns_->pyramid.empty() ? nullptr : &columns_->pyramid.back();
     for (std::size_t i = 0; i < below; ++i) {
       const Index candidate = under ? (*under)[i] : static_cast<Index>(i);
       Index& best = level[i / kFan];
       best = i % kFan == 0 ? candidate : longer(best, candidate);
     }
     below = level.size();
-    pyramid_.push_back(std::move(level));
+    columns_->pyramid.push_back(std::move(level));
   }
 }
 
@@ -56,13 +56,13 @@ SpanRow::Index SpanRow::first_from(Time t, Index hint) const {
   const std::int64_t at = t.count();
   std::size_t low = hint;
   std::size_t reach = 1;
-  while (low + reach < starts_.size() && starts_[low + reach] < at) {
+  while (low + reach < starts_->size() && (*starts_)[low + reach] < at) {
     low += reach;
     reach *= 2;
   }
-  const auto begin = starts_.begin() + static_cast<std::ptrdiff_t>(low);
-  const auto end = starts_.begin() + static_cast<std::ptrdiff_t>(std::min(starts_.size(), low + reach + 1));
-  return static_cast<Index>(std::lower_bound(begin, end, at) - starts_.begin());
+  const auto begin = starts_->begin() + static_cast<std::ptrdiff_t>(low);
+  const auto end = starts_->begin() + static_cast<std::ptrdiff_t>(std::min(starts_->size(), low + reach + 1));
+  return static_cast<Index>(std::lower_bound(begin, end, at) - starts_->begin());
 }
 
 Time SpanRow::busy(Time from, Time to) const { return busy(from, to, first_from(from), first_from(to)); }
@@ -71,7 +71,7 @@ Time SpanRow::busy(Time from, Time to) const { return busy(from, to, first_from(
 /// `to` out of it.
 Time SpanRow::busy(Time from, Time to, Index first, Index last) const {
   if (to <= from) return Time();
-  Time sum(sums_[last] - sums_[first]);
+  Time sum(columns_->sums[last] - columns_->sums[first]);
   if (first > 0) sum += std::max(Time(), std::min(end(first - 1), to) - from);
   if (last > first) sum -= std::max(Time(), end(last - 1) - to);
   return sum;
@@ -90,7 +90,7 @@ SpanRow::Index SpanRow::longest(Index first, Index last) const {
   Index right = last;
   bool has_right = false;
   const auto entry = [this](std::size_t level, std::size_t i) {
-    return level == 0 ? static_cast<Index>(i) : pyramid_[level - 1][i];
+    return level == 0 ? static_cast<Index>(i) : columns_->pyramid[level - 1][i];
   };
   const auto take_right = [&](Index candidate) {
     right = has_right && duration(right) > duration(candidate) ? right : candidate;
@@ -98,7 +98,7 @@ SpanRow::Index SpanRow::longest(Index first, Index last) const {
   };
   std::size_t from = first, to = last;
   for (std::size_t level = 0; from < to; ++level) {
-    const bool top = level == pyramid_.size();
+    const bool top = level == columns_->pyramid.size();
     while (from < to && (top || from % kFan != 0)) best = longer(best, entry(level, from++));
     while (from < to && to % kFan != 0) take_right(entry(level, --to));
     from /= kFan;
@@ -107,9 +107,28 @@ SpanRow::Index SpanRow::longest(Index first, Index last) const {
   return has_right ? longer(best, right) : best;
 }
 
+std::optional<SpanRow> SpanRow::moved(const Shifts& shifts) const {
+  SpanRow made;
+  made.columns_ = columns_;
+  made.starts_->resize(starts_->size());
+  std::int64_t last = 0;
+  for (std::size_t s = 0; s < shifts.size(); ++s) {
+    const Index end = s + 1 < shifts.size() ? shifts[s + 1].first : size();
+    for (Index i = shifts[s].first; i < end; ++i) {
+      std::int64_t start = 0;
+      if (__builtin_add_overflow((*starts_)[i], shifts[s].second.count(), &start) || start < 0) return std::nullopt;
+      (*made.starts_)[i] = std::max(start, last);
+      if (__builtin_add_overflow((*made.starts_)[i], duration(i).count(), &last) || last > core::kHorizon.count())
+        return std::nullopt;
+    }
+  }
+  return made;
+}
+
 std::size_t SpanRow::memory() const {
-  std::size_t bytes = bytes_of(starts_) + bytes_of(sums_) + bytes_of(kinds_) + bytes_of(packs_);
-  for (const auto& level : pyramid_) bytes += bytes_of(level);
+  std::size_t bytes =
+      bytes_of(*starts_) + bytes_of(columns_->sums) + bytes_of(columns_->kinds) + bytes_of(columns_->packs);
+  for (const auto& level : columns_->pyramid) bytes += bytes_of(level);
   return bytes;
 }
 

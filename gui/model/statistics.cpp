@@ -1,6 +1,8 @@
 #include "gui/model/statistics.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace tutti::gui {
 
@@ -18,7 +20,7 @@ Time percentile(std::vector<std::int64_t>& lengths, int percent) {
 }  // namespace
 
 RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range) {
-  std::map<int, std::vector<std::int64_t>> lengths;
+  std::map<std::pair<std::size_t, int>, std::vector<std::int64_t>> lengths;
   double covered = 0;
   for (const std::size_t r : rows) {
     const SpanRow& spans = trace.rows()[r].spans;
@@ -27,24 +29,29 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
     if (i > 0 && spans.end(i - 1) > range.from) --i;
     for (; i < spans.size() && spans.start(i) < range.to; ++i) {
       const Time inside = std::min(spans.end(i), range.to) - std::max(spans.start(i), range.from);
-      lengths[spans.kind(i)].push_back(inside.count());
+      lengths[{trace.rows()[r].side, spans.kind(i)}].push_back(inside.count());
     }
   }
   RangeStatistics all;
   all.rows = static_cast<std::int64_t>(rows.size());
   if (!rows.empty() && range.to > range.from)
     all.busy = covered / (static_cast<double>(rows.size()) * static_cast<double>(range.length().count()));
-  for (auto& [kind, of_kind] : lengths) {
+  std::map<int, Time> sums;
+  for (auto& [key, of_kind] : lengths) {
     KindStatistics one;
-    one.kind = kind;
+    one.side = key.first;
+    one.kind = key.second;
     one.spans = static_cast<std::int64_t>(of_kind.size());
     for (const std::int64_t length : of_kind) one.sum += Time(length);
     one.longest = Time(*std::max_element(of_kind.begin(), of_kind.end()));
     one.p50 = percentile(of_kind, 50);
     one.p99 = percentile(of_kind, 99);
+    sums[one.kind] = std::max(sums[one.kind], one.sum);
     all.kinds.push_back(one);
   }
-  std::stable_sort(all.kinds.begin(), all.kinds.end(), [](const auto& a, const auto& b) { return a.sum > b.sum; });
+  std::stable_sort(all.kinds.begin(), all.kinds.end(), [&](const auto& a, const auto& b) {
+    return std::tuple(sums[b.kind], a.kind, a.side) < std::tuple(sums[a.kind], b.kind, b.side);
+  });
   return all;
 }
 

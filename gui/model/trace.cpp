@@ -20,7 +20,16 @@ using Block = core::TimelineReader::SpanBlock;
 
 namespace {
 
-std::string name_of(const Track& track) {
+/// "gpu2" before "gpu10".
+std::tuple<std::string, std::size_t, std::string> natural(const std::string& device) {
+  const std::size_t digits = device.find_last_not_of("0123456789") + 1;
+  const std::string number = device.substr(digits);
+  return {device.substr(0, digits), number.size(), number};
+}
+
+}  // namespace
+
+std::string name_of_row(const Track& track) {
   const std::string slot = track.slot > 0 ? fmt::format(", slot {}", track.slot) : "";
   switch (track.kind) {
     case TrackKind::kCompute: return "compute";
@@ -30,14 +39,25 @@ std::string name_of(const Track& track) {
   return "";
 }
 
-/// "gpu2" before "gpu10".
-std::tuple<std::string, std::size_t, std::string> natural(const std::string& device) {
-  const std::size_t digits = device.find_last_not_of("0123456789") + 1;
-  const std::string number = device.substr(digits);
-  return {device.substr(0, digits), number.size(), number};
+bool is_listed_before(const Track& a, const Track& b) {
+  const auto place = [](const Track& t) { return std::tuple(t.worker, natural(t.device), t.kind, t.slot, t.lane); };
+  return place(a) < place(b);
 }
 
-}  // namespace
+Trace::Trace(core::TimelineReader reader)
+    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.complete()}} {
+  reader_.emplace(std::move(reader));
+}
+
+Trace::Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
+             std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts)
+    : sides_(std::move(sides)),
+      rows_(std::move(rows)),
+      axis_(std::move(axis)),
+      differences_(std::move(differences)),
+      parts_(std::move(parts)) {
+  measure();
+}
 
 Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
   return load([path] { return core::TimelineReader::open(path); }, control);
@@ -56,29 +76,33 @@ Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const Ope
   trace->opener_ = open;
   trace->list_rows();
   if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
-  for (const Row& row : trace->rows_) {
-    trace->spans_ += row.spans.size();
-    if (row.spans.size() > 0) trace->length_ = std::max(trace->length_, row.spans.end(row.spans.size() - 1));
-  }
-  for (const core::StepRecord& step : trace->steps()) trace->length_ = std::max(trace->length_, step.end);
-  for (const core::PackRecord& pack : trace->packs()) trace->length_ = std::max(trace->length_, pack.end);
+  trace->measure();
   return trace;
 }
 
+void Trace::measure() {
+  for (const Row& row : rows_) {
+    spans_ += row.spans.size();
+    if (row.spans.size() > 0) length_ = std::max(length_, row.spans.end(row.spans.size() - 1));
+  }
+  for (const Side& side : sides_) {
+    for (const core::StepRecord& step : side.steps) length_ = std::max(length_, step.end);
+    for (const core::PackRecord& pack : side.packs) length_ = std::max(length_, pack.end);
+  }
+}
+
 void Trace::list_rows() {
-  std::vector<Track> tracks = reader_.tracks();
-  const auto place = [](const Track& t) {
-    return std::tuple(t.worker, natural(t.device), t.kind, t.slot, t.lane, t.id);
-  };
-  std::stable_sort(tracks.begin(), tracks.end(), [&](const Track& a, const Track& b) { return place(a) < place(b); });
+  std::vector<Track> tracks = reader_->tracks();
+  std::stable_sort(tracks.begin(), tracks.end(), [](const Track& a, const Track& b) { return a.id < b.id; });
+  std::stable_sort(tracks.begin(), tracks.end(), is_listed_before);
   std::map<core::TrackId, std::size_t> row_of_track;
   for (Track& track : tracks) {
     if (!row_of_track.emplace(track.id, rows_.size()).second) continue;
-    rows_.push_back({track, fmt::format("worker {}", track.worker), name_of(track), {}});
+    rows_.push_back({track, fmt::format("worker {}", track.worker), name_of_row(track), {}});
   }
   blocks_.resize(rows_.size());
   std::vector<std::size_t> spans(rows_.size());
-  const std::vector<Block>& blocks = reader_.span_blocks();
+  const std::vector<Block>& blocks = reader_->span_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto row = row_of_track.find(blocks[b].track);
     if (row == row_of_track.end()) continue;
@@ -103,16 +127,20 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
     if (!failure) failure = std::move(error);
     stop = true;
   };
-  const double all = static_cast<double>(std::max<std::size_t>(1, reader_.span_blocks().size()));
+  const double all = static_cast<double>(std::max<std::size_t>(1, reader_->span_blocks().size()));
   const auto work = [&](const core::TimelineReader& reader) {
     for (std::size_t r = next++; r < rows_.size(); r = next++) {
       SpanRow& spans = rows_[r].spans;
       for (const std::size_t b : blocks_[r]) {
         if (stop) return;
         if (control.cancel && *control.cancel) return fail(Error::run("opening was stopped"));
-        const auto block = reader.read(reader_.span_blocks()[b]);
+        const auto block = reader.read(reader_->span_blocks()[b]);
         if (!block) return fail(block.error());
-        for (const Span& span : *block) spans.add(span);
+        for (const Span& span : *block) {
+          std::vector<std::pair<SpanRow::Index, std::int32_t>>& steps = rows_[r].steps;
+          if (steps.empty() || steps.back().second != span.step) steps.emplace_back(spans.size(), span.step);
+          spans.add(span);
+        }
         const double done = static_cast<double>(++blocks_done) / all;
         if (control.progress) control.progress(done);
       }
@@ -128,26 +156,30 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
         reader ? work(*reader) : fail(reader.error());
       });
     }
-    work(reader_);
+    work(*reader_);
   }
   if (failure) return tl::make_unexpected(*failure);
   return {};
 }
 
 std::optional<std::size_t> Trace::row_of(core::TrackId track) const {
+  if (parts_)
+    return track >= 0 && static_cast<std::size_t>(track) < rows_.size() ? std::optional(static_cast<std::size_t>(track))
+                                                                        : std::nullopt;
   const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.track.id == track; });
   if (row == rows_.end()) return std::nullopt;
   return static_cast<std::size_t>(row - rows_.begin());
 }
 
 Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first, SpanRow::Index end) const {
+  if (parts_) return parts_->spans(row, first, end);
   std::vector<Span> found;
   std::size_t before = 0;  // spans of the row in blocks that are behind us
   for (const std::size_t b : blocks_[row]) {
-    const Block& block = reader_.span_blocks()[b];
+    const Block& block = reader_->span_blocks()[b];
     const std::size_t after = before + static_cast<std::size_t>(block.spans);
     if (after > first && before < end) {
-      const auto read = reader_.read(block);
+      const auto read = reader_->read(block);
       if (!read) return tl::make_unexpected(read.error());
       const std::size_t from = std::max<std::size_t>(first, before) - before;
       const std::size_t to = std::min<std::size_t>(std::min<std::size_t>(end, after) - before, read->size());
@@ -169,7 +201,7 @@ Expected<void> Trace::read_row(const core::TimelineReader& reader, std::size_t r
                                const std::function<void(const Span&)>& each) const {
   const std::vector<Block>& blocks = reader.span_blocks();
   for (const std::size_t b : blocks_[row]) {
-    if (b >= blocks.size() || !(blocks[b] == reader_.span_blocks()[b]))
+    if (b >= blocks.size() || !(blocks[b] == reader_->span_blocks()[b]))
       return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
     const auto spans = reader.read(blocks[b]);
     if (!spans) return tl::make_unexpected(spans.error());

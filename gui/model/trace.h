@@ -5,10 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/timeline/compare.h"
 #include "core/timeline/reader.h"
 #include "gui/model/span_row.h"
+#include "gui/model/time_range.h"
 
 namespace tutti::gui {
 
@@ -25,8 +28,57 @@ struct SpanId {
   bool operator==(const SpanId&) const = default;
 };
 
+class Trace;
+
+/// What is said of something, as names and values, in the order in which a reader wants them.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// One of the timelines that a trace shows: all that is said of its run as a whole, at the times at which it is shown.
+struct Side {
+  std::string name;  ///< "simulated", …; empty if it is the only one
+  core::RunInfo run;
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PackRecord> packs;
+  std::vector<core::LinkRecord> links;
+  std::vector<core::PathPiece> path;
+  bool complete = true;  ///< false: the run or the file did not end well
+};
+
+/// Something that two sides did, and how long each took.
+struct Difference {
+  TimeRange at;  ///< where it is shown
+  core::Pair time;
+  std::string what;  ///< "step 2", "pack 3"
+};
+/// Differences of one sort that do not overlap: a line of the window.
+struct DifferenceRow {
+  std::string name;
+  std::vector<Difference> differences;  ///< by time
+};
+
+/// A stretch of the time axis that counts from 0.
+struct AxisStretch : TimeRange {
+  std::string name;  ///< "step 2"
+};
+
+/// What a trace that was put together of others asks of whoever did that (see beside.h).
+class TraceParts {
+ public:
+  virtual ~TraceParts() = default;
+  /// As Trace::spans().
+  [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
+                                                                      SpanRow::Index end) const = 0;
+  /// The trace that a span comes from, and where it is there.
+  [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
+  /// The same thing on the other side; none if there it is not, several if it stands for all of a pack there.
+  [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
+  /// What is to be said of a span beside its partners.
+  [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
+  [[nodiscard]] virtual Facts facts() const = 0;
+};
+
 /// A timeline as the window holds it: what is in the file about the run as a whole, and for each row what it takes to draw
-/// it. Read once, then never changed, so any thread may look at it.
+/// it; or two of them on one time axis. Read once, then never changed, so any thread may look at it.
 class Trace {
  public:
   /// A row of spans, in the order in which a person would list them: by worker, device, and there computation, packs,
@@ -36,6 +88,10 @@ class Trace {
     std::string group;  ///< "worker 0"
     std::string name;   ///< "compute", "packs", "packs, slot 1", "lane 3"
     SpanRow spans;
+    std::size_t side = 0;
+    std::string timeline{};  ///< name of the side
+    /// From which span on the row is of which training step.
+    std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
   /// ERRORS: unreadable, not a timeline; a damaged block of spans (kRequest); cancelled (kRun).
@@ -45,13 +101,25 @@ class Trace {
   static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes, const std::string& name,
                                                                  const OpenControl& control = {});
 
-  [[nodiscard]] const core::RunInfo& run() const { return reader_.run(); }
-  [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return reader_.steps(); }
-  [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return reader_.packs(); }
-  [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return reader_.links(); }
-  [[nodiscard]] const std::vector<core::PathPiece>& path() const { return reader_.path(); }
+  /// Put together of others. REQUIRES: tracks have the numbers of their rows.
+  Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
+        std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
+
+  /// One, or two.
+  [[nodiscard]] const std::vector<Side>& sides() const { return sides_; }
+  /// Of the first side.
+  [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
+  [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
+  [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
+  [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
+  [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }
   /// False: the run or the file did not end well.
-  [[nodiscard]] bool complete() const { return reader_.complete(); }
+  [[nodiscard]] bool complete() const { return sides_.front().complete; }
+  /// Where the time axis counts anew; none if it counts through.
+  [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
+  [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }
+  /// Null if it is of one file.
+  [[nodiscard]] const TraceParts* parts() const { return parts_.get(); }
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::int64_t spans() const { return spans_; }
@@ -60,7 +128,7 @@ class Trace {
   /// The row of a track; nothing if it has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
-  /// All that is known of a span: read from the file. ERRORS: the file has changed since.
+  /// All that is known of a span: read from the file; at the time at which it is shown. ERRORS: the file has changed since.
   [[nodiscard]] core::Expected<core::Span> span(std::size_t row, SpanRow::Index index) const;
   /// The same of first … end - 1 of a row. Cost: of the blocks that they lie in.
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
@@ -76,18 +144,28 @@ class Trace {
   [[nodiscard]] std::size_t memory() const;
 
  private:
-  explicit Trace(core::TimelineReader reader) : reader_(std::move(reader)) {}
+  explicit Trace(core::TimelineReader reader);
   using Opener = std::function<core::Expected<core::TimelineReader>()>;
   static core::Expected<std::shared_ptr<const Trace>> load(const Opener& open, const OpenControl& control);
   core::Expected<void> read_rows(const Opener& open, const OpenControl& control);
   void list_rows();
+  void measure();
 
-  core::TimelineReader reader_;
+  std::optional<core::TimelineReader> reader_;  ///< nothing: it was put together
   Opener opener_;
+  std::vector<Side> sides_;
   std::vector<Row> rows_;
   std::vector<std::vector<std::size_t>> blocks_;  ///< of each row: numbers of reader_.span_blocks(), by time
+  std::vector<AxisStretch> axis_;
+  std::vector<DifferenceRow> differences_;
+  std::shared_ptr<const TraceParts> parts_;
   std::int64_t spans_ = 0;
   core::Time length_;
 };
+
+/// What a row is called: "compute", "packs, slot 1", "lane 3".
+std::string name_of_row(const core::Track& track);
+/// The order in which a person would list rows: by worker, device, and there computation, packs, lanes.
+bool is_listed_before(const core::Track& a, const core::Track& b);
 
 }  // namespace tutti::gui

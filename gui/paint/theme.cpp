@@ -52,6 +52,9 @@ const Theme& light_theme() {
                            .path = 0xffb3261e,
                            .load = 0xff7aa5c9,
                            .full_load = 0xffd55e00,
+                           .longer = 0xffe08a4f,
+                           .shorter = 0xff6fa8d6,
+                           .sides = {0xff7a8390, 0xff8e44ad},
                            .mark = 0xff6a3d9a,
                            .cursor = 0xff006d4f,
                            .spans = span_looks()};
@@ -69,6 +72,9 @@ const Theme& dark_theme() {
                            .path = 0xffff8a80,
                            .load = 0xff4d7da5,
                            .full_load = 0xffe69f00,
+                           .longer = 0xffb3541e,
+                           .shorter = 0xff2f6ea5,
+                           .sides = {0xff9aa3af, 0xffc78be0},
                            .mark = 0xffc9a8f0,
                            .cursor = 0xff4fd6a8,
                            .spans = span_looks()};

@@ -18,8 +18,11 @@ struct Theme {
   Pixel path;       ///< critical path
   Pixel load;       ///< of links, and what a closed group does
   Pixel full_load;
-  Pixel mark;    ///< notes on the timeline
-  Pixel cursor;  ///< the moment that is looked at
+  Pixel longer;    ///< errors: the second of two timelines takes longer,
+  Pixel shorter;   ///< or less long
+  Pixel sides[2];  ///< beside the names of what is of the one and of the other
+  Pixel mark;      ///< notes on the timeline
+  Pixel cursor;    ///< the moment that is looked at
   SpanLooks spans;
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "gui/model/beside.h"
 #include "gui/model/link_load.h"
 
 namespace tutti::gui {
@@ -23,6 +24,14 @@ constexpr int kNarrowText = 28;  ///< spans below that have none
 constexpr int kIndent = 12;
 
 QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
+
+/// Every other line has another one, and of two timelines' lines those of the second.
+Pixel background_of(const Scene& scene, std::size_t number) {
+  const Line& line = scene.layout.lines()[number];
+  if (line.is_group()) return scene.theme.group;
+  const bool other = line.timeline.empty() ? number % 2 == 1 : line.side == 1;
+  return other ? scene.theme.band : scene.theme.background;
+}
 
 /// The picture's pixels and how lines of the layout become lines of it. Or no pixels, but rectangles for a painter of shapes.
 class Canvas {
@@ -55,15 +64,15 @@ class Canvas {
     const int bottom = device(top_of_line(scene_, number) + line.height);
     if (bottom <= 0 || top_ >= size_.height()) return;
     height_ = bottom - top_;
-    const Theme& theme = scene_.theme;
-    fill(0, size_.width(), 0, height_, line.is_group() ? theme.group : number % 2 ? theme.band : theme.background);
+    fill(0, size_.width(), 0, height_, background_of(scene_, number));
     switch (line.kind) {
       case Line::Kind::kSpans: return spans(scene_.trace.rows()[line.rows.front()].spans);
-      case Line::Kind::kSteps: return steps();
-      case Line::Kind::kPath: return path();
-      case Line::Kind::kLink: return load(scene_.trace.links()[line.link]);
+      case Line::Kind::kSteps: return steps(scene_.trace.sides()[line.side]);
+      case Line::Kind::kPath: return path(scene_.trace.sides()[line.side]);
+      case Line::Kind::kError: return errors(scene_.trace.differences()[line.number]);
+      case Line::Kind::kLink: return load(scene_.trace.sides()[line.side].links[line.number]);
       case Line::Kind::kCounter:
-        if (scene_.traffic) counter(*counters_of(*scene_.traffic)[line.link].counter);
+        if (scene_.traffic) counter(*counters_of(*scene_.traffic)[line.number].counter);
         return;
       default:
         if (!line.open) utilisation(line);
@@ -104,17 +113,35 @@ class Canvas {
     }
   }
 
-  void steps() {
-    for (const core::StepRecord& step : scene_.trace.steps())
+  void steps(const Side& side) {
+    for (const core::StepRecord& step : side.steps)
       box(step.start, step.end, step.step % 2 ? scene_.theme.line : scene_.theme.group);
   }
 
-  void path() {
-    for (const core::PathPiece& piece : scene_.trace.path()) {
+  void path(const Side& side) {
+    for (const core::PathPiece& piece : side.path) {
       box(piece.start, piece.end,
           piece.kind == SpanKind::kPackInFlight
               ? scene_.theme.path
               : scene_.theme.spans[static_cast<std::size_t>(piece.kind) % scene_.theme.spans.size()].colour);
+    }
+  }
+
+  /// From below what the second takes longer, from above what it takes less; all of the height from a quarter on.
+  void errors(const DifferenceRow& row) {
+    constexpr double kMost = 0.25, kLeast = 0.0005;
+    const int room = height_ - 2 * device(kGap);
+    for (const Difference& difference : row.differences) {
+      box(difference.at.from, difference.at.to, scene_.theme.line);
+      const double share = difference.time.share().value_or(difference.time.b > Time() ? kMost : 0);
+      const TimeRange& at = difference.at;
+      if (std::abs(share) < kLeast || at.to <= scene_.range.from || at.from >= scene_.range.to) continue;
+      const int from = std::max(0, pixel_at(scene_.range, at.from, size_.width()));
+      const int to = std::max(from + 1, pixel_at(scene_.range, at.to, size_.width()));
+      const double part = std::min(1.0, std::abs(share) / kMost);
+      const int size = std::max(device(2), static_cast<int>(std::lround(part * room)));
+      const int top = share > 0 ? height_ - device(kGap) - size : device(kGap);
+      fill(from, to, top, top + size, share > 0 ? scene_.theme.longer : scene_.theme.shorter);
     }
   }
 
@@ -344,9 +371,24 @@ QImage paint_lines(const Scene& scene, const QSize& size, qreal scale) {
   return image;
 }
 
+/// As much as there is room for.
+static std::string text_of(const Difference& difference, const QFontMetrics& metrics, int width) {
+  const std::string whole = difference.what + ": " + signed_difference(difference.time);
+  const std::string share = signed_share(difference.time);
+  for (const std::string& text : {whole, difference.what + ' ' + share, share, signed_share(difference.time, 0)}) {
+    if (metrics.horizontalAdvance(QString::fromStdString(text)) <= width) return text;
+  }
+  return "";
+}
+
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
   painter.save();
   painter.setClipRect(lines);
+  painter.setPen(QPen(colour(scene.theme.faint_text), 1, Qt::DotLine));
+  for (const AxisStretch& piece : scene.trace.axis()) {
+    const int x = lines.left() + pixel_at(scene.range, piece.from, lines.width());
+    if (x > lines.left()) painter.drawLine(x, lines.top(), x, lines.bottom());
+  }
   const auto& all = scene.layout.lines();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Line& line = all[i];
@@ -358,15 +400,23 @@ void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
       run_texts(painter, scene, lines, line.rows.front(), top, line.height);
     }
     if (line.kind == Line::Kind::kSteps) {
-      for (const core::StepRecord& step : scene.trace.steps()) {
+      for (const core::StepRecord& step : scene.trace.sides()[line.side].steps) {
         const QRect box = text_box(scene, lines, top, line.height, step.start, step.end);
         if (!box.isEmpty())
           text_in(painter, box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)),
                   colour(scene.theme.text), Qt::AlignCenter);
       }
     }
+    if (line.kind == Line::Kind::kError) {
+      for (const Difference& difference : scene.trace.differences()[line.number].differences) {
+        const QRect box = text_box(scene, lines, top, line.height, difference.at.from, difference.at.to);
+        if (!box.isEmpty())
+          text_in(painter, box, text_of(difference, painter.fontMetrics(), box.width()), colour(scene.theme.text),
+                  Qt::AlignCenter);
+      }
+    }
     if (line.kind == Line::Kind::kPath) {
-      for (const core::PathPiece& piece : scene.trace.path()) {
+      for (const core::PathPiece& piece : scene.trace.sides()[line.side].path) {
         const QRect box = text_box(scene, lines, top, line.height, piece.start, piece.end);
         if (box.isEmpty()) continue;
         const bool pack = piece.kind == SpanKind::kPackInFlight;
@@ -380,6 +430,20 @@ void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines) {
   painter.restore();
 }
 
+/// Which of two timelines the line is of, at its right; answers what is left of the line for its name.
+static QRect paint_side(QPainter& painter, const Scene& scene, const Line& line, const QRect& box, const QRect& text) {
+  const auto width_of = [&](const std::string& words) {
+    return painter.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
+  };
+  // The name first: which of the two it is the colour says, too.
+  const int wide = std::clamp(text.width() - 10 - width_of(line.name), std::min(40, width_of(line.timeline)),
+                              width_of(line.timeline));
+  const QRect right(box.right() - 8 - wide, box.top(), wide, box.height());
+  text_in(painter, right, line.timeline, colour(scene.theme.sides[line.side % 2]), Qt::AlignVCenter | Qt::AlignRight);
+  painter.fillRect(QRect(box.right() - 4, box.top(), 4, box.height()), colour(scene.theme.sides[line.side % 2]));
+  return text.adjusted(0, 0, -wide - 10, 0);
+}
+
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
   painter.save();
   painter.setClipRect(names);
@@ -390,27 +454,32 @@ void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
       const int top = top_of_line(scene, i);
       if (line.pinned != pinned || top + line.height <= 0 || top >= names.height()) continue;
       const QRect box(names.left(), names.top() + top, names.width(), line.height);
-      painter.fillRect(box, colour(line.is_group() ? scene.theme.group
-                                   : i % 2         ? scene.theme.band
-                                                   : scene.theme.background));
+      painter.fillRect(box, colour(background_of(scene, i)));
       const int indent = 8 + line.depth * kIndent;
       QRect text = box.adjusted(indent, 0, -6, 0);
       if (line.is_group()) {
         text_in(painter, text, line.open ? "▾" : "▸", colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
         text.setLeft(text.left() + 14);
       }
-      if (line.pinned)
-        text_in(painter, box.adjusted(0, 0, -6, 0), "•", colour(scene.theme.path), Qt::AlignVCenter | Qt::AlignRight);
+      if (line.pinned) {
+        const bool left = !line.timeline.empty();  // at the right is which of two it is
+        text_in(painter, left ? box.adjusted(1, 0, 0, 0) : box.adjusted(0, 0, -6, 0), "•", colour(scene.theme.path),
+                Qt::AlignVCenter | (left ? Qt::AlignLeft : Qt::AlignRight));
+      }
       QFont font = painter.font();
       font.setBold(line.is_group() && line.depth == 0);
       painter.setFont(font);
       if (line.kind == Line::Kind::kCounter) {
         const QRect lower = text.adjusted(0, line.height / 2, 0, -1);
         text.setBottom(text.top() + line.height / 2);
-        text_in(painter, lower, scene.traffic ? most_of(counters_of(*scene.traffic)[line.link]) : "not worked out yet",
+        text_in(painter, lower,
+                scene.traffic ? most_of(counters_of(*scene.traffic)[line.number]) : "not worked out yet",
                 colour(scene.theme.faint_text), Qt::AlignVCenter | Qt::AlignLeft);
       }
-      text_in(painter, text, line.name,
+      if (!line.timeline.empty()) text = paint_side(painter, scene, line, box, text);
+      const bool said = i > 0 && line.side == 1 && all[i - 1].side == 0 && all[i - 1].name == line.name &&
+                        all[i - 1].depth == line.depth && !line.timeline.empty() && line.pinned == all[i - 1].pinned;
+      text_in(painter, text, said ? "" : line.name,
               colour(line.kind == Line::Kind::kSpans ? scene.theme.faint_text : scene.theme.text),
               Qt::AlignVCenter | Qt::AlignLeft);
     }
@@ -418,6 +487,33 @@ void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
   painter.setPen(colour(scene.theme.line));
   painter.drawLine(names.topRight(), names.bottomRight());
   painter.restore();
+}
+
+/// Those in `piece`, counted from its beginning on.
+static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks, const TimeRange& piece,
+                        const QRect& axis) {
+  const Time from = std::max(scene.range.from, piece.from), to = std::min(scene.range.to, piece.to);
+  if (from >= to) return;
+  const Time minor(std::max<std::int64_t>(1, ticks.step.count() / ticks.minor));
+  const std::int64_t first = (from - piece.from).count() / ticks.step.count() * ticks.step.count();
+  for (Time t(first); piece.from + t < to; t += minor) {
+    const int x = pixel_at(scene.range, piece.from + t, axis.width());
+    if (x < 0 || x >= axis.width()) continue;
+    const bool major = t.count() % ticks.step.count() == 0;
+    painter.setPen(colour(major ? scene.theme.faint_text : scene.theme.line));
+    const int high = t == Time() && piece.from > Time() ? axis.height() : major ? 8 : 4;
+    painter.drawLine(axis.left() + x, axis.bottom() - high, axis.left() + x, axis.bottom());
+  }
+  const int end = axis.left() + pixel_at(scene.range, piece.to, axis.width());
+  for (Time t(first); piece.from + t < to; t += ticks.step) {
+    if (piece.from + t < from) continue;
+    const int x = axis.left() + pixel_at(scene.range, piece.from + t, axis.width());
+    const QRect box(x + 4, axis.top(), std::min(104, end - x - 6), axis.height() - 4);
+    const QString label = QString::fromStdString(ticks.label(t));
+    // One that the next stretch would cut is worse than none.
+    if (painter.fontMetrics().horizontalAdvance(label) > box.width()) continue;
+    text_in(painter, box, ticks.label(t), colour(scene.theme.text), Qt::AlignVCenter | Qt::AlignLeft);
+  }
 }
 
 void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis) {
@@ -430,19 +526,9 @@ void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis) {
           Qt::AlignVCenter | Qt::AlignLeft);
   painter.setClipRect(axis.adjusted(left, 0, 0, 0));
   const Ticks ticks = ticks_of(scene.range, std::max(2, width / 110));
-  const Time minor(std::max<std::int64_t>(1, ticks.step.count() / ticks.minor));
-  for (Time t = ticks.first - ticks.step; t < scene.range.to; t += minor) {
-    const int x = pixel_at(scene.range, t, width);
-    if (x < 0 || x >= width) continue;
-    const bool major = (t - ticks.first).count() % ticks.step.count() == 0;
-    painter.setPen(colour(major ? scene.theme.faint_text : scene.theme.line));
-    painter.drawLine(axis.left() + left + x, axis.bottom() - (major ? 8 : 4), axis.left() + left + x, axis.bottom());
-  }
-  for (Time t = ticks.first; t < scene.range.to; t += ticks.step) {
-    const int x = axis.left() + left + pixel_at(scene.range, t, width);
-    text_in(painter, QRect(x + 4, axis.top(), 104, axis.height() - 4), ticks.label(t), colour(scene.theme.text),
-            Qt::AlignVCenter | Qt::AlignLeft);
-  }
+  const std::vector<AxisStretch> whole{{{Time(), core::kHorizon}, ""}};
+  for (const AxisStretch& piece : scene.trace.axis().empty() ? whole : scene.trace.axis())
+    paint_ticks(painter, scene, ticks, piece, QRect(axis.left() + left, axis.top(), width, axis.height()));
   painter.restore();
 }
 

@@ -90,7 +90,7 @@ void TopologyPanel::begin() {
   topology_.reset();
   wanted_.reset();
   const std::shared_ptr<const Trace> trace = view_.shared_trace();
-  if (trace && !reader_.busy()) {
+  if (trace && !trace->parts() && !reader_.busy()) {
     topology_ = std::make_shared<const Topology>(Topology::of(*trace, reader_.plan().get(), reader_.traffic().get()));
     if (reader_.traffic())
       player_ = std::make_unique<TopologyPlayer>(trace, reader_.plan(), reader_.traffic(), *topology_);
@@ -169,7 +169,7 @@ void TopologyPanel::paint(QPainter& painter, const Placement& place) const {
   if (!topology_ || !link || !topology_->links()[*link].record) return;
   for (std::size_t i = 0; i < place.scene.layout.lines().size(); ++i) {
     const Line& line = place.scene.layout.lines()[i];
-    if (line.kind != Line::Kind::kLink || line.link != *topology_->links()[*link].record) continue;
+    if (line.kind != Line::Kind::kLink || line.number != *topology_->links()[*link].record) continue;
     painter.setClipRect(place.lines);
     painter.setPen(QPen(QColor::fromRgb(place.scene.theme.selection), 2));
     painter.drawRect(QRect(place.lines.left() + 1, place.lines.top() + top_of_line(place.scene, i) + 1,

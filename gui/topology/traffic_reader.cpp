@@ -28,7 +28,9 @@ void TrafficReader::begin() {
   stop();
   known_ = {};
   const std::shared_ptr<const Trace> trace = view_.shared_trace();
-  if (!trace) {
+  if (trace && trace->parts())
+    known_.problem = "There are two timelines; close the second to look at messages and links.";
+  if (!trace || trace->parts()) {
     emit ready();
     return;
   }

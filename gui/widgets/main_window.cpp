@@ -15,14 +15,17 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "core/scenario/library_folder.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
+#include "gui/model/describe.h"
 #include "gui/model/file_kind.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/found_panel.h"
@@ -39,6 +42,10 @@
 #include "gui/widgets/welcome_page.h"
 
 namespace tutti::gui {
+
+static QString text_of_side(const Trace& trace, std::size_t side) {
+  return QString::fromStdString(trace.sides()[side].name);
+}
 
 MainWindow::MainWindow(Workshop workshop)
     : desk_(new ScenarioDesk(workshop)),
@@ -99,6 +106,7 @@ MainWindow::~MainWindow() {
   opener_.stop();
   traffic_->stop();
   desk_->disconnect(this);
+  beside_->stop();
 }
 
 // --- parts ---
@@ -156,6 +164,43 @@ void MainWindow::make_panels() {
   connect(search_, &SearchBar::searched, found, &QDockWidget::show);
   connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
+  make_beside();
+}
+
+void MainWindow::make_beside() {
+  beside_ = new BesidePanel(*view_);
+  auto* const dock = add_panel(tr("Largest errors"), "errors", beside_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
+  dock->hide();
+  connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
+  connect(beside_, &BesidePanel::second_wanted, this, &MainWindow::choose_second);
+  connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
+  connect(beside_, &BesidePanel::failed, this, [this](const QString& why) {
+    progress_->hide();
+    tell(why);
+    emit failed(why);
+  });
+  connect(beside_, &BesidePanel::shown, this,
+          [this, dock](const std::shared_ptr<const Trace>& trace, bool again, const std::optional<TimeRange>& range) {
+            progress_->hide();
+            overview_->show_trace(trace);
+            if (again) return view_->replace_trace(trace, range);
+            // Marks are at times of one timeline.
+            marks_->read_beside({});
+            view_->show_trace(trace);
+            view_->setFocus();
+            const bool errors = beside_->beside()->apart == "error";
+            dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
+            dock->show();
+            dock->raise();
+            setWindowTitle(tr("%1 and %2 — Tutti").arg(text_of_side(*trace, 0), text_of_side(*trace, 1)));
+          });
+  connect(beside_, &BesidePanel::listed, this, &MainWindow::opened);
+  connect(beside_, &BesidePanel::closed, this,
+          [this, dock](const std::shared_ptr<const Trace>& trace, const QString& path) {
+            dock->hide();
+            show_trace(trace, path);
+          });
 }
 
 void MainWindow::make_actions() {
@@ -186,6 +231,7 @@ void MainWindow::make_actions() {
     set_dark(!dark_);
     QSettings().setValue(QStringLiteral("dark"), dark_);
   });
+  beside_->add_actions(actions_);
   search_->add_actions(actions_);
   arrows_->add_actions(actions_);
   topology_->add_actions(actions_);
@@ -241,6 +287,7 @@ void MainWindow::open(const QString& path) {
   }
   progress_->setValue(0);
   progress_->show();
+  second_.clear();
   tell(tr("opening %1 …").arg(path));
   opener_.open(path);
 }
@@ -283,6 +330,20 @@ void MainWindow::show_panels() {
   panels_.clear();
 }
 
+void MainWindow::open_both(const QString& first, const QString& second) {
+  open(first);
+  second_ = second;
+}
+
+void MainWindow::choose_second() {
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Open a timeline beside this one"), {},
+                                                      tr("Timelines (*.tutti);;All files (*)"));
+  if (chosen.isEmpty()) return;
+  progress_->setValue(0);
+  progress_->show();
+  beside_->open(chosen);
+}
+
 void MainWindow::find(const QString& words) { search_->find(words); }
 
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
@@ -301,6 +362,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
            .arg(trace->complete() ? QString() : tr("; the file ends before its index")));
   marks_->read_beside(path);
   if (!of_desk) remember_file(path);
+  beside_->set_first(trace, path);
+  if (!second_.isEmpty()) return beside_->open(std::exchange(second_, QString()));
   emit opened();
 }
 
@@ -308,11 +371,17 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
   if (event->mimeData()->hasUrls() && event->mimeData()->urls().front().isLocalFile()) event->acceptProposedAction();
 }
 
-void MainWindow::dropEvent(QDropEvent* event) { open(event->mimeData()->urls().front().toLocalFile()); }
+/// Of two files the second is put beside the first.
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> files = event->mimeData()->urls();
+  if (files.size() > 1) return open_both(files[0].toLocalFile(), files[1].toLocalFile());
+  open(files.front().toLocalFile());
+}
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!desk_->may_close()) return event->ignore();
   opener_.stop();
+  beside_->stop();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
   settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);
@@ -346,8 +415,8 @@ void MainWindow::set_dark(bool dark) {
 }
 
 void MainWindow::tell_cursor(qint64 picoseconds) {
-  where_->setText(picoseconds < 0 ? QString()
-                                  : QStringLiteral("%1 ms").arg(core::to_ms(core::Time(picoseconds)), 0, 'f', 6));
+  const bool there = picoseconds >= 0 && view_->trace();
+  where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds))) : QString());
 }
 
 void MainWindow::export_picture(const QString& path) {

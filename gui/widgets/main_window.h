@@ -16,6 +16,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class BesidePanel;
 class FoundPanel;
 class MarksPanel;
 class MessageArrows;
@@ -40,11 +41,14 @@ class MainWindow : public QMainWindow {
   void open(const QString& path);
   /// Opens a scenario and runs it; opened() follows once its timeline is there, or failed().
   void open_and_run(const QString& path);
+  /// Begins to open both, the second beside the first; opened() or failed() follows.
+  void open_both(const QString& first, const QString& second);
   /// Selects the first span that fits, as if the words had been typed into the search bar.
   void find(const QString& words);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
   [[nodiscard]] ScenarioDesk& desk() { return *desk_; }
+  [[nodiscard]] BesidePanel& beside() { return *beside_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
   [[nodiscard]] QString status_text() const;
@@ -75,6 +79,8 @@ class MainWindow : public QMainWindow {
   void show_desk();
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
+  void make_beside();
+  void choose_second();
   void tell(const QString& text);
   void tell_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
@@ -93,6 +99,8 @@ class MainWindow : public QMainWindow {
   TrafficReader* traffic_ = nullptr;
   TopologyPanel* topology_ = nullptr;
   MessageArrows* arrows_ = nullptr;
+  BesidePanel* beside_ = nullptr;
+  QString second_;  ///< to be opened beside the first once that is there
   MarksPanel* marks_ = nullptr;
   FoundPanel* found_ = nullptr;
   QLabel* where_;

@@ -54,8 +54,9 @@ void MarksPanel::add_actions(Actions& actions) {
 
 void MarksPanel::read_beside(const QString& timeline) {
   marks_ = {};
-  path_ = QString::fromStdString(Marks::path_beside(timeline.toStdString()));
-  if (QFileInfo::exists(path_)) {
+  path_.clear();
+  if (!timeline.isEmpty()) path_ = QString::fromStdString(Marks::path_beside(timeline.toStdString()));
+  if (!path_.isEmpty() && QFileInfo::exists(path_)) {
     const auto read = core::read_text_file(path_.toStdString()).and_then([this](const std::string& text) {
       return Marks::read(text, path_.toStdString());
     });

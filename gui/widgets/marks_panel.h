@@ -26,6 +26,7 @@ class MarksPanel : public QWidget, public Overlay {
   void paint(QPainter& painter, const Placement& place) const override;
 
   /// Reads the marks of the timeline that was opened; a file that is wrong is told, and left alone from then on.
+  /// An empty name: there are none, and new ones are not kept.
   void read_beside(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 

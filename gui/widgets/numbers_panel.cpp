@@ -1,6 +1,7 @@
 #include "gui/widgets/numbers_panel.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "core/base/format.h"
 #include "gui/widgets/table.h"
@@ -42,15 +43,29 @@ void NumbersPanel::update_numbers() {
   for (std::size_t i = 0; i < all.kinds.size(); ++i) {
     const KindStatistics& k = all.kinds[i];
     set_row(*table_, static_cast<int>(i),
-            {QString::fromStdString(core::span_name(k.kind)), QString::number(k.spans), text_of(k.sum),
-             text_of(k.mean()), text_of(k.p50), text_of(k.p99), text_of(k.longest)});
+            {name_of(k), QString::number(k.spans), text_of(k.sum), text_of(k.mean()), text_of(k.p50), text_of(k.p99),
+             text_of(k.longest)});
   }
   table_->resizeColumnsToContents();
 }
 
+/// And which of two timelines it is of.
+QString NumbersPanel::name_of(const KindStatistics& k) const {
+  const QString kind = QString::fromStdString(core::span_name(k.kind));
+  const auto& sides = view_.trace()->sides();
+  return sides.size() < 2 ? kind : tr("%1, %2").arg(kind, QString::fromStdString(sides[k.side].name));
+}
+
 QString NumbersPanel::csv() const {
-  QString text = QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us\n");
+  const auto& sides = view_.trace()->sides();
+  const auto quoted = [](std::string name) {
+    std::replace(name.begin(), name.end(), '"', '\'');
+    return QLatin1Char('"') + QString::fromStdString(name) + QLatin1String("\",");
+  };
+  QString text = sides.size() < 2 ? QString() : QStringLiteral("timeline,");
+  text += QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us\n");
   for (const KindStatistics& k : numbers().kinds) {
+    if (sides.size() > 1) text += quoted(sides[k.side].name);
     text += QString::fromStdString(core::span_name(k.kind)) + QLatin1Char(',') + QString::number(k.spans);
     for (const Time t : {k.sum, k.mean(), k.p50, k.p99, k.longest})
       text += QLatin1Char(',') + QString::number(core::to_us(t), 'f', 6);

@@ -24,6 +24,7 @@ class NumbersPanel : public QWidget {
 
  private:
   void update_numbers();
+  [[nodiscard]] QString name_of(const KindStatistics& k) const;
   [[nodiscard]] RangeStatistics numbers() const;
 
   const TimelineView& view_;

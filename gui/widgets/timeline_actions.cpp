@@ -46,7 +46,7 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
 
   actions.add(rows, "row-down", tr("&Down a row"), QStringLiteral("Down"), [v] { v->walk_lines(1); });
   actions.add(rows, "row-up", tr("&Up a row"), QStringLiteral("Up"), [v] { v->walk_lines(-1); });
-  actions.add(rows, "open-or-close", tr("Op&en or close the group"), QStringLiteral("E"), [v] { v->open_or_close(); });
+  actions.add(rows, "open-or-close", tr("Op&en or close the group"), QStringLiteral("O"), [v] { v->open_or_close(); });
   actions.add(rows, "open-all", tr("O&pen all groups"), QStringLiteral("Ctrl++"), [v] { v->open_all(); });
   actions.add(rows, "close-all", tr("&Close all groups"), QStringLiteral("Ctrl+-"), [v] { v->close_all(); });
   actions.add(rows, "counters", tr("Co&unters: bytes in flight, queue depth"), QStringLiteral("C"),

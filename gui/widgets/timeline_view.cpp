@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "gui/model/beside.h"
 
 namespace tutti::gui {
 
@@ -38,8 +39,9 @@ TimelineView::TimelineView(QWidget* parent)
 void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   trace_ = std::move(trace);
   view_ = View(trace_ ? trace_->length() : Time());
-  layout_ = trace_ ? Layout(*trace_) : Layout();
+  layout_ = trace_ ? Layout(*trace_, arrangement_) : Layout();
   selected_.reset();
+  partners_.clear();
   range_.reset();
   piece_of_path_.reset();
   traffic_.reset();
@@ -48,6 +50,24 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   emit view_changed();
   emit selection_changed();
   emit range_changed();
+}
+
+void TimelineView::replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range) {
+  const Layout before = layout_;
+  show_trace(std::move(trace));
+  layout_.take_over(before);
+  lines_have_changed();
+  if (range) show_range(*range);
+}
+
+void TimelineView::arrange(Arrangement arrangement) {
+  if (arrangement == arrangement_) return;
+  arrangement_ = arrangement;
+  if (!trace_) return;
+  const Layout before = layout_;
+  layout_ = Layout(*trace_, arrangement_);
+  layout_.take_over(before);
+  lines_have_changed();
 }
 
 void TimelineView::set_theme(const Theme& theme) {
@@ -143,6 +163,7 @@ void TimelineView::forward() {
 void TimelineView::select(const std::optional<SpanId>& span) {
   if (selected_ == span) return;
   selected_ = span;
+  partners_ = span && trace_ && trace_->parts() ? trace_->parts()->partners(*span) : std::vector<SpanId>();
   update();
   emit selection_changed();
 }
@@ -160,9 +181,36 @@ void TimelineView::go_to(const SpanId& span) {
     show_range({middle - Time(length.count() / 2), middle + Time(length.count() / 2)});
   }
   const std::size_t line = layout_.line_of_row(span.row);
-  scroll_to(line);
   if (line < layout_.lines().size()) line_at_hand_ = layout_.lines()[line].key;
   select(span);
+  scroll_to_both(line);
+}
+
+/// With the same of the other of two timelines, if there is room for both.
+void TimelineView::scroll_to_both(std::size_t line) {
+  const auto& lines = layout_.lines();
+  if (line >= lines.size() || lines[line].pinned) return;
+  const int room = lines_rect(size()).height() - layout_.pinned_height();
+  int top = lines[line].top, bottom = lines[line].bottom();
+  for (const SpanId& partner : partners_) {
+    const std::size_t other = layout_.line_of_row(partner.row);
+    if (other >= lines.size() || lines[other].pinned) continue;
+    const int both_top = std::min(top, lines[other].top), both_bottom = std::max(bottom, lines[other].bottom());
+    if (both_bottom - both_top > room) continue;
+    top = both_top;
+    bottom = both_bottom;
+  }
+  if (top - layout_.pinned_height() < scroll_bar_->value()) {
+    scroll_bar_->setValue(top - layout_.pinned_height());
+  } else if (bottom > scroll_bar_->value() + layout_.pinned_height() + room) {
+    scroll_bar_->setValue(bottom - layout_.pinned_height() - room);
+  }
+}
+
+void TimelineView::select_partner() {
+  if (partners_.empty()) return;
+  const SpanId partner = partners_.front();  // there are others once it is selected
+  go_to(partner);
 }
 
 void TimelineView::scroll_to(std::size_t line) {
@@ -209,13 +257,17 @@ void TimelineView::previous_on_path() { step_along_path(-1); }
 
 /// To the piece of the path after (before) the one at hand, and to the span that it is, where one is recorded.
 void TimelineView::step_along_path(int by) {
-  if (!trace_ || trace_->path().empty()) return;
-  const auto count = static_cast<std::ptrdiff_t>(trace_->path().size());
+  if (!trace_) return;
+  // Of two timelines, along that in which something is selected.
+  const std::size_t side = selected_ ? trace_->rows()[selected_->row].side : 0;
+  const std::vector<core::PathPiece>& path = trace_->sides()[side].path;
+  if (path.empty()) return;
+  const auto count = static_cast<std::ptrdiff_t>(path.size());
   std::ptrdiff_t next = by > 0 ? 0 : count - 1;
   if (piece_of_path_)
     next = std::clamp(static_cast<std::ptrdiff_t>(*piece_of_path_) + by, std::ptrdiff_t{0}, count - 1);
   piece_of_path_ = static_cast<std::size_t>(next);
-  const core::PathPiece& piece = trace_->path()[*piece_of_path_];
+  const core::PathPiece& piece = path[*piece_of_path_];
   const Time margin((piece.end - piece.start).count() / 2 + 1);
   select_range(TimeRange{piece.start, piece.end});
   show_range({piece.start - margin, piece.end + margin});
@@ -223,7 +275,7 @@ void TimelineView::step_along_path(int by) {
   for (std::size_t r = 0; r < trace_->rows().size(); ++r) {
     const Trace::Row& row = trace_->rows()[r];
     const bool its = "w" + std::to_string(row.track.worker) + '/' + row.track.device == piece.device;
-    if (!its || row.track.kind == core::TrackKind::kLane) continue;
+    if (!its || row.side != side || row.track.kind == core::TrackKind::kLane) continue;
     const SpanRow::Index at = row.spans.at(middle);
     if (at < row.spans.size() && row.spans.kind(at) == piece.kind &&
         (piece.pack < 0 || row.spans.pack(at) == piece.pack))
@@ -311,7 +363,7 @@ void TimelineView::walk_lines(int by) {
   if (lines[line].kind == Line::Kind::kSpans) {
     if (const auto span = nearest_span(lines[line].rows.front())) go_to(*span);
   }
-  if (lines[line].kind == Line::Kind::kLink) emit link_chosen(lines[line].link);
+  if (lines[line].kind == Line::Kind::kLink && !trace_->parts()) emit link_chosen(lines[line].number);
   setAccessibleDescription(QString::fromStdString(line_at_hand_));
   update();
 }
@@ -364,6 +416,18 @@ std::optional<SpanId> TimelineView::span_under(const QPoint& point) const {
   if (first > 0 && spans.end(first - 1) > from) --first;
   if (first >= end) return std::nullopt;
   return SpanId{row, spans.longest(first, end)};
+}
+
+const Difference* TimelineView::error_under(const QPoint& point) const {
+  const std::size_t line = line_under(point);
+  if (!trace_ || !lines_rect(size()).contains(point) || line >= layout_.lines().size() ||
+      layout_.lines()[line].kind != Line::Kind::kError)
+    return nullptr;
+  const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
+  for (const Difference& error : trace_->differences()[layout_.lines()[line].number].differences) {
+    if (error.at.from < to && error.at.to >= from) return &error;
+  }
+  return nullptr;
 }
 
 // --- events ---
@@ -427,6 +491,11 @@ void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {
     painter.setPen(QPen(QColor::fromRgb(theme_->selection), 2));
     painter.setBrush(Qt::NoBrush);
     if (!box.isEmpty()) painter.drawRect(box);
+    painter.setPen(QPen(QColor::fromRgb(theme_->selection), 2, Qt::DashLine));
+    for (const SpanId& partner : partners_) {
+      const QRect other = place.box_of(partner);
+      if (!other.isEmpty()) painter.drawRect(other);
+    }
   }
   painter.restore();
   for (const Overlay* const overlay : overlays_) {
@@ -497,7 +566,12 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     layout_.open(line_at_hand_, !layout_.lines()[line].open);
     return lines_have_changed();
   }
-  if (layout_.lines()[line].kind == Line::Kind::kLink) emit link_chosen(layout_.lines()[line].link);
+  if (layout_.lines()[line].kind == Line::Kind::kLink && !trace_->parts())
+    emit link_chosen(layout_.lines()[line].number);
+  if (const Difference* const error = error_under(event->pos())) {
+    select(std::nullopt);
+    return select_range(error->at);
+  }
   select_range(std::nullopt);
   select(span_under(event->pos()));
 }
@@ -534,6 +608,13 @@ bool TimelineView::event(QEvent* event) {
     QToolTip::showText(help->globalPos(),
                        QString::fromStdString(label_of(*trace_, span->row, span->index) + ": " +
                                               core::show(spans.duration(span->index))),
+                       this);
+  } else if (const Difference* const error = error_under(help->pos())) {
+    const auto& sides = trace_->sides();
+    QToolTip::showText(help->globalPos(),
+                       QString::fromStdString(error->what + "\n" + sides[0].name + ": " + core::show(error->time.a) +
+                                              "\n" + sides[1].name + ": " + core::show(error->time.b) + "\n" +
+                                              signed_difference(error->time)),
                        this);
   } else {
     QToolTip::hideText();

@@ -24,6 +24,12 @@ class TimelineView : public QWidget {
   explicit TimelineView(QWidget* parent = nullptr);
 
   void show_trace(std::shared_ptr<const Trace> trace);
+  /// The same timelines, otherwise put together: what is pinned, closed and filtered stays, and what is in view if `range` says
+  /// where that is now.
+  void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
+  /// How lines of two timelines are arranged.
+  void arrange(Arrangement arrangement);
+  [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
   /// What the lines of counters show; null: nothing, or it is not known yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
@@ -35,6 +41,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Layout& layout_of_lines() const { return layout_; }
   [[nodiscard]] const std::optional<SpanId>& selected() const { return selected_; }
+  /// The same in the other of two timelines.
+  [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
   /// The time under the mouse, else in the middle: what keys that need a place act on.
   [[nodiscard]] core::Time cursor_or_middle() const;
@@ -65,6 +73,8 @@ class TimelineView : public QWidget {
   void select(const std::optional<tutti::gui::SpanId>& span);
   /// Selects it, and brings it into view.
   void go_to(const tutti::gui::SpanId& span);
+  /// The same in the other of two timelines.
+  void select_partner();
   void select_next();
   void select_previous();
   void select_range(const std::optional<tutti::gui::TimeRange>& range);
@@ -118,6 +128,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
+  /// What an error row shows there; null if nothing.
+  [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);
   void lines_have_changed();
@@ -126,6 +138,7 @@ class TimelineView : public QWidget {
   void scroll_to(std::size_t line);
   [[nodiscard]] std::optional<SpanId> nearest_span(std::size_t row) const;
   void step_along_path(int by);
+  void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
@@ -135,11 +148,13 @@ class TimelineView : public QWidget {
   const Theme* theme_ = nullptr;
   View view_;
   Layout layout_;
+  Arrangement arrangement_ = Arrangement::kPairs;
   QScrollBar* scroll_bar_;
   QImage image_;
   bool image_is_old_ = true;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
+  std::vector<SpanId> partners_;  ///< of what is selected, in the other timeline
   std::optional<TimeRange> range_;
   std::string line_at_hand_;  ///< key of the line last clicked on or walked to
   std::optional<std::size_t> piece_of_path_;

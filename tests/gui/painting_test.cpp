@@ -126,7 +126,7 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
     int counters = 0;
     for (const Line& line : lines.lines()) {
       if (line.kind != Line::Kind::kCounter) continue;
-      const Counter& counter = *counters_of(**traffic)[line.link].counter;
+      const Counter& counter = *counters_of(**traffic)[line.number].counter;
       ++counters;
       int most = 0;
       for (int x = 0; x < kSize.width(); ++x) {

@@ -17,12 +17,9 @@ using core::Time;
 
 std::string signed_time(Time t) { return (t < Time() ? "-" : "+") + show(t < Time() ? Time() - t : t); }
 
-double share(const Pair& pair) {
-  return static_cast<double>(pair.difference().count()) / static_cast<double>(pair.a.count());
-}
-
 std::string signed_share(const Pair& pair) {
-  return pair.a.count() > 0 ? fmt::format("{:+.1f} %", 100 * share(pair)) : "";
+  const auto share = pair.share();
+  return share ? fmt::format("{:+.1f} %", 100 * *share) : "";
 }
 
 std::string who(const core::RunInfo& run) {
@@ -78,7 +75,7 @@ std::string json_of(const Comparison& c) {
       json.field("first_us", p.a);
       json.field("second_us", p.b);
       json.field("difference_us", p.difference());
-      if (p.a.count() > 0) json.field("share", share(p));
+      if (const auto share = p.share()) json.field("share", *share);
     });
   };
   json.object([&] {

@@ -1,0 +1,297 @@
+#include "core/timeline/join.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/strategy/driver.h"
+
+namespace tutti::core {
+namespace {
+
+/// What a span is on its device, in the first's numbers.
+struct Key {
+  std::int32_t step = 0;
+  std::int32_t pack = -1;
+  std::int32_t lane = -1;
+  std::int32_t kind = 0;  ///< of computation; a lane's steps are joined whatever they are
+  std::int64_t index = 0;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Item {
+  Key key;
+  Span span;
+  TrackId track = kNoTrack;
+};
+
+/// By key; each key once.
+using Items = std::vector<Item>;
+
+/// A pack of a training step on the device at hand.
+using Place = std::pair<std::int32_t, std::int32_t>;
+Place place_of(const Key& key) { return {key.step, key.pack}; }
+
+/// Devices by worker and name, each with its tracks.
+using Devices = std::map<std::pair<std::int32_t, std::string>, std::vector<const Track*>>;
+
+Devices devices_of(const TimelineReader& timeline, bool lanes) {
+  Devices devices;
+  std::set<TrackId> seen;
+  for (const Track& track : timeline.tracks()) {
+    if ((track.kind == TrackKind::kLane) == lanes && seen.insert(track.id).second)
+      devices[{track.worker, track.device}].push_back(&track);
+  }
+  return devices;
+}
+
+using Blocks = std::map<TrackId, std::vector<const TimelineReader::SpanBlock*>>;
+
+Blocks blocks_of(const TimelineReader& timeline) {
+  Blocks blocks;
+  for (const TimelineReader::SpanBlock& block : timeline.span_blocks()) blocks[block.track].push_back(&block);
+  return blocks;
+}
+
+/// The other way about.
+Numbers reversed(const Numbers& numbers) {
+  Numbers back;
+  for (const auto& [a, b] : numbers) back[b] = a;
+  return back;
+}
+
+std::optional<std::int32_t> number_of(const Numbers& numbers, std::int32_t own) {
+  const auto there = numbers.find(own);
+  if (there == numbers.end()) return std::nullopt;
+  return there->second;
+}
+
+Numbers themselves(const Numbers& numbers) {
+  Numbers same;
+  for (const auto& [a, b] : numbers) same[a] = a;
+  return same;
+}
+
+/// One of the two timelines, and how its numbers are called in the first.
+struct Side {
+  const TimelineReader& timeline;
+  Blocks blocks;
+  Numbers steps, packs;
+  std::optional<Numbers> layers;   ///< nothing: as they are
+  bool keeps_other_packs = false;  ///< the first's, which then find no like
+};
+
+/// A damaged file may have a key twice: the last counts.
+void sort_items(Items& items) {
+  std::stable_sort(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key < y.key; });
+  std::reverse(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key == y.key; }),
+              items.end());
+  std::reverse(items.begin(), items.end());
+}
+
+/// Nothing if no number of the other stands for the span's pack or layer.
+std::optional<Key> key_of(const Side& side, const Track& track, const Span& span, std::int32_t step) {
+  Key key{step, -1, -1, 0, 0};
+  if (span.pack >= 0) {
+    const auto pack = number_of(side.packs, span.pack);
+    if (!pack && !side.keeps_other_packs) return std::nullopt;
+    key.pack = pack.value_or(span.pack);
+  } else if (track.kind == TrackKind::kLane && !side.keeps_other_packs) {
+    return std::nullopt;
+  }
+  if (track.kind == TrackKind::kLane) {
+    key.lane = track.lane;
+    key.index = span.index;
+  } else {
+    key.kind = span.kind;
+    if (span.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward)) {
+      key.index = span.index;
+      if (side.layers) {
+        const auto layer = number_of(*side.layers, static_cast<std::int32_t>(span.index));
+        if (!layer) return std::nullopt;
+        key.index = *layer;
+      }
+    }
+  }
+  return key;
+}
+
+/// `others`: spans of the training steps at hand whose pack or layer the first has not.
+Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, std::int64_t& others) {
+  Items items;
+  for (const Track* const track : tracks) {
+    const auto blocks = side.blocks.find(track->id);
+    if (blocks == side.blocks.end()) continue;
+    for (const TimelineReader::SpanBlock* const block : blocks->second) {
+      const Expected<std::vector<Span>> spans = side.timeline.read(*block);
+      if (!spans) return tl::make_unexpected(spans.error());
+      for (const Span& span : *spans) {
+        const auto step = number_of(side.steps, span.step);
+        if (!step) continue;
+        const auto key = key_of(side, *track, span, *step);
+        if (key) {
+          items.push_back({*key, span, track->id});
+        } else {
+          ++others;
+        }
+      }
+    }
+  }
+  sort_items(items);
+  return items;
+}
+
+bool has_channels(const Items& items) {
+  return std::any_of(items.begin(), items.end(), [](const Item& i) { return i.span.kind == SpanKind::kChannel; });
+}
+
+/// `whole` from the first moment of both to the last.
+void extend(Span& whole, const Span& span) {
+  const Time begin = std::min(whole.start + whole.wait, span.start + span.wait);
+  const Time end = std::max(whole.start + whole.duration, span.start + span.duration);
+  whole.start = begin;
+  whole.duration = end - begin;
+  whole.wait = Time();
+  whole.kind = SpanKind::kChannel;
+}
+
+/// One item for all whose keys `whole` makes the same. REQUIRES: these are neighbours.
+template <class Whole>
+Items united(const Items& items, Whole whole) {
+  Items made;
+  for (const Item& item : items) {
+    const Key key = whole(item.key);
+    if (made.empty() || made.back().key != key) made.push_back({key, item.span, item.track});
+    extend(made.back().span, item.span);
+  }
+  return made;
+}
+
+/// What each lane did of each pack, from its first moment to its last.
+Items as_channels(const Items& items) {
+  return united(items, [](const Key& key) { return Key{key.step, key.pack, key.lane, 0, 0}; });
+}
+
+std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
+  std::map<Place, std::int64_t> counts;
+  for (const Item& item : channels) ++counts[place_of(item.key)];
+  return counts;
+}
+
+/// Takes the channels of these places out, and answers each place's as one.
+Items take_together(Items& channels, const std::set<Place>& places) {
+  const auto rest = std::stable_partition(channels.begin(), channels.end(),
+                                          [&](const Item& i) { return !places.contains(place_of(i.key)); });
+  const Items out(rest, channels.end());
+  channels.erase(rest, channels.end());
+  return united(out, [](const Key& key) { return Key{key.step, key.pack, 0, 0, 0}; });
+}
+
+/// Spans of other kinds are no pair. False: stopped.
+bool join(const Items& a, const Items& b, bool together, const TakePair& take, JoinCounts& counts) {
+  std::int64_t joined = 0;
+  auto other = b.begin();
+  for (const Item& item : a) {
+    while (other != b.end() && other->key < item.key) ++other;
+    if (other == b.end() || other->key != item.key || other->span.kind != item.span.kind) continue;
+    ++joined;
+    if (!take({item.track, other->track, item.span, other->span, together})) return false;
+  }
+  counts.joined += joined;
+  counts.only_a += static_cast<std::int64_t>(a.size()) - joined;
+  counts.only_b += static_cast<std::int64_t>(b.size()) - joined;
+  return true;
+}
+
+/// NCCL numbers its channels as it likes. Where there are as many, one stands for the other; else none does.
+bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
+  const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
+  const std::map<Place, std::int64_t> counts_b = channels_by_place(b);
+  std::set<Place> differ;
+  for (const auto& [place, count] : counts_a) {
+    const auto other = counts_b.find(place);
+    if (other == counts_b.end() || other->second == count) continue;
+    differ.insert(place);
+    counts.most_channels_a = std::max(counts.most_channels_a, count);
+    counts.most_channels_b = std::max(counts.most_channels_b, other->second);
+  }
+  counts.together += static_cast<std::int64_t>(differ.size());
+  const Items together_a = take_together(a, differ);
+  const Items together_b = take_together(b, differ);
+  return join(a, b, false, take, counts) && join(together_a, together_b, true, take, counts);
+}
+
+/// Layers of the second by the first's numbers: by their names.
+std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
+  if (a.layers == b.layers) return std::nullopt;
+  std::map<std::string, std::int32_t> by_name;
+  for (std::size_t i = 0; i < a.layers.size(); ++i) by_name.emplace(a.layers[i], static_cast<std::int32_t>(i));
+  Numbers numbers;
+  for (std::size_t i = 0; i < b.layers.size(); ++i) {
+    const auto there = by_name.find(b.layers[i]);
+    if (there != by_name.end()) numbers[static_cast<std::int32_t>(i)] = there->second;
+  }
+  return numbers;
+}
+
+/// Calls with the items of each device that one of them has, until the answer is false.
+template <class Take>
+Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
+                               const Numbers& packs, bool lanes, Take take) {
+  const Side first{a, blocks_of(a), themselves(steps), themselves(packs), std::nullopt, true};
+  const Side second{b, blocks_of(b), reversed(steps), reversed(packs), layers_of_first(a.run(), b.run()), false};
+  Devices devices_a = devices_of(a, lanes);
+  Devices devices_b = devices_of(b, lanes);
+  for (const auto& [device, tracks] : devices_b) devices_a.try_emplace(device);
+  JoinCounts counts;
+  for (const auto& [device, tracks] : devices_a) {
+    const auto items_a = items_of(first, tracks, counts.only_a);
+    if (!items_a) return tl::make_unexpected(items_a.error());
+    const auto items_b = items_of(second, devices_b[device], counts.only_b);
+    if (!items_b) return tl::make_unexpected(items_b.error());
+    if (!take(*items_a, *items_b, counts)) return tl::make_unexpected(Error::run("comparing was stopped"));
+  }
+  return counts;
+}
+
+}  // namespace
+
+Numbers packs_in_common(const RunInfo& a, const RunInfo& b) {
+  std::multimap<std::vector<std::string>, std::int32_t> by_gradients;
+  for (std::size_t p = 0; p < b.packs.size(); ++p)
+    by_gradients.emplace(b.packs[p].gradients, static_cast<std::int32_t>(p));
+  Numbers numbers;
+  for (std::size_t p = 0; p < a.packs.size(); ++p) {
+    const auto other = by_gradients.find(a.packs[p].gradients);
+    if (other == by_gradients.end()) continue;
+    numbers[static_cast<std::int32_t>(p)] = other->second;
+    by_gradients.erase(other);
+  }
+  return numbers;
+}
+
+Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
+                                     const Numbers& packs, const TakePair& take) {
+  return by_device(a, b, steps, packs, true, [&](const Items& items_a, const Items& items_b, JoinCounts& counts) {
+    return has_channels(items_a) || has_channels(items_b)
+               ? join_channels(as_channels(items_a), as_channels(items_b), take, counts)
+               : join(items_a, items_b, false, take, counts);
+  });
+}
+
+Expected<void> join_other_spans(const TimelineReader& a, const TimelineReader& b, const Numbers& steps,
+                                const Numbers& packs, const TakePair& take) {
+  const auto counts =
+      by_device(a, b, steps, packs, false, [&](const Items& items_a, const Items& items_b, JoinCounts& joined) {
+        return join(items_a, items_b, false, take, joined);
+      });
+  if (!counts) return tl::make_unexpected(counts.error());
+  return {};
+}
+
+}  // namespace tutti::core
