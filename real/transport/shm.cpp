@@ -26,10 +26,12 @@ namespace {
 
 /// Small enough that what goes through it stays in the cache; several pieces, so that sender and receiver work at the
 /// same time.
-constexpr std::size_t kRingBytes = 512 << 10;
+constexpr std::size_t kPayloadBytes = 512 << 10;
 constexpr std::int64_t kPieceBytes = 32 << 10;
-/// A payload that is short beside the time that it takes to get to another core.
-constexpr std::int64_t kShort = 1 << 10;
+/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
+constexpr std::size_t kLineBytes = 16 << 10;
+/// So many calls of poll() may go by before a peer that sleeps is woken for what it has got, if they find something to do.
+constexpr int kMostUnsettled = 2;
 /// A sleeper looks whether its peers are still there so often.
 constexpr std::chrono::milliseconds kLongestSleep{10};
 /// Looks between two offers of the core, where every worker can have one to itself; elsewhere one.
@@ -56,8 +58,10 @@ struct Layout {
   [[nodiscard]] std::size_t front() const {
     return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
   }
-  [[nodiscard]] std::size_t ring(std::size_t sender) const { return front() + sender * kRingBytes; }
-  [[nodiscard]] std::size_t all() const { return ring(workers); }
+  [[nodiscard]] std::size_t line_bytes() const { return std::max(kLineBytes, page); }
+  [[nodiscard]] std::size_t lines(std::size_t sender) const { return front() + sender * line_bytes(); }
+  [[nodiscard]] std::size_t payloads(std::size_t sender) const { return lines(workers) + sender * kPayloadBytes; }
+  [[nodiscard]] std::size_t all() const { return payloads(workers); }
   static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
   static RingCounts& counts(const Mapping& front, std::size_t sender) {
     return reinterpret_cast<RingCounts*>(front.begin() + sizeof(Bell))[sender];
@@ -69,7 +73,7 @@ struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
   std::int32_t number = 0;
-  std::uint32_t ring_bytes = kRingBytes;
+  std::uint32_t payload_bytes = kPayloadBytes;
 };
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chrono::nanoseconds most) {
@@ -127,13 +131,14 @@ struct ShmTransport::State {
   struct Peer {
     std::int32_t worker = 0;
     int socket = -1;
-    Mapping front;     ///< of its inbox
-    Mapping out_data;  ///< our ring there
-    Mapping in_data;   ///< its ring here
+    Mapping front;                    ///< of its inbox
+    Mapping out_lines, out_payloads;  ///< our ring there
+    Mapping in_lines, in_payloads;    ///< its ring here
     std::optional<RingWriter> out;
     std::optional<RingReader> in;
     Bell* bell = nullptr;
-    bool to_be_rung = false;  ///< has got something that it was not yet woken for
+    bool has_news = false;  ///< has got messages,
+    bool has_room = false;  ///< or room, that it was not yet woken for
     std::deque<Outgoing> queue;
 
     ~Peer() {
@@ -152,6 +157,7 @@ struct ShmTransport::State {
   Receiver* receiver = nullptr;
   std::string failure;
   int looks = 1;
+  int unsettled = 0;  ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -206,61 +212,72 @@ struct ShmTransport::State {
       if (theirs != 'y' && reached)
         reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
       // Its writer is there now.
-      peer->in.emplace(Layout::counts(front, static_cast<std::size_t>(peer->worker)), peer->in_data.begin(),
-                       kRingBytes);
+      peer->in.emplace(RingMemory{Layout::counts(front, static_cast<std::size_t>(peer->worker)), peer->in_lines.begin(),
+                                  peer->in_payloads.begin(), layout.line_bytes(), kPayloadBytes});
     }
     return reached;
   }
 
   Expected<void> map(Peer& peer, const SharedMemory& own, const Offer& offer, const Layout& layout) {
-    if (offer.magic != Offer().magic || offer.ring_bytes != kRingBytes)
+    if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
       return tl::make_unexpected(Error::run("it sent something else"));
     auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
     if (!memory) return tl::make_unexpected(memory.error());
     const auto other = static_cast<std::size_t>(peer.worker);
     auto its_front = memory->map(0, layout.front());
-    auto out = memory->map_twice(layout.ring(worker), kRingBytes);
-    auto in = own.map_twice(layout.ring(other), kRingBytes);
-    for (const auto* mapping : {&its_front, &out, &in}) {
+    auto out_lines = memory->map_twice(layout.lines(worker), layout.line_bytes(), Touch::kNow);
+    auto in_lines = own.map_twice(layout.lines(other), layout.line_bytes(), Touch::kNow);
+    auto out_payloads = memory->map_twice(layout.payloads(worker), kPayloadBytes);
+    auto in_payloads = own.map_twice(layout.payloads(other), kPayloadBytes);
+    for (const auto* mapping : {&its_front, &out_lines, &in_lines, &out_payloads, &in_payloads}) {
       if (!*mapping) return tl::make_unexpected(mapping->error());
     }
     peer.front = std::move(*its_front);
-    peer.out_data = std::move(*out);
-    peer.in_data = std::move(*in);
+    peer.out_lines = std::move(*out_lines);
+    peer.in_lines = std::move(*in_lines);
+    peer.out_payloads = std::move(*out_payloads);
+    peer.in_payloads = std::move(*in_payloads);
     peer.bell = &Layout::bell(peer.front);
-    peer.out.emplace(Layout::counts(peer.front, worker), peer.out_data.begin(), kRingBytes);
+    peer.out.emplace(RingMemory{Layout::counts(peer.front, worker), peer.out_lines.begin(), peer.out_payloads.begin(),
+                                layout.line_bytes(), kPayloadBytes});
     return {};
   }
 
   // --- moving ---
 
-  /// Wakes a peer that sleeps. Comes after what it is to see.
+  /// Wakes peers that sleep and have got something since. The fence waits until that is out of this core; after what is
+  /// short, poll() leaves it for a moment in which there is nothing better to do.
+  void settle() {
+    unsettled = 0;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (Peer* const peer : others) {
+      const bool got_room = std::exchange(peer->has_room, false) && peer->in->writer_waits();
+      if (std::exchange(peer->has_news, false) || got_room) ring(*peer);
+    }
+  }
+
+  /// Comes after what the peer is to see, and a fence.
   static void ring(const Peer& peer) {
     if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.bell->rung.fetch_add(1, std::memory_order_release);
     futex_wake(peer.bell->rung);
   }
 
-  /// The fence waits until the message is out of this core; for a short one that is left to poll(), which comes next and
-  /// has nothing better to do.
-  static void publish(Peer& peer, const Header& header, std::int64_t payload) {
-    peer.out->publish(encode(header), payload);
-    peer.to_be_rung = true;
-    if (payload > kShort) wake(peer);
+  void publish(Peer& peer, const Header& header) {
+    peer.out->publish(header);
+    if (header.piece.length > kMostAmongLines) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return ring(peer);
+    }
+    peer.has_news = true;
+    unsettled = std::max(unsettled, 1);
   }
 
-  static void wake(Peer& peer) {
-    peer.to_be_rung = false;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    ring(peer);
-  }
-
-  static bool put(Peer& peer, const Header& header, const std::byte* payload) {
-    const std::int64_t length = header.kind == Header::Kind::kPiece ? header.piece.length : 0;
-    std::byte* const room = peer.out->reserve(length);
+  bool put(Peer& peer, const Header& header, const std::byte* payload) {
+    std::byte* const room = peer.out->reserve(header);
     if (!room) return false;
-    if (payload && length > 0) std::memcpy(room, payload, static_cast<std::size_t>(length));
-    publish(peer, header, length);
+    if (payload && header.piece.length > 0) std::memcpy(room, payload, static_cast<std::size_t>(header.piece.length));
+    publish(peer, header);
     return true;
   }
 
@@ -279,9 +296,8 @@ struct ShmTransport::State {
   /// Takes what is in the ring, once round at most, so that others get their turn.
   bool read(Peer& peer) {
     bool moved = false;
-    bool room = false;
     std::size_t taken = 0;
-    while (taken < kRingBytes && failure.empty()) {
+    while (taken < kPayloadBytes && failure.empty()) {
       const auto message = peer.in->front();
       if (!message) {
         if (peer.in->broken()) fail(peer, "wrote something into its ring that is no message of Tutti");
@@ -289,25 +305,24 @@ struct ShmTransport::State {
       }
       moved = true;
       const Piece& piece = message->header.piece;
-      std::int64_t length = 0;
       if (message->header.kind == Header::Kind::kSlot) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
           fail(peer, "frees a slot that nobody had taken");
-      } else {
-        length = piece.length;
-        if (!is_of(peer, piece.channel.from)) {
-          fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
-        } else if (!receiver->take(piece, message->payload)) {
-          fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
-                                 "of {} bytes)",
-                                 piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
-                                 piece.total));
-        }
+      } else if (!is_of(peer, piece.channel.from)) {
+        fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
+      } else if (!receiver->take(piece, message->payload)) {
+        fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
+                               "of {} bytes)",
+                               piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
+                               piece.total));
       }
-      taken += in_ring(length);
-      room = peer.in->release(length) || room;
+      taken += kLine + static_cast<std::size_t>(piece.length);
+      peer.in->release();
     }
-    if (room) ring(peer);
+    if (moved) {
+      peer.has_room = true;
+      unsettled = std::max(unsettled, 1);
+    }
     return moved;
   }
 
@@ -315,7 +330,6 @@ struct ShmTransport::State {
     bool moved = false;
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) moved = write(*peer) || moved;
-      if (peer->to_be_rung) wake(*peer);
       if (!peer->in->empty()) moved = read(*peer) || moved;
     }
     return moved;
@@ -397,20 +411,21 @@ std::int64_t ShmTransport::piece_bytes() const { return kPieceBytes; }
 bool ShmTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
-  TUTTI_CHECK(in_ring(piece.length) <= kRingBytes, "a piece of {} bytes for a ring of {}", piece.length, kRingBytes);
+  TUTTI_CHECK(piece.length <= static_cast<std::int64_t>(kPayloadBytes), "a piece of {} bytes for a ring of {}",
+              piece.length, kPayloadBytes);
   const Header header{Header::Kind::kPiece, piece};
-  if (peer->queue.empty() && State::put(*peer, header, payload)) return true;
+  if (peer->queue.empty() && state_->put(*peer, header, payload)) return true;
   peer->queue.push_back({header, payload, ticket, true});
   return false;
 }
 
 std::byte* ShmTransport::reserve(const Piece& piece) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
-  return peer && peer->queue.empty() ? peer->out->reserve(piece.length) : nullptr;
+  return peer && peer->queue.empty() ? peer->out->reserve({Header::Kind::kPiece, piece}) : nullptr;
 }
 
 void ShmTransport::publish(const Piece& piece) {
-  State::publish(*state_->peer_of(piece.channel.to), {Header::Kind::kPiece, piece}, piece.length);
+  state_->publish(*state_->peer_of(piece.channel.to), {Header::Kind::kPiece, piece});
 }
 
 void ShmTransport::free_slot(const Channel& channel) {
@@ -419,7 +434,7 @@ void ShmTransport::free_slot(const Channel& channel) {
   Header header;
   header.kind = Header::Kind::kSlot;
   header.piece.channel = channel;
-  if (!peer->queue.empty() || !State::put(*peer, header, nullptr)) peer->queue.push_back({header, nullptr, 0, false});
+  if (!peer->queue.empty() || !state_->put(*peer, header, nullptr)) peer->queue.push_back({header, nullptr, 0, false});
 }
 
 Expected<void> ShmTransport::poll(Clock::time_point until) {
@@ -429,6 +444,10 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   bool moved = s.move() || had_local;
   // Reading the clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
+  if (s.unsettled > 0 && (!moved || ++s.unsettled > kMostUnsettled)) {
+    s.settle();
+    moved = moved || !patient;  // it may have been all that was waited for: see flushed()
+  }
   if (!moved && patient) moved = s.look();
   if (!moved && s.failure.empty()) {
     const Clock::time_point now = Clock::now();
@@ -448,7 +467,7 @@ bool ShmTransport::flushed() const {
   for (const State::Peer* const peer : state_->others) {
     if (!peer->queue.empty()) return false;
   }
-  return state_->local.flushed();
+  return state_->unsettled == 0 && state_->local.flushed();
 }
 
 }  // namespace tutti::real

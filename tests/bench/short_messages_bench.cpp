@@ -25,21 +25,23 @@ namespace {
 struct Worker : InterpreterListener {
   Worker(std::unique_ptr<Transport> opened, core::Rank r, std::int64_t elements)
       : transport(std::move(opened)),
-        rank(r),
+        ranks{r},
         data(static_cast<std::size_t>(elements)),
+        buffers{reinterpret_cast<std::byte*>(data.data())},
         interpreter(*transport, devices, *this, false) {
     transport->connect(interpreter, devices);
   }
   void rank_done(CollectiveTag, core::Rank) override { --*left; }
   void step_done(const StepDone&) override {}
   void open(CollectiveTag tag, const core::Collective& collective) {
-    interpreter.open(tag, collective, Operation::kSum, {rank}, {reinterpret_cast<std::byte*>(data.data())});
+    interpreter.open(tag, collective, Operation::kSum, ranks, buffers);
   }
   void serve() { TUTTI_CHECK(transport->poll({}) && interpreter.poll(), "the other worker is not what it should be"); }
 
   std::unique_ptr<Transport> transport;
-  core::Rank rank;
+  std::vector<core::Rank> ranks;
   std::vector<float> data;
+  std::vector<std::byte*> buffers;
   HostDevices devices;
   Interpreter interpreter;
   std::size_t* left = nullptr;  ///< workers that are not through
@@ -79,7 +81,7 @@ __attribute__((noinline)) void all_reduce(std::vector<std::unique_ptr<Worker>>& 
   for (const auto& worker : workers) {
     worker->left = &left;
     worker->open({iteration + 1, 0}, collective);
-    worker->interpreter.start({iteration, 0}, worker->rank);
+    worker->interpreter.start({iteration, 0}, worker->ranks[0]);
     TUTTI_CHECK(worker->interpreter.poll(), "the schedule cannot be run");
   }
   while (left > 0) {
