@@ -355,16 +355,18 @@ void Interpreter::pass(Lane& lane) {
 /// More steps are complete: lanes that waited for just that go on.
 void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
-  std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
-  std::sort(waiting.begin(), waiting.end(), [](const Lane* a, const Lane* b) { return a->number < b->number; });
-  for (Lane* waiter : waiting) {
-    if (lane.done >= waiter->now->step.wait.count) {
-      waiter->waited = transport_.now();
-      make_ready(*waiter);
-    } else {
-      lane.waiting.push_back(waiter);
+  std::sort(lane.waiting.begin(), lane.waiting.end(),
+            [](const Lane* a, const Lane* b) { return a->number < b->number; });
+  std::size_t still = 0;
+  for (Lane* const waiter : lane.waiting) {
+    if (lane.done < waiter->now->step.wait.count) {
+      lane.waiting[still++] = waiter;
+      continue;
     }
+    if (watch_steps_) waiter->waited = transport_.now();
+    make_ready(*waiter);
   }
+  lane.waiting.resize(still);
 }
 
 /// The step at hand, not yet begun, must not go on before what earlier ones send has left.

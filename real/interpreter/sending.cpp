@@ -43,7 +43,7 @@ bool Interpreter::slot_freed(const Channel& channel) {
   if (waiting == instance->waiting_for_slot.end()) return true;
   Lane& lane = *waiting->second;
   instance->waiting_for_slot.erase(waiting);
-  lane.waited = transport_.now();
+  if (watch_steps_) lane.waited = transport_.now();
   if (!lane.holds) {
     make_ready(lane);
     return true;

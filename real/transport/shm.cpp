@@ -156,8 +156,8 @@ struct ShmTransport::State {
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::string failure;
-  int looks = 1;
-  int unsettled = 0;  ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
+  bool crowded = true;  ///< more workers than cores
+  int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -337,7 +337,7 @@ struct ShmTransport::State {
 
   /// As move(), looking several times.
   bool look() {
-    for (int i = 0; i < looks; ++i) {
+    for (int i = 0; i < (crowded ? 1 : kLooks); ++i) {
       if (move() || !failure.empty()) return true;
       relax();
     }
@@ -386,7 +386,7 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
   state->options = options;
   state->worker = static_cast<std::size_t>(worker);
   state->peers.resize(sockets.size());
-  if (sockets.size() <= static_cast<std::size_t>(cores())) state->looks = kLooks;
+  state->crowded = sockets.size() > static_cast<std::size_t>(cores());
   for (std::size_t w = 0; w < sockets.size(); ++w) {
     if (sockets[w] < 0) continue;
     auto peer = std::make_unique<State::Peer>();
@@ -448,7 +448,10 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
     s.settle();
     moved = moved || !patient;  // it may have been all that was waited for: see flushed()
   }
-  if (!moved && patient) moved = s.look();
+  if (!moved && patient) {
+    if (s.crowded) ::sched_yield();
+    moved = s.look();
+  }
   if (!moved && s.failure.empty()) {
     const Clock::time_point now = Clock::now();
     if (now < until) {
