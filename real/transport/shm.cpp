@@ -6,16 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "real/transport/inbox.h"
 #include "real/transport/local.h"
-#include "real/transport/ring.h"
-#include "real/transport/shared_memory.h"
 
 namespace tutti::real {
 
@@ -24,12 +23,8 @@ using core::Expected;
 
 namespace {
 
-/// Small enough that what goes through it stays in the cache; several pieces, so that sender and receiver work at the
-/// same time.
-constexpr std::size_t kPayloadBytes = 512 << 10;
-constexpr std::int64_t kPieceBytes = 32 << 10;
-/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
-constexpr std::size_t kLineBytes = 16 << 10;
+/// Several fit into a ring (inbox.h).
+constexpr std::int64_t kPieceBytes = 64 << 10;
 /// So many calls of poll() may go by before a peer that sleeps is woken for what it has got, if they find something to do.
 constexpr int kMostUnsettled = 2;
 /// A sleeper looks whether its peers are still there so often.
@@ -44,38 +39,6 @@ int cores() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// In the inbox of whoever sleeps.
-struct alignas(kLine) Bell {
-  std::atomic<std::uint32_t> rung;
-  std::atomic<std::uint32_t> sleeping;
-};
-
-/// An inbox: a bell, counts by sender, then a ring by sender.
-struct Layout {
-  std::size_t workers = 0;
-  std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-
-  [[nodiscard]] std::size_t front() const {
-    return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
-  }
-  [[nodiscard]] std::size_t line_bytes() const { return std::max(kLineBytes, page); }
-  [[nodiscard]] std::size_t lines(std::size_t sender) const { return front() + sender * line_bytes(); }
-  [[nodiscard]] std::size_t payloads(std::size_t sender) const { return lines(workers) + sender * kPayloadBytes; }
-  [[nodiscard]] std::size_t all() const { return payloads(workers); }
-  static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
-  static RingCounts& counts(const Mapping& front, std::size_t sender) {
-    return reinterpret_cast<RingCounts*>(front.begin() + sizeof(Bell))[sender];
-  }
-};
-
-/// What workers tell each other over their connection: where the inbox is, then whether the other's was reached.
-struct Offer {
-  std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
-  std::int64_t process = 0;
-  std::int32_t number = 0;
-  std::uint32_t payload_bytes = kPayloadBytes;
-};
-
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chrono::nanoseconds most) {
   const timespec time{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr, 0);
@@ -83,33 +46,6 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chro
 
 void futex_wake(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
-
-/// Sends or receives exactly so many bytes. False if that does not come about, or is no longer wanted.
-template <class Move>
-bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
-  for (std::size_t done = 0; done < bytes;) {
-    pollfd file{socket, event, 0};
-    if (!patience.lasts()) return false;
-    if (::poll(&file, 1, 20) <= 0) continue;
-    const ssize_t moved = move(done, bytes - done);
-    if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
-    if (moved <= 0) return false;
-    done += static_cast<std::size_t>(moved);
-  }
-  return true;
-}
-
-bool write_exactly(int socket, const void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLOUT, bytes, patience, [&](std::size_t at, std::size_t length) {
-    return ::send(socket, static_cast<const char*>(data) + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-  });
-}
-
-bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLIN, bytes, patience, [&](std::size_t at, std::size_t length) {
-    return ::recv(socket, static_cast<char*>(data) + at, length, MSG_DONTWAIT);
-  });
 }
 
 void relax() {
@@ -128,22 +64,11 @@ struct ShmTransport::State {
     bool has_ticket = false;
   };
 
-  struct Peer {
-    std::int32_t worker = 0;
-    int socket = -1;
-    Mapping front;                    ///< of its inbox
-    Mapping out_lines, out_payloads;  ///< our ring there
-    Mapping in_lines, in_payloads;    ///< its ring here
-    std::optional<RingWriter> out;
-    std::optional<RingReader> in;
-    Bell* bell = nullptr;
+  struct Peer : InboxPeer {
+    using InboxPeer::InboxPeer;
     bool has_news = false;  ///< has got messages,
     bool has_room = false;  ///< or room, that it was not yet woken for
     std::deque<Outgoing> queue;
-
-    ~Peer() {
-      if (socket >= 0) ::close(socket);
-    }
   };
 
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
@@ -151,8 +76,7 @@ struct ShmTransport::State {
   std::vector<pollfd> sockets;  ///< by place in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
-  std::size_t worker = 0;
-  Mapping front;  ///< of our own inbox
+  std::optional<Inbox> inbox;
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::string failure;
@@ -170,77 +94,6 @@ struct ShmTransport::State {
 
   void fail(const Peer& peer, const std::string& what) {
     if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
-  }
-
-  // --- setting up ---
-
-  Expected<void> exchange_inboxes(Patience& patience) {
-    const Layout layout{peers.size()};
-    auto memory = SharedMemory::create(layout.all());
-    if (!memory) return tl::make_unexpected(memory.error());
-    auto own = memory->map(0, layout.front());
-    if (!own) return tl::make_unexpected(own.error());
-    front = std::move(*own);
-    Offer offer;
-    offer.process = ::getpid();
-    offer.number = memory->number();
-    const auto gone = [&patience](const Peer& peer) {
-      if (patience.stopped) return tl::make_unexpected(*patience.stopped);
-      return tl::make_unexpected(Error::run(fmt::format("worker {} does not exchange shared memory", peer.worker)));
-    };
-    for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &offer, sizeof offer, patience)) return gone(*peer);
-    }
-    Expected<void> reached;
-    for (Peer* const peer : others) {
-      Offer theirs;
-      if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer);
-      if (auto mapped = map(*peer, *memory, theirs, layout); !mapped && reached) {
-        reached = tl::make_unexpected(
-            Error::run(fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
-                                   mapped.error().message())));
-      }
-    }
-    // Nobody goes on before all have reached all: until then the inboxes have to stay open.
-    const char word = reached ? 'y' : 'n';
-    for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer);
-    }
-    for (Peer* const peer : others) {
-      char theirs = 0;
-      if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer);
-      if (theirs != 'y' && reached)
-        reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
-      // Its writer is there now.
-      peer->in.emplace(RingMemory{Layout::counts(front, static_cast<std::size_t>(peer->worker)), peer->in_lines.begin(),
-                                  peer->in_payloads.begin(), layout.line_bytes(), kPayloadBytes});
-    }
-    return reached;
-  }
-
-  Expected<void> map(Peer& peer, const SharedMemory& own, const Offer& offer, const Layout& layout) {
-    if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
-      return tl::make_unexpected(Error::run("it sent something else"));
-    auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
-    if (!memory) return tl::make_unexpected(memory.error());
-    const auto other = static_cast<std::size_t>(peer.worker);
-    auto its_front = memory->map(0, layout.front());
-    auto out_lines = memory->map_twice(layout.lines(worker), layout.line_bytes(), Touch::kNow);
-    auto in_lines = own.map_twice(layout.lines(other), layout.line_bytes(), Touch::kNow);
-    auto out_payloads = memory->map_twice(layout.payloads(worker), kPayloadBytes);
-    auto in_payloads = own.map_twice(layout.payloads(other), kPayloadBytes);
-    for (const auto* mapping : {&its_front, &out_lines, &in_lines, &out_payloads, &in_payloads}) {
-      if (!*mapping) return tl::make_unexpected(mapping->error());
-    }
-    peer.front = std::move(*its_front);
-    peer.out_lines = std::move(*out_lines);
-    peer.in_lines = std::move(*in_lines);
-    peer.out_payloads = std::move(*out_payloads);
-    peer.in_payloads = std::move(*in_payloads);
-    peer.bell = &Layout::bell(peer.front);
-    peer.out.emplace(RingMemory{Layout::counts(peer.front, worker), peer.out_lines.begin(), peer.out_payloads.begin(),
-                                layout.line_bytes(), kPayloadBytes});
-    return {};
   }
 
   // --- moving ---
@@ -347,7 +200,7 @@ struct ShmTransport::State {
   // --- waiting ---
 
   void sleep(Clock::time_point until) {
-    Bell& bell = Layout::bell(front);
+    Bell& bell = inbox->bell();
     const std::uint32_t rung = bell.rung.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);
@@ -384,19 +237,19 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
   auto state = std::make_unique<State>();
   state->worker_of = std::move(worker_of);
   state->options = options;
-  state->worker = static_cast<std::size_t>(worker);
   state->peers.resize(sockets.size());
   state->crowded = sockets.size() > static_cast<std::size_t>(cores());
   for (std::size_t w = 0; w < sockets.size(); ++w) {
     if (sockets[w] < 0) continue;
-    auto peer = std::make_unique<State::Peer>();
-    peer->worker = static_cast<std::int32_t>(w);
-    peer->socket = sockets[w];
+    auto peer = std::make_unique<State::Peer>(static_cast<std::int32_t>(w), sockets[w]);
     state->others.push_back(peer.get());
     state->sockets.push_back({sockets[w], POLLIN, 0});
     state->peers[w] = std::move(peer);
   }
-  if (auto exchanged = state->exchange_inboxes(patience); !exchanged) return tl::make_unexpected(exchanged.error());
+  auto inbox = Inbox::exchange(sockets.size(), static_cast<std::size_t>(worker),
+                               {state->others.begin(), state->others.end()}, patience);
+  if (!inbox) return tl::make_unexpected(inbox.error());
+  state->inbox.emplace(std::move(*inbox));
   return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(state)));
 }
 
