@@ -119,12 +119,14 @@ Expected<void> PerfLoop::iterate(std::int32_t times, const std::function<bool()>
   return {};
 }
 
+/// While the first messages of the iteration are under way, the one before is closed and the one after it opened.
 Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   const CollectiveTag tag{iteration_, 0};
-  open(++iteration_);
   ranks_left_ = ranks_.size();
   for (const Rank rank : ranks_) collectives_->start(tag, rank);
   if (auto polled = collectives_->poll(); !polled) return polled;
+  if (iteration_ > 0) collectives_->close({iteration_ - 1, 0});
+  open(++iteration_);
   // The clock is read only where nothing moves: short messages take no longer than a few readings of it.
   Clock::time_point moved{};
   for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {
@@ -144,7 +146,6 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
           fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), collectives_->where_it_stands()));
     if (!idle()) return failed("the run was stopped");
   }
-  collectives_->close(tag);
   if (iteration_ % 64 == 0 && !idle()) return failed("the run was stopped");
   return {};
 }

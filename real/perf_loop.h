@@ -21,7 +21,7 @@ namespace tutti::real {
 /// element; those between reduce what the one before left (as nccl-tests and the OSU benchmarks do).
 ///
 /// An all-reduce ends nowhere before it has begun everywhere, so a peer is at most one iteration ahead: the next one is
-/// open for its messages before the one at hand starts. And that makes an iteration a barrier: there is always one that is
+/// open for its messages before any are taken from the transport for the one at hand. And that makes an iteration a barrier: there is always one that is
 /// not timed between the first comparison, which takes some peers longer than others, and those that are.
 class PerfLoop : private InterpreterListener {
  public:

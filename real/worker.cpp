@@ -3,86 +3,48 @@
 #include <algorithm>
 #include <new>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan_digest.h"
-#include "real/backend.h"
-#include "real/crew.h"
+#include "real/coordinator_line.h"
 #include "real/ground.h"
-#include "real/heartbeat.h"
 #include "real/machine.h"
-#include "real/nccl/api.h"
 #include "real/perf_loop.h"
 #include "real/proto/run.pb.h"
-#include "real/protocol.h"
 #include "real/step_message.h"
-#include "real/transport/shm.h"
-#include "real/transport/tcp.h"
 #include "real/worker_run.h"
+#include "real/worker_setup.h"
 
 namespace tutti::real {
 
 using core::Error;
 using core::Expected;
 using proto::Control;
-using Clock = ControlChannel::Clock;
+using Clock = CoordinatorLine::Clock;
 
 namespace {
-
-std::int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
   return std::chrono::milliseconds(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
 }
 
-Expected<core::Scenario> read_plan(const proto::Assignment& assignment) {
-  std::vector<core::Library::File> files;
-  for (const proto::LibraryFile& f : assignment.file())
-    files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
-  auto scenario = core::read_scenario(assignment.scenario_text(), assignment.scenario_file(), core::Library(files));
-  if (!scenario) return scenario;
-  const std::uint64_t digest = core::plan_digest(*scenario);
-  if (digest != assignment.plan_digest()) {
-    return tl::make_unexpected(Error::run(fmt::format(
-        "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
-        "the same program for both",
-        digest, protocol(), assignment.plan_digest(), protocol())));
-  }
-  scenario->run.steps = assignment.steps();
-  scenario->run.seed = assignment.seed();
-  return scenario;
-}
-
+/// A worker's way through one run, step by step.
 class Worker {
  public:
   Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
-      : join_(join),
-        found_(std::move(found.appointment)),
-        run_id_(found.run),
-        channel_(std::move(found.socket), ControlChannel::kLongestToWorker),
-        listener_(std::move(listener)) {}
+      : join_(join), line_(std::move(found.socket), join), found_(std::move(found)), listener_(std::move(listener)) {}
 
   WorkerEnd work() {
     Expected<void> done = steps_in_memory();
-    bool told = coordinator_said_so_;
-    if (!done && !told) {
-      const std::string text =
-          fmt::format("{} ({})", done.error().message(), heartbeat_ ? heartbeat_->doing() : "joining");
-      told = tell(text);
-      // Also if it takes nothing any more: what it said before may still be unread.
-      done = tl::make_unexpected(interrupted() ? verdict(text) : Error::run(text));
-    }
-    return {std::move(done), (told || coordinator_said_so_) && !coordinator_gone_};
+    return line_.end(std::move(done), wrong_result_);
   }
 
   /// Once work() is done: the coordinator expects this worker for another run.
   [[nodiscard]] bool wanted_again() const { return wanted_again_; }
-  [[nodiscard]] const Appointment& appointment() const { return found_; }
+  [[nodiscard]] const Appointment& appointment() const { return found_.appointment; }
   [[nodiscard]] std::int32_t number() const { return worker_; }
 
  private:
@@ -96,43 +58,23 @@ class Worker {
     }
   }
 
-  bool tell(const std::string& text) {
-    Control message;
-    message.mutable_failure()->set_text(text);
-    message.mutable_failure()->set_wrong_result(wrong_result_);
-    return channel_.send(message).has_value();
-  }
-
-  /// What the coordinator, who hears of all, makes of an error. Until then the connections to the others stay open, so
-  /// that they hear of the cause from there too, and not of consequences from here.
-  Error verdict(const std::string& text) {
-    const auto until = Clock::now() + std::chrono::seconds(3);
-    while (Clock::now() < until) {
-      auto message = channel_.receive(until);
-      coordinator_gone_ = !message;
-      // It says why before it goes. Peers may have noticed earlier that it had not, and be gone for that.
-      if (!message && blamed_worker(text))
-        return Error::run(fmt::format("the coordinator is gone ({})", heartbeat_ ? heartbeat_->doing() : "joining"));
-      if (!message || !*message) break;
-      if ((*message)->has_finish()) return Error::run("the run was stopped");
-      if ((*message)->has_failure()) return understood(std::move(*message)).error();
-    }
-    return Error::run(text);
-  }
-
   Expected<void> all_steps() {
     auto assignment = join();
     if (!assignment) return tl::make_unexpected(assignment.error());
     const proto::Assignment& order = **assignment;
     patience_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
-    heartbeat_.emplace(channel_, heartbeat_interval(order.timeout_seconds()));
+    worker_ = order.worker();
+    line_.begin_heartbeat(heartbeat_interval(order.timeout_seconds()));
     now_doing("reading the plan");
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     now_doing("connecting to the other workers");
-    if (auto met = meet(order); !met) return met;
+    auto sockets = meet_others(order, found_, listener_, line_);
+    if (!sockets) return tl::make_unexpected(sockets.error());
     now_doing("making its buffers");
-    if (auto opened = open_transport(order); !opened) return opened;
+    auto opened = open_transport(order, **scenario_, std::move(*sockets), line_);
+    if (!opened) return tl::make_unexpected(opened.error());
+    transport_ = std::move(*opened);
     if (order.has_loop()) return loop(order);
     if (auto made = make_run(order); !made) return made;
     const std::int32_t batch = std::max(order.batch(), 1);
@@ -153,9 +95,7 @@ class Worker {
     return {};
   }
 
-  void now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
-
-  // --- joining ---
+  void now_doing(std::string what) { line_.now_doing(std::move(what)); }
 
   Expected<std::unique_ptr<proto::Assignment>> join() {
     Control message;
@@ -166,62 +106,12 @@ class Worker {
     hello.set_ranks(join_.ranks);
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
     hello.set_host_name(host_name());
-    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
     // The others may take their time; the coordinator tells now and then that it is still there.
-    auto assigned = next(std::chrono::seconds(60), {});
+    auto assigned = line_.next(std::chrono::seconds(60), {});
     if (!assigned) return tl::make_unexpected(assigned.error());
     if (!(*assigned)->has_assignment()) return tl::make_unexpected(not_due("an assignment"));
     return std::unique_ptr<proto::Assignment>((*assigned)->release_assignment());
-  }
-
-  static int streams_of(const proto::Assignment& order) { return std::clamp(order.streams(), 1, kMostStreams); }
-
-  Expected<void> meet(const proto::Assignment& order) {
-    worker_ = order.worker();
-    PeerMeeting meeting;
-    meeting.secret = found_.secret;
-    meeting.run = run_id_;
-    meeting.worker = worker_;
-    meeting.until = Clock::now() + patience_;
-    meeting.streams = streams_of(order);
-    meeting.coordinator = channel_.file();
-    // Who has joined over loopback is on the coordinator's machine; others find it there.
-    const bool near = is_loopback(their_host(channel_.file())).value_or(false);
-    for (const proto::Address& peer : order.peer()) {
-      Address address{peer.host(), peer.port()};
-      if (!near && is_loopback(address.host).value_or(false)) address.host = found_.coordinator.host;
-      meeting.peers.push_back(std::move(address));
-    }
-    auto sockets = meet_peers(meeting, listener_, [this] { return look_at_coordinator(); });
-    if (!sockets) return tl::make_unexpected(sockets.error());
-    sockets_ = std::move(*sockets);
-    return {};
-  }
-
-  Expected<void> open_transport(const proto::Assignment& order) {
-    std::vector<std::int32_t> worker_of;
-    const core::Collective& first = (**scenario_).plan.packs.front().collective;
-    for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
-    const WaitOptions options{
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
-    if (order.transport() != "shm") {
-      transport_ =
-          std::make_unique<TcpTransport>(std::move(sockets_), std::move(worker_of), options, streams_of(order));
-      return {};
-    }
-    auto opened = ShmTransport::open(std::move(sockets_), worker_, std::move(worker_of), options,
-                                     {Clock::now() + patience_, [this] { return look_at_coordinator(); }});
-    if (!opened) return tl::make_unexpected(opened.error());
-    transport_ = std::move(*opened);
-    return {};
-  }
-
-  [[nodiscard]] static WorkerOptions options_of(const proto::Assignment& order) {
-    WorkerOptions options;
-    options.verify = order.verify();
-    options.log = {order.record_packs(), order.record_steps(), order.most_spans()};
-    options.timeout = std::chrono::duration<double>(order.timeout_seconds());
-    return options;
   }
 
   Expected<void> make_run(const proto::Assignment& order) {
@@ -233,7 +123,7 @@ class Worker {
     auto devices = make_devices(*backend, scenario);
     if (!devices) return tl::make_unexpected(devices.error());
     ground_.emplace(scenario, order.time_scale(), *transport_, std::move(*devices));
-    const auto collectives = collectives_for(*backend, ground_->transport(), ground_->devices());
+    const auto collectives = collectives_for(*backend, scenario, ground_->transport(), ground_->devices(), line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = ground_->scale();
     // Whoever waits here may wait for what takes long there only because it is slowed down.
@@ -248,56 +138,13 @@ class Worker {
     return {};
   }
 
-  [[nodiscard]] Expected<BackendOptions> backend_of(const proto::Assignment& order) const {
-    BackendOptions options;
-    const auto backend = parse_backend(order.backend());
-    if (!backend)
-      return tl::make_unexpected(Error::run(fmt::format("the coordinator wants backend {}", order.backend())));
-    options.backend = *backend;
-    options.worker = worker_;
-    options.workers_before = order.workers_before();
-    options.workers_here = order.workers_here();
-    options.spin = std::chrono::nanoseconds(order.spin_ns());
-    options.timeout = std::chrono::duration<double>(order.timeout_seconds());
-    options.follow_channels = order.record_steps();
-    return options;
-  }
-
-  Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, Transport& transport, Devices& devices) {
-    const core::Scenario& scenario = **scenario_;
-    const auto id = nccl_id(backend.backend, scenario);
-    if (!id) return tl::make_unexpected(id.error());
-    auto made = make_collectives(backend, scenario, transport, devices, *id, [this] { return still_wanted(); });
-    if (!made) return tl::make_unexpected(stop_reason_.value_or(made.error()));
-    return made;
-  }
-
-  /// The name of the communicator of all ranks, by way of the coordinator; empty if there is none.
-  Expected<std::string> nccl_id(Backend backend, const core::Scenario& scenario) {
-    if (!needs_nccl_id(backend, scenario)) return std::string();
-    std::string own;
-    if (worker_ == 0) {
-      auto made = make_nccl_id();
-      if (!made) return made;
-      own = std::move(*made);
-    }
-    Control message;
-    message.set_nccl_id(own);
-    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
-    auto told = next(patience_ + std::chrono::seconds(2), {});
-    if (!told) return tl::make_unexpected(told.error());
-    if (!(*told)->has_nccl_id()) return tl::make_unexpected(not_due("NCCL's name for the run"));
-    if ((*told)->nccl_id().size() != kTuttiNcclIdBytes) return tl::make_unexpected(not_due("NCCL's name for the run"));
-    return (*told)->nccl_id();
-  }
-
   /// A benchmark: one step that holds all iterations.
   Expected<void> loop(const proto::Assignment& order) {
     const auto backend = backend_of(order);
     if (!backend) return tl::make_unexpected(backend.error());
     const auto devices = make_devices(*backend, **scenario_);
     if (!devices) return tl::make_unexpected(devices.error());
-    const auto collectives = collectives_for(*backend, *transport_, **devices);
+    const auto collectives = collectives_for(*backend, **scenario_, *transport_, **devices, line_);
     if (!collectives) return tl::make_unexpected(collectives.error());
     PerfLoop loop(**scenario_, worker_, *transport_, **devices, options_of(order),
                   {order.loop().iterations(), order.loop().warm_up()}, *collectives);
@@ -308,14 +155,14 @@ class Worker {
     if (!go) return tl::make_unexpected(go.error());
     if (!*go) return {};
     now_doing("repeating its collective");
-    auto result = loop.run([this] { return still_wanted(); });
+    auto result = loop.run([this] { return line_.still_wanted(); });
     wrong_result_ = loop.wrong_result();
-    if (!result) return tl::make_unexpected(stop_reason_.value_or(result.error()));
+    if (!result) return tl::make_unexpected(line_.stopped_or(result.error()));
     if (auto flushed = loop.flush(); !flushed) return flushed;
     Control message;
     write_step(
         *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
-    if (!channel_.send(message)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
     auto more = wait_for_go(serve);
     if (!more) return tl::make_unexpected(more.error());
     return {};
@@ -327,9 +174,9 @@ class Worker {
     now_doing("in " + steps_);
     // Long lists of spans would keep what is running waiting; where it is emulated, that does no harm.
     const bool at_once = ground_->emulates() || !records_steps_;
-    auto ran = run_->run(begin_, [&] { return (!at_once || tell_of_steps()) && still_wanted(); });
+    auto ran = run_->run(begin_, [&] { return (!at_once || tell_of_steps()) && line_.still_wanted(); });
     const bool told = tell_of_steps();
-    if (!ran) return tl::make_unexpected(stop_reason_.value_or(ran.error()));
+    if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
     if (!told) return tl::make_unexpected(Error::run("the coordinator is gone"));
     if (auto flushed = run_->flush(); !flushed) return flushed;
     now_doing("comparing the results of " + steps_);
@@ -348,7 +195,7 @@ class Worker {
       message.mutable_step()->set_messages(punctuality.messages);
       message.mutable_step()->set_late_messages(punctuality.late);
       message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
-      if (!channel_.send(message)) return false;
+      if (!line_.send(message)) return false;
     }
     return true;
   }
@@ -362,10 +209,10 @@ class Worker {
     for (const std::string& note : notes_()) {
       if (noted_.insert(note).second) ready.mutable_ready()->add_note(note);
     }
-    if (!channel_.send(ready)) return tl::make_unexpected(Error::run("the coordinator is gone"));
+    if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
-    auto message = next(patience_ + std::chrono::seconds(2), serve);
+    auto message = line_.next(patience_ + std::chrono::seconds(2), serve);
     if (!message) return tl::make_unexpected(message.error());
     if ((*message)->has_finish()) {
       wanted_again_ = (*message)->finish().come_again();
@@ -377,109 +224,23 @@ class Worker {
     return true;
   }
 
-  // --- what the coordinator says ---
-
-  /// The next message that asks for something. Pings are answered; `meanwhile` is called when there is nothing to read.
-  /// ERRORS: the coordinator is gone, says nothing for `silence`, or says that the run has failed; interrupted.
-  Expected<std::unique_ptr<Control>> next(Clock::duration silence, const std::function<void()>& meanwhile) {
-    Clock::time_point until = Clock::now() + silence;
-    // A coordinator that compares clocks wants its answers at once.
-    Clock::time_point listens_until;
-    while (true) {
-      if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
-      const bool listens = Clock::now() < listens_until;
-      auto message = channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
-      if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
-      if (*message) {
-        until = Clock::now() + silence;
-        if (!(*message)->has_ping()) return understood(std::move(*message));
-        answer((*message)->ping());
-        listens_until = Clock::now() + std::chrono::milliseconds(5);
-        continue;
-      }
-      if (Clock::now() > until) {
-        return tl::make_unexpected(Error::run(fmt::format("the coordinator has said nothing for {:.3g} s",
-                                                          std::chrono::duration<double>(silence).count())));
-      }
-      if (meanwhile) meanwhile();
-    }
-  }
-
-  void answer(const proto::Ping& ping) {
-    const std::int64_t received = join_.clock.shows(now_ns());
-    Control message;
-    proto::Pong& pong = *message.mutable_pong();
-    pong.set_sent_ns(ping.sent_ns());
-    pong.set_received_ns(received);
-    pong.set_answered_ns(join_.clock.shows(now_ns()));
-    static_cast<void>(channel_.send(message));
-  }
-
-  Expected<std::unique_ptr<Control>> understood(std::unique_ptr<Control> message) {
-    if (!message->has_failure()) return message;
-    coordinator_said_so_ = true;
-    const std::string& text = message->failure().text();
-    if (message->failure().request()) return tl::make_unexpected(Error::request(text));
-    return tl::make_unexpected(Error::run("the run has failed: " + text));
-  }
-
-  /// Without waiting: is the run still on?
-  Expected<void> look_at_coordinator() {
-    if (auto told = interrupted(); !told) return told;
-    auto message = channel_.receive({});
-    if (!message) return tl::make_unexpected(Error::run("the coordinator " + message.error().message()));
-    if (!*message) return {};
-    if ((*message)->has_ping()) return answer((*message)->ping()), Expected<void>();
-    auto said = understood(std::move(*message));
-    if (!said) return tl::make_unexpected(said.error());
-    if ((*said)->has_finish()) {
-      coordinator_said_so_ = true;
-      return tl::make_unexpected(Error::run("the run was stopped"));
-    }
-    return tl::make_unexpected(not_due("nothing"));
-  }
-
-  bool still_wanted() {
-    if (Clock::now() - looked_ < std::chrono::milliseconds(10)) return true;
-    looked_ = Clock::now();
-    const auto said = look_at_coordinator();
-    if (!said) stop_reason_ = said.error();
-    return said.has_value();
-  }
-
-  [[nodiscard]] Expected<void> interrupted() const {
-    if (!join_.interrupted || !join_.interrupted->load(std::memory_order_relaxed)) return {};
-    return tl::make_unexpected(Error::run("interrupted"));
-  }
-
-  static Error not_due(const std::string& what) {
-    return Error::run("the coordinator sent something else where " + what + " was due");
-  }
-
   const WorkerJoin& join_;
-  Appointment found_;
-  RunId run_id_;
-  ControlChannel channel_;
+  CoordinatorLine line_;
+  CoordinatorFound found_;
   Listener listener_;
   std::int32_t worker_ = 0;
   Clock::duration patience_{};
-  std::optional<Heartbeat> heartbeat_;
   std::optional<Expected<core::Scenario>> scenario_;
-  std::vector<int> sockets_;
   std::unique_ptr<Transport> transport_;
   std::optional<Ground> ground_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;
-  std::string steps_;  ///< of the batch at hand, in words
-  std::optional<Error> stop_reason_;
+  std::string steps_;        ///< of the batch at hand, in words
   Clock::time_point begin_;  ///< of the step at hand
-  Clock::time_point looked_;
   bool wrong_result_ = false;
   bool wanted_again_ = false;
   std::function<std::vector<std::string>()> notes_;  ///< of what carries out the collectives
   std::set<std::string> noted_;                      ///< what the coordinator has been told of them
-  bool coordinator_said_so_ = false;
-  bool coordinator_gone_ = false;
 };
 
 /// Where a worker listens for its peers: as it was told, or at the address by which it reaches the coordinator.

@@ -18,7 +18,7 @@ using Clock = Transport::Clock;
 
 namespace {
 
-/// Lanes of so many steps are written down once; 9 KiB each at most.
+/// Lanes of so many steps are written down once; 10 KiB each at most.
 constexpr std::int64_t kFewSteps = 64;
 
 }  // namespace
@@ -38,8 +38,8 @@ void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Op
                        const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
   TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag), "step {} pack {}: {} ranks, {} buffers",
               tag.step, tag.pack, ranks.size(), data.size());
-  if (!reopen(tag, collective, ranks)) instances_[tag] = fresh(collective, ranks);
-  Instance& instance = *instances_.at(tag);
+  Instance* const again = reopen(tag, collective, ranks);
+  Instance& instance = again ? *again : *(instances_[tag] = fresh(collective, ranks));
   instance.tag = tag;
   instance.operation = operation;
   for (std::size_t i = 0; i < ranks.size(); ++i) instance.ranks[i].data = data[i];
@@ -50,53 +50,73 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
   auto instance = std::make_unique<Instance>();
   instance->collective = &collective;
   instance->schedule = collective.schedule.get();
+  instance->ranks_in_all = instance->schedule->ranks();
   instance->item = core::size_of(collective.type).count();
-  instance->places.assign(static_cast<std::size_t>(instance->schedule->ranks()), -1);
+  instance->bytes = collective.bytes().count();
+  instance->places.assign(static_cast<std::size_t>(instance->ranks_in_all), -1);
   instance->ranks.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Rank rank = ranks[i];
     instance->places[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(i);
-    Instance::Local& local = instance->ranks[i];
+    Local& local = instance->ranks[i];
     local.rank = rank;
     local.scratch = devices_.take(rank, instance->schedule->scratch(rank) * instance->item, false);
     local.lanes.resize(static_cast<std::size_t>(instance->schedule->lanes(rank)));
-    for (std::size_t l = 0; l < local.lanes.size(); ++l) {
-      Lane& lane = local.lanes[l];
-      lane.instance = instance.get();
-      lane.rank = rank;
-      lane.number = static_cast<core::Lane>(l);
-      lane.steps = instance->schedule->steps(rank, lane.number);
-      lane.host_reaches = devices_.host_reaches(rank);
-      for (std::int64_t s = 0; lane.steps <= kFewSteps && s < lane.steps; ++s)
-        lane.known.push_back(instance->schedule->step(rank, lane.number, s));
-      for (std::int64_t s = 0; s < lane.steps; ++s) {
-        const StepKind kind = instance->schedule->step(rank, lane.number, s).kind;
-        TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", rank, lane.number);
-        if (!core::receives(kind)) continue;
-        lane.receives_any = kind == StepKind::kReceiveAny;
-        break;
-      }
-    }
+    for (std::size_t l = 0; l < local.lanes.size(); ++l)
+      make_lane(*instance, local, static_cast<core::Lane>(l), devices_.host_reaches(rank));
   }
   return instance;
 }
 
-/// Opens a closed one of the same kind again. False if there is none.
-bool Interpreter::reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<Rank>& ranks) {
+void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number, bool host_reaches) {
+  Lane& lane = local.lanes[static_cast<std::size_t>(number)];
+  lane.instance = &instance;
+  lane.local = &local;
+  lane.rank = local.rank;
+  lane.number = number;
+  lane.steps = instance.schedule->steps(lane.rank, number);
+  lane.credits = instance.schedule->credits(lane.rank, number);
+  lane.host_reaches = host_reaches;
+  for (std::int64_t s = 0; lane.steps <= kFewSteps && s < lane.steps; ++s) lane.known.push_back(known_step(lane, s));
+  for (std::int64_t s = 0; s < lane.steps; ++s) {
+    const StepKind kind = instance.schedule->step(lane.rank, number, s).kind;
+    TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch adds here", lane.rank, number);
+    if (!core::receives(kind)) continue;
+    lane.receives_any = kind == StepKind::kReceiveAny;
+    break;
+  }
+}
+
+Interpreter::Known Interpreter::known_step(const Lane& lane, std::int64_t index) {
+  const core::Schedule& schedule = *lane.instance->schedule;
+  Known known{schedule.step(lane.rank, lane.number, index)};
+  const Step& step = known.step;
+  if (core::receives(step.kind) && step.kind != StepKind::kReceiveAny)
+    known.from = step.from.rank(lane.rank, lane.instance->ranks_in_all);
+  if (core::sends(step.kind) && step.kind != StepKind::kMulticast) {
+    known.to = step.to.rank(lane.rank, lane.instance->ranks_in_all);
+    known.credits = schedule.credits(known.to, step.to.lane);
+  }
+  return known;
+}
+
+/// Opens a closed one of the same kind again. Null if there is none.
+Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collective& collective,
+                                           const std::vector<Rank>& ranks) {
   const auto same = [&](const Instances::node_type& node) {
     const Instance& instance = *node.mapped();
     return instance.collective == &collective && instance.schedule == collective.schedule.get() &&
            std::equal(ranks.begin(), ranks.end(), instance.ranks.begin(), instance.ranks.end(),
-                      [](Rank rank, const Instance::Local& local) { return rank == local.rank; });
+                      [](Rank rank, const Local& local) { return rank == local.rank; });
   };
   const auto found = std::find_if(spares_.begin(), spares_.end(), same);
-  if (found == spares_.end()) return false;
+  if (found == spares_.end()) return nullptr;
   std::swap(*found, spares_.back());
   Instance* const instance = spares_.back().mapped().get();
   spares_.back().key() = tag;
-  instances_.insert(std::move(spares_.back()));
+  instances_.insert(instances_.end(), std::move(spares_.back()));  // mostly the last in order
   spares_.pop_back();
-  for (Instance::Local& local : instance->ranks) {
+  for (Local& local : instance->ranks) {
     local.started = false;
     for (Lane& lane : local.lanes) {
       lane.state = Lane::State::kNotStarted;
@@ -104,6 +124,7 @@ bool Interpreter::reopen(CollectiveTag tag, const core::Collective& collective, 
       lane.begun = false;
       lane.any.clear();
       for (const std::unique_ptr<Connection>& connection : lane.connections) {
+        connection->channel.collective = tag;
         connection->messages.clear();
         connection->begun = 0;
       }
@@ -111,16 +132,16 @@ bool Interpreter::reopen(CollectiveTag tag, const core::Collective& collective, 
   }
   instance->slots_used.clear();
   instance->waiting_for_slot.clear();
-  return true;
+  return instance;
 }
 
 void Interpreter::start(CollectiveTag tag, Rank rank) {
   Instance& instance = *find(tag);
-  Instance::Local& local = instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
+  Local& local = instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(rank)])];
   local.started = true;
   local.lanes_left = static_cast<std::int32_t>(local.lanes.size());
-  const Clock::time_point now = transport_.now();
   if (local.lanes.empty()) return listener_.rank_done(tag, rank);
+  const Clock::time_point now = watch_steps_ ? transport_.now() : Clock::time_point();
   for (Lane& lane : local.lanes) {
     lane.began = lane.waited = now;
     make_ready(lane);
@@ -147,17 +168,13 @@ Interpreter::Lane& Interpreter::lane_of(Instance& instance, Rank rank, core::Lan
 }
 
 std::byte* Interpreter::at(const Lane& lane, const Range& range) const {
-  const Instance& instance = *lane.instance;
-  const Instance::Local& local =
-      instance.ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(lane.rank)])];
-  std::byte* const base = range.buffer == Buffer::kData ? local.data : local.scratch.get();
+  std::byte* const base = range.buffer == Buffer::kData ? lane.local->data : lane.local->scratch.get();
   return base + range.offset * lane.instance->item;
 }
 
 /// The connection that the step at hand sends on.
 Channel Interpreter::outgoing(const Lane& lane) const {
-  const core::Peer& to = lane.step.to;
-  return {lane.instance->tag, lane.rank, lane.number, to.rank(lane.rank, lane.instance->schedule->ranks()), to.lane};
+  return {lane.instance->tag, lane.rank, lane.number, lane.now->to, lane.now->step.to.lane};
 }
 
 /// Work of the step at hand: where and with what kind of numbers. What to do is the caller's to say.
@@ -173,9 +190,10 @@ Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
 
 /// Where the step at hand receives to.
 std::byte* Interpreter::target_of(const Lane& lane) const {
-  Range target = lane.step.target;
-  if (lane.step.kind == StepKind::kReceiveAny)
-    target.offset += lane.step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
+  const Step& step = lane.now->step;
+  Range target = step.target;
+  if (step.kind == StepKind::kReceiveAny)
+    target.offset += step.stride * lane.instance->schedule->arrival_slot(lane.rank, lane.number, lane.peer);
   return at(lane, target);
 }
 
@@ -218,13 +236,13 @@ void Interpreter::run(Lane& lane) {
 
 /// Begins the step at hand, or goes on with it after a wait. False if the lane has to wait.
 bool Interpreter::begin(Lane& lane) {
-  Instance& instance = *lane.instance;
   if (!lane.begun) {
-    lane.step = lane.known.empty() ? instance.schedule->step(lane.rank, lane.number, lane.next)
-                                   : lane.known[static_cast<std::size_t>(lane.next)];
-    if (lane.step.wait.lane >= 0) {
-      Lane& other = lane_of(instance, lane.rank, lane.step.wait.lane);
-      if (other.done < lane.step.wait.count) {
+    if (lane.known.empty()) lane.asked = known_step(lane, lane.next);
+    lane.now = lane.known.empty() ? &lane.asked : &lane.known[static_cast<std::size_t>(lane.next)];
+    const core::Wait& wait = lane.now->step.wait;
+    if (wait.lane >= 0) {
+      Lane& other = lane.local->lanes[static_cast<std::size_t>(wait.lane)];
+      if (other.done < wait.count) {
         lane.state = Lane::State::kOnLane;
         other.waiting.push_back(&lane);
         return false;
@@ -240,12 +258,11 @@ bool Interpreter::begin(Lane& lane) {
     lane.in = nullptr;
     lane.peer = lane.peer_lane = -1;
   }
-  const Step& step = lane.step;
-  const std::int64_t item = instance.item;
+  const Step& step = lane.now->step;
   if (core::receives(step.kind)) return take_message(lane);
   if (step.kind == StepKind::kSend) {
-    if (!acquire_slot(lane, outgoing(lane))) return false;
-    send_whole(lane, at(lane, step.source), step.source.count * item);
+    if (!acquire_slot(lane)) return false;
+    send_whole(lane, at(lane, step.source), step.source.count * lane.instance->item);
     return lane.state == Lane::State::kReady;
   }
   if (step.kind == StepKind::kMulticast) {
@@ -257,7 +274,7 @@ bool Interpreter::begin(Lane& lane) {
 
 /// Reductions, copies and scaling inside the rank. False if the device needs time for it.
 bool Interpreter::work(Lane& lane) {
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   if (step.kind == StepKind::kNop) {
     pass(lane);
     return true;
@@ -303,8 +320,8 @@ void Interpreter::worked(Ticket ticket) {
       return;
     case PendingWork::What::kPieceOut: {
       const std::byte* const bytes = done.room.get();
-      const Ticket way = ticket_for(lane);
-      sends_[way - 1].bounce = std::move(done.room);
+      const Ticket way = next_ticket();
+      take_ticket(lane, std::move(done.room));
       if (transport_.send(done.piece, bytes, way)) sent(way);
     }
   }
@@ -313,7 +330,7 @@ void Interpreter::worked(Ticket ticket) {
 /// The step at hand has done all but, maybe, wait for what it sends to leave. The lane goes on.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
-    listener_.step_done({lane.instance->tag, lane.rank, lane.number, lane.next, lane.step, lane.began, lane.waited,
+    listener_.step_done({lane.instance->tag, lane.rank, lane.number, lane.next, lane.now->step, lane.began, lane.waited,
                          transport_.now(), lane.peer, lane.peer_lane});
   }
   ++lane.next;
@@ -324,7 +341,7 @@ void Interpreter::pass(Lane& lane) {
     lane.done = lane.next;
     return count_complete(lane);
   }
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   Departing departing{std::exchange(lane.unsent, 0), {}, {}};
   if (step.kind == StepKind::kReceiveReduceSend) {
     departing.kept = std::move(lane.kept);
@@ -338,22 +355,24 @@ void Interpreter::pass(Lane& lane) {
 /// More steps are complete: lanes that waited for just that go on.
 void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
-  std::vector<Lane*> waiting = std::exchange(lane.waiting, {});
-  std::sort(waiting.begin(), waiting.end(), [](const Lane* a, const Lane* b) { return a->number < b->number; });
-  for (Lane* waiter : waiting) {
-    if (lane.done >= waiter->step.wait.count) {
-      waiter->waited = transport_.now();
-      make_ready(*waiter);
-    } else {
-      lane.waiting.push_back(waiter);
+  std::sort(lane.waiting.begin(), lane.waiting.end(),
+            [](const Lane* a, const Lane* b) { return a->number < b->number; });
+  std::size_t still = 0;
+  for (Lane* const waiter : lane.waiting) {
+    if (lane.done < waiter->now->step.wait.count) {
+      lane.waiting[still++] = waiter;
+      continue;
     }
+    if (watch_steps_) waiter->waited = transport_.now();
+    make_ready(*waiter);
   }
+  lane.waiting.resize(still);
 }
 
 /// The step at hand, not yet begun, must not go on before what earlier ones send has left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMostDeparting = 16;
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny || lane.departing.size() >= kMostDeparting)
     return true;
   const bool writes_none =
@@ -367,17 +386,14 @@ bool Interpreter::must_wait_for_sends(const Lane& lane) const {
 
 void Interpreter::finish(Lane& lane) {
   lane.state = Lane::State::kDone;
-  const Instance& instance = *lane.instance;
-  Instance::Local& local =
-      lane.instance->ranks[static_cast<std::size_t>(instance.places[static_cast<std::size_t>(lane.rank)])];
-  if (--local.lanes_left == 0) listener_.rank_done(lane.instance->tag, lane.rank);
+  if (--lane.local->lanes_left == 0) listener_.rank_done(lane.instance->tag, lane.rank);
 }
 
 std::string Interpreter::where_it_stands() const {
   std::string text;
   int listed = 0;
   for (const auto& [tag, instance] : instances_) {
-    for (const Instance::Local& local : instance->ranks) {
+    for (const Local& local : instance->ranks) {
       if (!local.started) continue;
       for (const Lane& lane : local.lanes) {
         const char* state = nullptr;
@@ -391,12 +407,9 @@ std::string Interpreter::where_it_stands() const {
           default: continue;
         }
         if (++listed > 4) return text + ", …";
-        text += fmt::format(
-            "{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", lane.rank, lane.number, state,
-            tag.pack, lane.next, lane.steps,
-            lane.step.kind == StepKind::kReceiveAny || !core::receives(lane.step.kind)
-                ? ""
-                : fmt::format(", from rank {}", lane.step.from.rank(lane.rank, instance->schedule->ranks())));
+        text += fmt::format("{}rank {} lane {} {} (pack {}, step {} of {}{})", text.empty() ? "" : ", ", lane.rank,
+                            lane.number, state, tag.pack, lane.next, lane.steps,
+                            lane.now->from < 0 ? "" : fmt::format(", from rank {}", lane.now->from));
       }
     }
   }

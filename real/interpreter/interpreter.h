@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "core/schedule/schedule.h"
 #include "real/collectives.h"
+#include "real/interpreter/fifo.h"
 
 namespace tutti::real {
 
@@ -82,7 +82,9 @@ class Interpreter : public Collectives, public Receiver {
 
  private:
   struct Instance;
+  struct Local;
   struct Lane;
+  struct Known;
   struct Inbound;
   struct Connection;
   struct Outbound;
@@ -93,7 +95,9 @@ class Interpreter : public Collectives, public Receiver {
   // interpreter.cpp: collectives, lanes, steps inside a rank
   Instance* find(CollectiveTag tag);
   std::unique_ptr<Instance> fresh(const core::Collective& collective, const std::vector<core::Rank>& ranks);
-  bool reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<core::Rank>& ranks);
+  Instance* reopen(CollectiveTag tag, const core::Collective& collective, const std::vector<core::Rank>& ranks);
+  static void make_lane(Instance& instance, Local& local, core::Lane number, bool host_reaches);
+  [[nodiscard]] static Known known_step(const Lane& lane, std::int64_t index);
   static Lane& lane_of(Instance& instance, core::Rank rank, core::Lane lane);
   void make_ready(Lane& lane);
   void run(Lane& lane);
@@ -109,24 +113,26 @@ class Interpreter : public Collectives, public Receiver {
   [[nodiscard]] Work work_of(const Lane& lane, Work::Kind kind) const;
 
   // sending.cpp
-  bool acquire_slot(Lane& lane, const Channel& channel);
+  bool acquire_slot(Lane& lane);
   void send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total, std::int64_t offset,
                    std::int64_t length);
   void send_room(Lane& lane, Devices::Memory room, const Piece& piece);
   [[nodiscard]] static std::int64_t step_of(const Lane& lane);
   [[nodiscard]] static std::uint32_t number_of(const Lane& lane);
-  Ticket ticket_for(Lane& lane);
+  Ticket next_ticket();
+  void take_ticket(Lane& lane, Devices::Memory bounce);
   void send_out(Lane& lane);
   void send_held(Lane& lane);
   void send_whole(Lane& lane, const std::byte* bytes, std::int64_t length);
   void send_multicast(Lane& lane);
 
   // receiving.cpp
-  static Connection& connection_of(Lane& lane, const Channel& channel);
+  static Connection* connection_of(Lane& lane, core::Rank from, core::Lane from_lane);
+  static Connection* new_connection(Lane& lane, const Channel& channel);
   bool take_message(Lane& lane);
   bool find_message(Lane& lane);
-  [[nodiscard]] bool is_of_schedule(Instance& instance, const Piece& piece) const;
-  Connection* enter(Instance& instance, Lane& lane, const Piece& piece);
+  [[nodiscard]] static Lane* lane_for(Instance& instance, const Piece& piece);
+  Connection* enter(Lane& lane, const Piece& piece);
   std::byte* room_for(Lane& lane, std::int64_t bytes, bool for_host);
   void consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place);
   void reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length);
@@ -144,7 +150,7 @@ class Interpreter : public Collectives, public Receiver {
   std::vector<Instances::node_type> spares_;  ///< closed, to be opened again
   bool one_thing_at_a_time_;                  ///< a lane comes to rest between steps
   std::int64_t piece_bytes_;                  ///< between workers
-  std::deque<Lane*> ready_;
+  Fifo<Lane*> ready_;
   std::vector<PendingSend> sends_;  ///< by ticket, from 1
   std::vector<Ticket> free_tickets_;
   std::unordered_map<Ticket, PendingWork> works_;

@@ -26,42 +26,47 @@ bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
+/// Null if nothing has come from there yet.
 /// Cost: that of as many comparisons as the lane has senders; one for whoever has sent last.
-Interpreter::Connection& Interpreter::connection_of(Lane& lane, const Channel& channel) {
+Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i]->channel.from != channel.from || all[i]->channel.from_lane != channel.from_lane) continue;
+    if (all[i]->channel.from != from || all[i]->channel.from_lane != from_lane) continue;
     if (i > 0) std::swap(all[0], all[i]);
-    all[0]->channel.collective = channel.collective;
-    return *all[0];
+    return all[0].get();
   }
-  all.push_back(std::make_unique<Connection>());
-  all.back()->channel = channel;
-  return *all.back();
+  return nullptr;
+}
+
+/// Null if the schedule has no such lane.
+Interpreter::Connection* Interpreter::new_connection(Lane& lane, const Channel& channel) {
+  const Instance& instance = *lane.instance;
+  if (channel.from < 0 || channel.from >= instance.ranks_in_all || channel.from_lane < 0 ||
+      channel.from_lane >= instance.schedule->lanes(channel.from))
+    return nullptr;
+  lane.connections.push_back(std::make_unique<Connection>());
+  lane.connections.back()->channel = channel;
+  return lane.connections.back().get();
 }
 
 /// The connection whose front message is for the step at hand. False if it has not begun to come.
 bool Interpreter::find_message(Lane& lane) {
-  Instance& instance = *lane.instance;
-  if (lane.step.kind == StepKind::kReceiveAny) {
+  if (lane.receives_any) {
     if (lane.any.empty()) return false;
     lane.in = lane.any.front();
     lane.any.pop_front();
     return true;
   }
-  const core::Peer& peer = lane.step.from;
-  const Channel channel{instance.tag, peer.rank(lane.rank, instance.schedule->ranks()), peer.lane, lane.rank,
-                        lane.number};
-  Connection& connection = connection_of(lane, channel);
-  if (connection.messages.empty()) return false;
-  lane.in = &connection;
+  Connection* const connection = connection_of(lane, lane.now->from, lane.now->step.from.lane);
+  if (!connection || connection->messages.empty()) return false;
+  lane.in = connection;
   return true;
 }
 
 /// Takes the next message of the step's connection; goes on with what is there of it. False if there is more to come.
 bool Interpreter::take_message(Lane& lane) {
   Instance& instance = *lane.instance;
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   if (!lane.in && !find_message(lane)) {
     lane.state = Lane::State::kOnMessage;
     return false;
@@ -79,7 +84,7 @@ bool Interpreter::take_message(Lane& lane) {
   }
   if (core::sends(step.kind)) {
     // Without a slot the whole message is taken first: its own slot must not wait for another one.
-    lane.passing_on = acquire_slot(lane, outgoing(lane));
+    lane.passing_on = acquire_slot(lane);
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
     const bool keeps = lane.holds || one_thing_at_a_time_;
@@ -94,22 +99,27 @@ bool Interpreter::take_message(Lane& lane) {
   return lane.state == Lane::State::kReady;
 }
 
-/// The piece is one that the schedule can send: whatever else a peer says is refused before anything is kept for it.
-bool Interpreter::is_of_schedule(Instance& instance, const Piece& piece) const {
+/// Where the piece goes, if it is one that the schedule can send: whatever else a peer says is refused before anything is
+/// kept for it.
+Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece) {
   const Channel& channel = piece.channel;
-  if (channel.to < 0 || channel.to >= instance.schedule->ranks()) return false;
+  if (channel.to < 0 || channel.to >= instance.ranks_in_all || channel.to_lane < 0) return nullptr;
   const std::int32_t local = instance.places[static_cast<std::size_t>(channel.to)];
-  return local >= 0 && channel.to_lane >= 0 &&
-         channel.to_lane < static_cast<core::Lane>(instance.ranks[static_cast<std::size_t>(local)].lanes.size()) &&
-         channel.from >= 0 && channel.from < instance.schedule->ranks() && channel.from_lane >= 0 &&
-         channel.from_lane < instance.schedule->lanes(channel.from) && piece.total >= 0 &&
-         piece.total <= instance.collective->bytes().count() && piece.offset >= 0 && piece.length >= 0 &&
-         piece.length <= piece.total - piece.offset && piece.length % instance.item == 0;
+  if (local < 0) return nullptr;
+  std::vector<Lane>& lanes = instance.ranks[static_cast<std::size_t>(local)].lanes;
+  const bool fits = channel.to_lane < static_cast<core::Lane>(lanes.size()) && piece.total >= 0 &&
+                    piece.total <= instance.bytes && piece.offset >= 0 && piece.length >= 0 &&
+                    piece.length <= piece.total - piece.offset && piece.length % instance.item == 0;
+  return fits ? &lanes[static_cast<std::size_t>(channel.to_lane)] : nullptr;
 }
 
 /// Notes a message that begins, or goes on. Null if it does not follow from what came before.
-Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, const Piece& piece) {
-  Connection& connection = connection_of(lane, piece.channel);
+Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
+  const Channel& channel = piece.channel;
+  Connection* const used_before = connection_of(lane, channel.from, channel.from_lane);
+  Connection* const found = used_before ? used_before : new_connection(lane, channel);
+  if (!found) return nullptr;
+  Connection& connection = *found;
   const Inbound* const last = connection.messages.empty() ? nullptr : &connection.messages.back();
   const bool same = connection.begun > 0 && piece.message == connection.number;
   if (piece.offset > 0)
@@ -119,16 +129,16 @@ Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, cons
   if (connection.begun > 0 && (ahead == 0 || ahead > Piece::kMessageNumbers / 2)) return nullptr;  // it came before
   // More than there are steps to take them, or slots to wait in, are not of this schedule.
   const auto waiting = static_cast<std::int64_t>(connection.messages.size());
-  if (waiting >= instance.schedule->credits(lane.rank, lane.number) || connection.begun++ >= lane.steps) return nullptr;
+  if (waiting >= lane.credits || connection.begun++ >= lane.steps) return nullptr;
   connection.number = piece.message;
-  connection.messages.emplace_back();
-  connection.messages.back().total = piece.total;
+  Inbound begun;
+  begun.total = piece.total;
+  connection.messages.push_back(std::move(begun));
   if (lane.receives_any) lane.any.push_back(&connection);
   // The lane may be waiting for just this; then it takes the message now, and the bytes need not be kept.
   if (lane.state != Lane::State::kOnMessage) return &connection;
-  const bool wanted = lane.step.kind == StepKind::kReceiveAny ||
-                      (lane.step.from.rank(lane.rank, instance.schedule->ranks()) == piece.channel.from &&
-                       lane.step.from.lane == piece.channel.from_lane);
+  const bool wanted =
+      lane.receives_any || (lane.now->from == channel.from && lane.now->step.from.lane == channel.from_lane);
   if (!wanted) return &connection;
   if (watch_steps_) lane.waited = transport_.now();
   if (piece.total > 0) {
@@ -145,10 +155,10 @@ Interpreter::Connection* Interpreter::enter(Instance& instance, Lane& lane, cons
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
-  if (!instance || !is_of_schedule(*instance, piece)) return nullptr;
-  Lane& lane = lane_of(*instance, piece.channel.to, piece.channel.to_lane);
-  Connection* const connection = enter(*instance, lane, piece);
+  Lane* const to = instance ? lane_for(*instance, piece) : nullptr;
+  Connection* const connection = to ? enter(*to, piece) : nullptr;
   if (!connection) return nullptr;
+  Lane& lane = *to;
   Inbound& message = connection->messages.back();
   // Between here and arrived() the step may come to take the message; what was decided here stands.
   message.in_place = false;
@@ -157,7 +167,7 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!takes_from(lane, *connection)) {
     if (!message.buffer) message.buffer = devices_.take(lane.rank, piece.total, !local);
     message.placed = message.buffer.get() + piece.offset;
-  } else if (keeps_as_it_is(lane.step.kind) && (lane.host_reaches || local)) {
+  } else if (keeps_as_it_is(lane.now->step.kind) && (lane.host_reaches || local)) {
     message.placed = target_of(lane) + piece.offset;
     message.in_place = true;
   } else {
@@ -170,7 +180,7 @@ void Interpreter::arrived(const Piece& piece) {
   ++pieces_;
   Instance& instance = *find(piece.channel.collective);
   Lane& lane = lane_of(instance, piece.channel.to, piece.channel.to_lane);
-  Connection& connection = connection_of(lane, piece.channel);
+  Connection& connection = *connection_of(lane, piece.channel.from, piece.channel.from_lane);
   Inbound& message = connection.messages.back();
   message.received = piece.offset + piece.length;
   if (!takes_from(lane, connection)) return;
@@ -181,10 +191,10 @@ void Interpreter::arrived(const Piece& piece) {
 /// The piece is not kept, unless its message has to wait for its step.
 bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
   Instance* const instance = find(piece.channel.collective);
-  if (!instance || !is_of_schedule(*instance, piece)) return false;
-  Lane& lane = lane_of(*instance, piece.channel.to, piece.channel.to_lane);
-  Connection* const connection = enter(*instance, lane, piece);
+  Lane* const found = instance ? lane_for(*instance, piece) : nullptr;
+  Connection* const connection = found ? enter(*found, piece) : nullptr;
   if (!connection) return false;
+  Lane& lane = *found;
   ++pieces_;
   Inbound& message = connection->messages.back();
   message.received = piece.offset + piece.length;
@@ -218,7 +228,7 @@ std::byte* Interpreter::room_for(Lane& lane, std::int64_t bytes, bool for_host) 
 /// `length` bytes of the message at hand are at `bytes`: does with them what the step says. `in_place`: that is where
 /// the step wants them.
 void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offset, std::int64_t length, bool in_place) {
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   TUTTI_CHECK(offset == lane.consumed, "rank {} lane {}: byte {} after {}", lane.rank, lane.number, offset,
               lane.consumed);
   lane.consumed += length;
@@ -257,7 +267,7 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
   for (std::int64_t done = 0; done < length;) {
     const std::int64_t part = std::min(piece_bytes_, length - done);
     work.count = part / lane.instance->item;
-    work.a = at(lane, lane.step.source) + offset + done;
+    work.a = at(lane, lane.now->step.source) + offset + done;
     work.b = bytes + done;
     const Piece piece{outgoing(lane), total, offset + done, part, number_of(lane)};
     Devices::Memory room;
@@ -290,8 +300,7 @@ void Interpreter::after_message(Lane& lane) {
   Connection& connection = *lane.in;
   connection.messages.pop_front();
   lane.in = nullptr;
-  if (lane.instance->schedule->credits(lane.rank, lane.number) != core::kUnlimitedCredits)
-    transport_.free_slot(connection.channel);
+  if (lane.credits != core::kUnlimitedCredits) transport_.free_slot(connection.channel);
   if (lane.holds && lane.has_slot) return send_held(lane);
   if (lane.holds) {
     lane.state = Lane::State::kOnSlot;

@@ -18,12 +18,13 @@ constexpr int kMostBounces = 16;
 
 }  // namespace
 
-bool Interpreter::acquire_slot(Lane& lane, const Channel& channel) {
+/// Of the connection that the step at hand sends on.
+bool Interpreter::acquire_slot(Lane& lane) {
+  if (lane.now->credits == core::kUnlimitedCredits) return true;
+  const Channel channel = outgoing(lane);
   Instance& instance = *lane.instance;
-  const int credits = instance.schedule->credits(channel.to, channel.to_lane);
-  if (credits == core::kUnlimitedCredits) return true;
   std::int32_t& used = instance.slots_used[channel];
-  if (used < credits) {
+  if (used < lane.now->credits) {
     ++used;
     return true;
   }
@@ -42,7 +43,7 @@ bool Interpreter::slot_freed(const Channel& channel) {
   if (waiting == instance->waiting_for_slot.end()) return true;
   Lane& lane = *waiting->second;
   instance->waiting_for_slot.erase(waiting);
-  lane.waited = transport_.now();
+  if (watch_steps_) lane.waited = transport_.now();
   if (!lane.holds) {
     make_ready(lane);
     return true;
@@ -57,17 +58,18 @@ bool Interpreter::slot_freed(const Channel& channel) {
 /// The message of a fused step was taken whole, and there is a slot for it now.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
-  const bool kept = lane.step.kind == StepKind::kReceiveReduceSend;
-  send_whole(lane, kept ? lane.kept.get() : at(lane, lane.step.target), lane.step.target.count * lane.instance->item);
+  const Step& step = lane.now->step;
+  const bool kept = step.kind == StepKind::kReceiveReduceSend;
+  send_whole(lane, kept ? lane.kept.get() : at(lane, step.target), step.target.count * lane.instance->item);
 }
 
 /// Hands `length` bytes of a message of `total`, from `offset` on, to the transport, piece by piece. A message without
 /// bytes is one empty piece.
 void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes, std::int64_t total,
                               std::int64_t offset, std::int64_t length) {
-  const bool local = transport_.is_local(channel.to);
-  const std::int64_t most = lane.host_reaches || !local ? piece_bytes_ : kDevicePieceBytes;
-  if (!lane.host_reaches && !local && length > 0) {
+  const bool between_devices = !lane.host_reaches && transport_.is_local(channel.to);
+  const std::int64_t most = between_devices ? kDevicePieceBytes : piece_bytes_;
+  if (!lane.host_reaches && !between_devices && length > 0) {
     lane.unsent += (length + most - 1) / most;
     lane.outbound.push_back({channel, bytes, total, offset, offset + length, number_of(lane)});
     lane.outbound.back().bytes -= offset;
@@ -76,11 +78,10 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
   std::int64_t done = 0;
   do {
     const std::int64_t part = std::min(most, length - done);
-    const Ticket ticket = ticket_for(lane);
+    const Ticket ticket = next_ticket();
     ++pieces_;
-    if (transport_.send({channel, total, offset + done, part, number_of(lane)}, bytes + done, ticket)) {
-      free_tickets_.push_back(ticket);
-    } else {
+    if (!transport_.send({channel, total, offset + done, part, number_of(lane)}, bytes + done, ticket)) {
+      take_ticket(lane, {});
       ++lane.unsent;
     }
     done += part;
@@ -89,14 +90,10 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
 
 /// Sends a piece from a room of its own.
 void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece) {
-  const Ticket ticket = ticket_for(lane);
   ++pieces_;
-  if (transport_.send(piece, room.get(), ticket)) {
-    free_tickets_.push_back(ticket);
-    return;
-  }
+  if (transport_.send(piece, room.get(), next_ticket())) return;
   ++lane.unsent;
-  sends_[ticket - 1].bounce = std::move(room);
+  take_ticket(lane, std::move(room));
 }
 
 /// The step that pieces are sent for: the one at hand; the last one that the lane has gone past, where it does one thing
@@ -107,15 +104,19 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-Ticket Interpreter::ticket_for(Lane& lane) {
+/// For the next piece. Nothing is remembered of one that leaves at once.
+Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
     free_tickets_.push_back(sends_.size());
   }
-  const Ticket ticket = free_tickets_.back();
+  return free_tickets_.back();
+}
+
+/// A piece has not left at once: its ticket counts.
+void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
+  sends_[free_tickets_.back() - 1] = {&lane, step_of(lane), std::move(bounce)};
   free_tickets_.pop_back();
-  sends_[ticket - 1] = {&lane, step_of(lane), {}};
-  return ticket;
 }
 
 /// Moves as much of what is to go out as may be under way from the device's memory to where the transport reaches it.
@@ -151,7 +152,7 @@ void Interpreter::send_whole(Lane& lane, const std::byte* bytes, std::int64_t le
 }
 
 void Interpreter::send_multicast(Lane& lane) {
-  const Step& step = lane.step;
+  const Step& step = lane.now->step;
   const std::int64_t length = step.source.count * lane.instance->item;
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank to = step.group.at(i);

@@ -1,10 +1,19 @@
 #pragma once
 
+#include "real/interpreter/fifo.h"
 #include "real/interpreter/interpreter.h"
 
 // What the interpreter remembers. For its own files only.
 
 namespace tutti::real {
+
+/// A step, and what its rank and schedule make of it: the same for every collective of the schedule.
+struct Interpreter::Known {
+  core::Step step;
+  core::Rank from = -1;                   ///< whom it receives from, if that is one
+  core::Rank to = -1;                     ///< whom it sends to, if that is one,
+  int credits = core::kUnlimitedCredits;  ///< and slots of that connection
+};
 
 /// A message on its way in.
 struct Interpreter::Inbound {
@@ -17,9 +26,9 @@ struct Interpreter::Inbound {
 
 struct Interpreter::Connection {
   Channel channel;
-  std::deque<Inbound> messages;  ///< not yet worked on to the end, oldest first
-  std::int64_t begun = 0;        ///< messages whose first piece has come, in all
-  std::uint32_t number = 0;      ///< of the last of them
+  Fifo<Inbound> messages;    ///< not yet worked on to the end, oldest first
+  std::int64_t begun = 0;    ///< messages whose first piece has come, in all
+  std::uint32_t number = 0;  ///< of the last of them
 };
 
 /// A stretch of a message on its way out that the transport has not got yet.
@@ -70,15 +79,18 @@ struct Interpreter::Lane {
     kFailed
   };
   Instance* instance = nullptr;
+  Local* local = nullptr;
   core::Rank rank = 0;
   core::Lane number = 0;
+  int credits = core::kUnlimitedCredits;  ///< slots of each connection into the lane
   State state = State::kNotStarted;
   bool queued = false;
   std::int64_t next = 0;  ///< the step at hand
   std::int64_t done = 0;  ///< steps before this one are complete; those between are in `departing`
   std::int64_t steps = 0;
-  std::vector<core::Step> known;  ///< all steps, if they are few: asking the schedule takes longer
-  core::Step step;                ///< the one at hand, once begun
+  std::vector<Known> known;   ///< all steps, if they are few: asking the schedule takes longer
+  Known asked;                ///< else the one at hand
+  const Known* now = &asked;  ///< the step at hand, once begun
   bool begun = false;
   Connection* in = nullptr;   ///< whose front message the step has taken
   std::int64_t consumed = 0;  ///< bytes of it handed to the device,
@@ -97,7 +109,7 @@ struct Interpreter::Lane {
   bool room_for_host = true;
   std::vector<Lane*> waiting;                            ///< for this lane to get further
   std::vector<std::unique_ptr<Connection>> connections;  ///< into the lane, those that have been used
-  std::deque<Connection*> any;  ///< connections with a message that no step has taken, by arrival
+  Fifo<Connection*> any;  ///< connections with a message that no step has taken, by arrival
   bool receives_any = false;
   bool host_reaches = true;
   Transport::Clock::time_point began;
@@ -106,20 +118,24 @@ struct Interpreter::Lane {
   core::Lane peer_lane = -1;
 };
 
+/// A rank of this process.
+struct Interpreter::Local {
+  core::Rank rank = 0;
+  std::byte* data = nullptr;
+  Devices::Memory scratch;
+  std::vector<Lane> lanes;
+  std::int32_t lanes_left = 0;
+  bool started = false;
+};
+
 struct Interpreter::Instance {
   CollectiveTag tag;
   const core::Collective* collective = nullptr;
   const core::Schedule* schedule = nullptr;
+  core::Rank ranks_in_all = 0;
   Operation operation = Operation::kSum;
-  std::int64_t item = 4;  ///< bytes of an element
-  struct Local {
-    core::Rank rank = 0;
-    std::byte* data = nullptr;
-    Devices::Memory scratch;
-    std::vector<Lane> lanes;
-    std::int32_t lanes_left = 0;
-    bool started = false;
-  };
+  std::int64_t item = 4;                       ///< bytes of an element,
+  std::int64_t bytes = 0;                      ///< and of the whole buffer
   std::vector<Local> ranks;                    ///< of this process, in the order of open()
   std::vector<std::int32_t> places;            ///< by rank: in `ranks`; -1 for those elsewhere
   std::map<Channel, std::int32_t> slots_used;  ///< of outgoing connections with limited slots

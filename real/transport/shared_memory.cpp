@@ -70,13 +70,14 @@ Expected<Mapping> SharedMemory::map(std::size_t offset, std::size_t bytes) const
   return Mapping(static_cast<std::byte*>(begin), bytes);
 }
 
-Expected<Mapping> SharedMemory::map_twice(std::size_t offset, std::size_t bytes) const {
+Expected<Mapping> SharedMemory::map_twice(std::size_t offset, std::size_t bytes, Touch touch) const {
   void* const room = ::mmap(nullptr, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return failed("mapping shared memory");
   Mapping mapping(static_cast<std::byte*>(room), 2 * bytes);
+  const int flags = MAP_SHARED | MAP_FIXED | (touch == Touch::kNow ? MAP_POPULATE : 0);
   for (const std::size_t at : {std::size_t{0}, bytes}) {
-    if (::mmap(mapping.begin() + at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_,
-               static_cast<off_t>(offset)) == MAP_FAILED)
+    if (::mmap(mapping.begin() + at, bytes, PROT_READ | PROT_WRITE, flags, file_, static_cast<off_t>(offset)) ==
+        MAP_FAILED)
       return failed("mapping shared memory");
   }
   return mapping;

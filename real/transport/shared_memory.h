@@ -24,6 +24,9 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
+/// When the pages of a mapping are first touched, which takes longer than using them.
+enum class Touch : std::uint8_t { kLater, kNow };
+
 /// Memory that processes of one machine share: it has no name in any file system, so nothing is left of it once the last
 /// process that has it open is gone, however that ends. Its length can't be changed any more by anyone.
 class SharedMemory {
@@ -40,7 +43,7 @@ class SharedMemory {
   /// ERRORS: no address space left. REQUIRES here and below: offset and bytes are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
   /// The same bytes twice, one behind the other: a ring in which nothing has a gap.
-  core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes) const;
+  core::Expected<Mapping> map_twice(std::size_t offset, std::size_t bytes, Touch touch = Touch::kLater) const;
 
  private:
   explicit SharedMemory(int file) : file_(file) {}

@@ -6,16 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "real/transport/inbox.h"
 #include "real/transport/local.h"
-#include "real/transport/ring.h"
-#include "real/transport/shared_memory.h"
 
 namespace tutti::real {
 
@@ -24,12 +23,10 @@ using core::Expected;
 
 namespace {
 
-/// Small enough that what goes through it stays in the cache; several pieces, so that sender and receiver work at the
-/// same time.
-constexpr std::size_t kRingBytes = 512 << 10;
-constexpr std::int64_t kPieceBytes = 32 << 10;
-/// A payload that is short beside the time that it takes to get to another core.
-constexpr std::int64_t kShort = 1 << 10;
+/// Several fit into a ring (inbox.h).
+constexpr std::int64_t kPieceBytes = 64 << 10;
+/// So many calls of poll() may go by before a peer that sleeps is woken for what it has got, if they find something to do.
+constexpr int kMostUnsettled = 2;
 /// A sleeper looks whether its peers are still there so often.
 constexpr std::chrono::milliseconds kLongestSleep{10};
 /// Looks between two offers of the core, where every worker can have one to itself; elsewhere one.
@@ -42,36 +39,6 @@ int cores() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// In the inbox of whoever sleeps.
-struct alignas(kLine) Bell {
-  std::atomic<std::uint32_t> rung;
-  std::atomic<std::uint32_t> sleeping;
-};
-
-/// An inbox: a bell, counts by sender, then a ring by sender.
-struct Layout {
-  std::size_t workers = 0;
-  std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-
-  [[nodiscard]] std::size_t front() const {
-    return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
-  }
-  [[nodiscard]] std::size_t ring(std::size_t sender) const { return front() + sender * kRingBytes; }
-  [[nodiscard]] std::size_t all() const { return ring(workers); }
-  static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
-  static RingCounts& counts(const Mapping& front, std::size_t sender) {
-    return reinterpret_cast<RingCounts*>(front.begin() + sizeof(Bell))[sender];
-  }
-};
-
-/// What workers tell each other over their connection: where the inbox is, then whether the other's was reached.
-struct Offer {
-  std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
-  std::int64_t process = 0;
-  std::int32_t number = 0;
-  std::uint32_t ring_bytes = kRingBytes;
-};
-
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chrono::nanoseconds most) {
   const timespec time{most.count() / 1'000'000'000, most.count() % 1'000'000'000};
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr, 0);
@@ -79,33 +46,6 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chro
 
 void futex_wake(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
-
-/// Sends or receives exactly so many bytes. False if that does not come about, or is no longer wanted.
-template <class Move>
-bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
-  for (std::size_t done = 0; done < bytes;) {
-    pollfd file{socket, event, 0};
-    if (!patience.lasts()) return false;
-    if (::poll(&file, 1, 20) <= 0) continue;
-    const ssize_t moved = move(done, bytes - done);
-    if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
-    if (moved <= 0) return false;
-    done += static_cast<std::size_t>(moved);
-  }
-  return true;
-}
-
-bool write_exactly(int socket, const void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLOUT, bytes, patience, [&](std::size_t at, std::size_t length) {
-    return ::send(socket, static_cast<const char*>(data) + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-  });
-}
-
-bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLIN, bytes, patience, [&](std::size_t at, std::size_t length) {
-    return ::recv(socket, static_cast<char*>(data) + at, length, MSG_DONTWAIT);
-  });
 }
 
 void relax() {
@@ -124,21 +64,11 @@ struct ShmTransport::State {
     bool has_ticket = false;
   };
 
-  struct Peer {
-    std::int32_t worker = 0;
-    int socket = -1;
-    Mapping front;     ///< of its inbox
-    Mapping out_data;  ///< our ring there
-    Mapping in_data;   ///< its ring here
-    std::optional<RingWriter> out;
-    std::optional<RingReader> in;
-    Bell* bell = nullptr;
-    bool to_be_rung = false;  ///< has got something that it was not yet woken for
+  struct Peer : InboxPeer {
+    using InboxPeer::InboxPeer;
+    bool has_news = false;  ///< has got messages,
+    bool has_room = false;  ///< or room, that it was not yet woken for
     std::deque<Outgoing> queue;
-
-    ~Peer() {
-      if (socket >= 0) ::close(socket);
-    }
   };
 
   std::vector<std::unique_ptr<Peer>> peers;  ///< by worker; null for this one
@@ -146,12 +76,12 @@ struct ShmTransport::State {
   std::vector<pollfd> sockets;  ///< by place in `others`
   std::vector<std::int32_t> worker_of;
   WaitOptions options;
-  std::size_t worker = 0;
-  Mapping front;  ///< of our own inbox
+  std::optional<Inbox> inbox;
   LocalTransport local;
   Receiver* receiver = nullptr;
   std::string failure;
-  int looks = 1;
+  bool crowded = true;  ///< more workers than cores
+  int unsettled = 0;    ///< calls of poll() since somebody has got something that may have to wake him; 0: nobody has
 
   Peer* peer_of(core::Rank rank) {
     return peers[static_cast<std::size_t>(worker_of[static_cast<std::size_t>(rank)])].get();
@@ -166,101 +96,41 @@ struct ShmTransport::State {
     if (failure.empty()) failure = fmt::format("worker {} {}", peer.worker, what);
   }
 
-  // --- setting up ---
-
-  Expected<void> exchange_inboxes(Patience& patience) {
-    const Layout layout{peers.size()};
-    auto memory = SharedMemory::create(layout.all());
-    if (!memory) return tl::make_unexpected(memory.error());
-    auto own = memory->map(0, layout.front());
-    if (!own) return tl::make_unexpected(own.error());
-    front = std::move(*own);
-    Offer offer;
-    offer.process = ::getpid();
-    offer.number = memory->number();
-    const auto gone = [&patience](const Peer& peer) {
-      if (patience.stopped) return tl::make_unexpected(*patience.stopped);
-      return tl::make_unexpected(Error::run(fmt::format("worker {} does not exchange shared memory", peer.worker)));
-    };
-    for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &offer, sizeof offer, patience)) return gone(*peer);
-    }
-    Expected<void> reached;
-    for (Peer* const peer : others) {
-      Offer theirs;
-      if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer);
-      if (auto mapped = map(*peer, *memory, theirs, layout); !mapped && reached) {
-        reached = tl::make_unexpected(
-            Error::run(fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
-                                   mapped.error().message())));
-      }
-    }
-    // Nobody goes on before all have reached all: until then the inboxes have to stay open.
-    const char word = reached ? 'y' : 'n';
-    for (Peer* const peer : others) {
-      if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer);
-    }
-    for (Peer* const peer : others) {
-      char theirs = 0;
-      if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer);
-      if (theirs != 'y' && reached)
-        reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
-      // Its writer is there now.
-      peer->in.emplace(Layout::counts(front, static_cast<std::size_t>(peer->worker)), peer->in_data.begin(),
-                       kRingBytes);
-    }
-    return reached;
-  }
-
-  Expected<void> map(Peer& peer, const SharedMemory& own, const Offer& offer, const Layout& layout) {
-    if (offer.magic != Offer().magic || offer.ring_bytes != kRingBytes)
-      return tl::make_unexpected(Error::run("it sent something else"));
-    auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
-    if (!memory) return tl::make_unexpected(memory.error());
-    const auto other = static_cast<std::size_t>(peer.worker);
-    auto its_front = memory->map(0, layout.front());
-    auto out = memory->map_twice(layout.ring(worker), kRingBytes);
-    auto in = own.map_twice(layout.ring(other), kRingBytes);
-    for (const auto* mapping : {&its_front, &out, &in}) {
-      if (!*mapping) return tl::make_unexpected(mapping->error());
-    }
-    peer.front = std::move(*its_front);
-    peer.out_data = std::move(*out);
-    peer.in_data = std::move(*in);
-    peer.bell = &Layout::bell(peer.front);
-    peer.out.emplace(Layout::counts(peer.front, worker), peer.out_data.begin(), kRingBytes);
-    return {};
-  }
-
   // --- moving ---
 
-  /// Wakes a peer that sleeps. Comes after what it is to see.
+  /// Wakes peers that sleep and have got something since. The fence waits until that is out of this core; after what is
+  /// short, poll() leaves it for a moment in which there is nothing better to do.
+  void settle() {
+    unsettled = 0;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (Peer* const peer : others) {
+      const bool got_room = std::exchange(peer->has_room, false) && peer->in->writer_waits();
+      if (std::exchange(peer->has_news, false) || got_room) ring(*peer);
+    }
+  }
+
+  /// Comes after what the peer is to see, and a fence.
   static void ring(const Peer& peer) {
     if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.bell->rung.fetch_add(1, std::memory_order_release);
     futex_wake(peer.bell->rung);
   }
 
-  /// The fence waits until the message is out of this core; for a short one that is left to poll(), which comes next and
-  /// has nothing better to do.
-  static void publish(Peer& peer, const Header& header, std::int64_t payload) {
-    peer.out->publish(encode(header), payload);
-    peer.to_be_rung = true;
-    if (payload > kShort) wake(peer);
+  void publish(Peer& peer, const Header& header) {
+    peer.out->publish(header);
+    if (header.piece.length > kMostAmongLines) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      return ring(peer);
+    }
+    peer.has_news = true;
+    unsettled = std::max(unsettled, 1);
   }
 
-  static void wake(Peer& peer) {
-    peer.to_be_rung = false;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    ring(peer);
-  }
-
-  static bool put(Peer& peer, const Header& header, const std::byte* payload) {
-    const std::int64_t length = header.kind == Header::Kind::kPiece ? header.piece.length : 0;
-    std::byte* const room = peer.out->reserve(length);
+  bool put(Peer& peer, const Header& header, const std::byte* payload) {
+    std::byte* const room = peer.out->reserve(header);
     if (!room) return false;
-    if (payload && length > 0) std::memcpy(room, payload, static_cast<std::size_t>(length));
-    publish(peer, header, length);
+    if (payload && header.piece.length > 0) std::memcpy(room, payload, static_cast<std::size_t>(header.piece.length));
+    publish(peer, header);
     return true;
   }
 
@@ -279,9 +149,8 @@ struct ShmTransport::State {
   /// Takes what is in the ring, once round at most, so that others get their turn.
   bool read(Peer& peer) {
     bool moved = false;
-    bool room = false;
     std::size_t taken = 0;
-    while (taken < kRingBytes && failure.empty()) {
+    while (taken < kPayloadBytes && failure.empty()) {
       const auto message = peer.in->front();
       if (!message) {
         if (peer.in->broken()) fail(peer, "wrote something into its ring that is no message of Tutti");
@@ -289,25 +158,24 @@ struct ShmTransport::State {
       }
       moved = true;
       const Piece& piece = message->header.piece;
-      std::int64_t length = 0;
       if (message->header.kind == Header::Kind::kSlot) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
           fail(peer, "frees a slot that nobody had taken");
-      } else {
-        length = piece.length;
-        if (!is_of(peer, piece.channel.from)) {
-          fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
-        } else if (!receiver->take(piece, message->payload)) {
-          fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
-                                 "of {} bytes)",
-                                 piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
-                                 piece.total));
-        }
+      } else if (!is_of(peer, piece.channel.from)) {
+        fail(peer, fmt::format("sent a message of rank {}, which is not its own", piece.channel.from));
+      } else if (!receiver->take(piece, message->payload)) {
+        fail(peer, fmt::format("sent a message that its schedule does not have (pack {}, from rank {} to rank {}, {} "
+                               "of {} bytes)",
+                               piece.channel.collective.pack, piece.channel.from, piece.channel.to, piece.length,
+                               piece.total));
       }
-      taken += in_ring(length);
-      room = peer.in->release(length) || room;
+      taken += kLine + static_cast<std::size_t>(piece.length);
+      peer.in->release();
     }
-    if (room) ring(peer);
+    if (moved) {
+      peer.has_room = true;
+      unsettled = std::max(unsettled, 1);
+    }
     return moved;
   }
 
@@ -315,7 +183,6 @@ struct ShmTransport::State {
     bool moved = false;
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) moved = write(*peer) || moved;
-      if (peer->to_be_rung) wake(*peer);
       if (!peer->in->empty()) moved = read(*peer) || moved;
     }
     return moved;
@@ -323,7 +190,7 @@ struct ShmTransport::State {
 
   /// As move(), looking several times.
   bool look() {
-    for (int i = 0; i < looks; ++i) {
+    for (int i = 0; i < (crowded ? 1 : kLooks); ++i) {
       if (move() || !failure.empty()) return true;
       relax();
     }
@@ -333,7 +200,7 @@ struct ShmTransport::State {
   // --- waiting ---
 
   void sleep(Clock::time_point until) {
-    Bell& bell = Layout::bell(front);
+    Bell& bell = inbox->bell();
     const std::uint32_t rung = bell.rung.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);
@@ -370,19 +237,19 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
   auto state = std::make_unique<State>();
   state->worker_of = std::move(worker_of);
   state->options = options;
-  state->worker = static_cast<std::size_t>(worker);
   state->peers.resize(sockets.size());
-  if (sockets.size() <= static_cast<std::size_t>(cores())) state->looks = kLooks;
+  state->crowded = sockets.size() > static_cast<std::size_t>(cores());
   for (std::size_t w = 0; w < sockets.size(); ++w) {
     if (sockets[w] < 0) continue;
-    auto peer = std::make_unique<State::Peer>();
-    peer->worker = static_cast<std::int32_t>(w);
-    peer->socket = sockets[w];
+    auto peer = std::make_unique<State::Peer>(static_cast<std::int32_t>(w), sockets[w]);
     state->others.push_back(peer.get());
     state->sockets.push_back({sockets[w], POLLIN, 0});
     state->peers[w] = std::move(peer);
   }
-  if (auto exchanged = state->exchange_inboxes(patience); !exchanged) return tl::make_unexpected(exchanged.error());
+  auto inbox = Inbox::exchange(sockets.size(), static_cast<std::size_t>(worker),
+                               {state->others.begin(), state->others.end()}, patience);
+  if (!inbox) return tl::make_unexpected(inbox.error());
+  state->inbox.emplace(std::move(*inbox));
   return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(state)));
 }
 
@@ -397,20 +264,21 @@ std::int64_t ShmTransport::piece_bytes() const { return kPieceBytes; }
 bool ShmTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
-  TUTTI_CHECK(in_ring(piece.length) <= kRingBytes, "a piece of {} bytes for a ring of {}", piece.length, kRingBytes);
+  TUTTI_CHECK(piece.length <= static_cast<std::int64_t>(kPayloadBytes), "a piece of {} bytes for a ring of {}",
+              piece.length, kPayloadBytes);
   const Header header{Header::Kind::kPiece, piece};
-  if (peer->queue.empty() && State::put(*peer, header, payload)) return true;
+  if (peer->queue.empty() && state_->put(*peer, header, payload)) return true;
   peer->queue.push_back({header, payload, ticket, true});
   return false;
 }
 
 std::byte* ShmTransport::reserve(const Piece& piece) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);
-  return peer && peer->queue.empty() ? peer->out->reserve(piece.length) : nullptr;
+  return peer && peer->queue.empty() ? peer->out->reserve({Header::Kind::kPiece, piece}) : nullptr;
 }
 
 void ShmTransport::publish(const Piece& piece) {
-  State::publish(*state_->peer_of(piece.channel.to), {Header::Kind::kPiece, piece}, piece.length);
+  state_->publish(*state_->peer_of(piece.channel.to), {Header::Kind::kPiece, piece});
 }
 
 void ShmTransport::free_slot(const Channel& channel) {
@@ -419,7 +287,7 @@ void ShmTransport::free_slot(const Channel& channel) {
   Header header;
   header.kind = Header::Kind::kSlot;
   header.piece.channel = channel;
-  if (!peer->queue.empty() || !State::put(*peer, header, nullptr)) peer->queue.push_back({header, nullptr, 0, false});
+  if (!peer->queue.empty() || !state_->put(*peer, header, nullptr)) peer->queue.push_back({header, nullptr, 0, false});
 }
 
 Expected<void> ShmTransport::poll(Clock::time_point until) {
@@ -429,7 +297,14 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   bool moved = s.move() || had_local;
   // Reading the clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
-  if (!moved && patient) moved = s.look();
+  if (s.unsettled > 0 && (!moved || ++s.unsettled > kMostUnsettled)) {
+    s.settle();
+    moved = moved || !patient;  // it may have been all that was waited for: see flushed()
+  }
+  if (!moved && patient) {
+    if (s.crowded) ::sched_yield();
+    moved = s.look();
+  }
   if (!moved && s.failure.empty()) {
     const Clock::time_point now = Clock::now();
     if (now < until) {
@@ -448,7 +323,7 @@ bool ShmTransport::flushed() const {
   for (const State::Peer* const peer : state_->others) {
     if (!peer->queue.empty()) return false;
   }
-  return state_->local.flushed();
+  return state_->unsettled == 0 && state_->local.flushed();
 }
 
 }  // namespace tutti::real

@@ -15,47 +15,56 @@
 namespace tutti::real {
 namespace {
 
+constexpr std::size_t kLineBytes = 8 << 10;
 constexpr std::size_t kBytes = 64 << 10;
 
 struct Both {
   Both()
-      : memory(*SharedMemory::create(kBytes)),
-        data(*memory.map_twice(0, kBytes)),
-        writer(counts, data.begin(), kBytes),
-        reader(counts, data.begin(), kBytes) {}
+      : memory(*SharedMemory::create(kLineBytes + kBytes)),
+        lines(*memory.map_twice(0, kLineBytes, Touch::kNow)),
+        payloads(*memory.map_twice(kLineBytes, kBytes)),
+        writer({counts, lines.begin(), payloads.begin(), kLineBytes, kBytes}),
+        reader({counts, lines.begin(), payloads.begin(), kLineBytes, kBytes}) {}
   SharedMemory memory;
-  Mapping data;
+  Mapping lines, payloads;
   RingCounts counts{};
   RingWriter writer;
   RingReader reader;
 };
 
+/// A whole message where `number` is 0, else the end of one.
 Header piece_of(std::int64_t length, std::int64_t number) {
-  return {Header::Kind::kPiece, {{{0, 0}, 1, 2, 3, 4}, length + number, number, length}};
+  return {Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, length + number, number, length, 77}};
+}
+
+/// The next of `written`, which rise; now and then with a payload among the lines.
+std::int64_t length_of(core::Random& random) {
+  return static_cast<std::int64_t>(random.below(random.below(2) == 0 ? 1200 : 20'000));
 }
 
 TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
   Both ring;
   core::Random random(7);
-  std::vector<std::int64_t> waiting;
+  std::vector<Header> waiting;
   std::int64_t written = 0, read = 0;
   while (read < 5000) {
-    const auto length = static_cast<std::int64_t>(random.below(20'000));
-    if (std::byte* const room = written < 5000 ? ring.writer.reserve(length) : nullptr) {
-      std::memset(room, static_cast<int>(written % 251), static_cast<std::size_t>(length));
-      ring.writer.publish(encode(piece_of(length, written)), length);
-      waiting.push_back(length);
+    const Header header = piece_of(length_of(random), written % 3 == 0 ? 0 : written);
+    if (std::byte* const room = written < 5000 ? ring.writer.reserve(header) : nullptr) {
+      std::memset(room, static_cast<int>(written % 251), static_cast<std::size_t>(header.piece.length));
+      ring.writer.publish(header);
+      waiting.push_back(header);
       ++written;
       if (random.below(3) > 0) continue;
     }
     while (read < written && random.below(4) > 0) {
       const auto message = ring.reader.front();
       ASSERT_TRUE(message);
-      EXPECT_EQ(message->header.piece.offset, read);
-      ASSERT_EQ(message->header.piece.length, waiting[static_cast<std::size_t>(read)]);
+      const Header& sent = waiting[static_cast<std::size_t>(read)];
+      ASSERT_EQ(encode(message->header), encode(sent));
       for (std::int64_t i = 0; i < message->header.piece.length; ++i)
         ASSERT_EQ(message->payload[i], static_cast<std::byte>(read % 251));
-      EXPECT_FALSE(ring.reader.release(message->header.piece.length));
+      ring.reader.release();
+      EXPECT_FALSE(ring.reader.writer_waits());
       ++read;
     }
   }
@@ -63,63 +72,95 @@ TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
   EXPECT_FALSE(ring.reader.broken());
 }
 
+/// With payloads among the lines, and beside them.
 TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
-  Both ring;
-  const std::int64_t half = kBytes / 2 - static_cast<std::int64_t>(kLine);
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(ring.writer.reserve(half));
-    ring.writer.publish(encode(piece_of(half, i)), half);
+  for (const std::int64_t length : {kMostAmongLines, std::int64_t{kBytes / 2}}) {
+    Both ring;
+    const Header header = piece_of(length, 0);
+    int there = 0;
+    for (; ring.writer.reserve(header); ++there) ring.writer.publish(header);
+    EXPECT_EQ(there, length > kMostAmongLines ? 2 : static_cast<int>(kLineBytes / RingShare::of(header).lines));
+    ring.writer.wait_for_room(true);
+    ASSERT_TRUE(ring.reader.front());
+    ring.reader.release();
+    EXPECT_TRUE(ring.reader.writer_waits());
+    EXPECT_TRUE(ring.writer.reserve(header));
+    ring.writer.wait_for_room(false);
+    EXPECT_FALSE(ring.reader.writer_waits());
   }
-  EXPECT_FALSE(ring.writer.reserve(0));
-  ring.writer.wait_for_room(true);
-  ASSERT_TRUE(ring.reader.front());
-  EXPECT_TRUE(ring.reader.release(half)) << "the writer is to be told";
-  EXPECT_TRUE(ring.writer.reserve(half));
 }
 
-/// Whatever the other side writes into counts and headers: nothing outside of the ring is read, and it is said.
-TEST(Ring, NothingThatTheOtherSideWritesIsTrusted) {
-  {
-    Both ring;  // a payload that is longer than the ring
-    ASSERT_TRUE(ring.writer.reserve(100));
-    ring.writer.publish(encode(piece_of(1 << 20, 0)), 100);
-    EXPECT_FALSE(ring.reader.front());
-    EXPECT_TRUE(ring.reader.broken());
-  }
-  {
-    Both ring;  // no header
-    ASSERT_TRUE(ring.writer.reserve(100));
-    ring.writer.publish(HeaderBytes{}, 100);
-    EXPECT_FALSE(ring.reader.front());
-    EXPECT_TRUE(ring.reader.broken());
-  }
-  for (const std::uint64_t taken : {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
+TEST(Ring, AMessageOf24BytesIsOneLine) {
+  EXPECT_EQ(RingShare::of(piece_of(24, 0)).lines, kLine);
+  EXPECT_EQ(RingShare::of(piece_of(25, 0)).lines, 2 * kLine);
+  EXPECT_EQ(RingShare::of({Header::Kind::kSlot, {}}).lines, kLine);
+}
+
+bool lies_in(const std::byte* begin, std::int64_t length, const Mapping& mapping, std::size_t bytes) {
+  return begin >= mapping.begin() && begin + length <= mapping.begin() + 2 * bytes;
+}
+
+/// Whatever the other side writes as a header: no payload is outside of the ring, and what is none is said.
+TEST(Ring, NoHeaderIsTrusted) {
+  core::Random random(3);
+  int refused = 0, taken = 0;
+  for (int i = 0; i < 20'000; ++i) {
     Both ring;
-    const std::int64_t all = kBytes - static_cast<std::int64_t>(kLine);
-    ASSERT_TRUE(ring.writer.reserve(all));
-    ring.writer.publish(encode(piece_of(all, 0)), all);
-    ring.counts.taken.store(taken);
-    EXPECT_FALSE(ring.writer.reserve(0)) << "more was taken than ever was there";
+    const Header header = piece_of(length_of(random), random.below(2) == 0 ? 0 : 8);
+    ASSERT_TRUE(ring.writer.reserve(header));
+    ring.writer.publish(header);
+    // Any byte of the header, or one of its numbers as a whole; and every kind there is, and some that there are not.
+    std::byte* const at = ring.lines.begin() + sizeof(std::uint64_t);
+    at[random.below(kHeaderBytes)] = static_cast<std::byte>(random.below(256));
+    const auto any = static_cast<std::int32_t>(random.below(std::uint64_t{1} << 32));
+    if (random.below(2) == 0) std::memcpy(at + 4 * random.below(kHeaderBytes / 4), &any, sizeof any);
+    if (random.below(2) == 0) at[0] = static_cast<std::byte>(random.below(5));
+    const auto message = ring.reader.front();
+    EXPECT_NE(message.has_value(), ring.reader.broken());
+    ++(message ? taken : refused);
+    if (!message) continue;
+    const Piece& piece = message->header.piece;
+    const std::int64_t length = message->header.kind == Header::Kind::kPiece ? piece.length : 0;
+    EXPECT_TRUE(lies_in(message->payload, length, ring.lines, kLineBytes) ||
+                lies_in(message->payload, length, ring.payloads, kBytes))
+        << i;
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(taken, 1000);
+}
+
+/// … and as counts.
+TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
+  for (const std::uint64_t taken : {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
+    for (const std::int64_t length : {kMostAmongLines, std::int64_t{kBytes}}) {
+      Both ring;
+      const Header header = piece_of(length, 0);
+      while (ring.writer.reserve(header)) ring.writer.publish(header);
+      ring.counts.lines_taken.store(taken);
+      ring.counts.payloads_taken.store(taken);
+      EXPECT_FALSE(ring.writer.reserve(header));
+    }
   }
 }
 
 TEST(Ring, WhatLiesThereFromBeforeIsNoMessage) {
   Both ring;
-  const std::int64_t long_payload = 64 * 30;
+  const std::int64_t long_payload = 64 * 15;
   for (int i = 0; i < 2000; ++i) {
-    std::byte* const room = ring.writer.reserve(long_payload);
+    const Header header = piece_of(long_payload, i);
+    std::byte* const room = ring.writer.reserve(header);
     ASSERT_TRUE(room);
-    // Every line of the payload looks like a short message.
+    // Every line of the payload looks like a short message, but for the stamp that its place would need.
     for (std::int64_t at = 0; at < long_payload; at += kLine)
       std::memcpy(room + at, encode(piece_of(4, i)).data(), kHeaderBytes);
-    ring.writer.publish(encode(piece_of(long_payload, i)), long_payload);
+    ring.writer.publish(header);
     ASSERT_TRUE(ring.reader.front());
-    ring.reader.release(long_payload);
+    ring.reader.release();
     ASSERT_TRUE(ring.reader.empty()) << i;
-    ASSERT_TRUE(ring.writer.reserve(4));
-    ring.writer.publish(encode(piece_of(4, i)), 4);
+    ASSERT_TRUE(ring.writer.reserve(piece_of(4, i)));
+    ring.writer.publish(piece_of(4, i));
     ASSERT_TRUE(ring.reader.front());
-    ring.reader.release(4);
+    ring.reader.release();
     ASSERT_TRUE(ring.reader.empty()) << i;
   }
 }

@@ -53,8 +53,8 @@ def short(number):
 
 
 def iterations(number, ranks, share):
-    """So many that a point takes about a tenth of a second: (timed, warm-up)."""
-    most = 2000 if number <= 16 << 10 else 400 if number <= 256 << 10 else 100 if number <= 1 << 20 else \
+    """So many that a point takes about a tenth of a second, through shared memory some ms at least: (timed, warm-up)."""
+    most = 20000 if number <= 4 << 10 else 2000 if number <= 16 << 10 else 400 if number <= 256 << 10 else 100 if number <= 1 << 20 else \
         40 if number <= 4 << 20 else 10 if number <= 16 << 20 else 4
     timed = max(3, int(most * 2 / ranks * share))
     return timed, max(2, timed // 5)

@@ -1,0 +1,165 @@
+#include "real/transport/inbox.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+
+namespace {
+
+/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
+constexpr std::size_t kLineBytes = 16 << 10;
+
+/// An inbox: a bell, counts by sender, then a ring by sender.
+struct Layout {
+  std::size_t workers = 0;
+  std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+
+  [[nodiscard]] std::size_t front() const {
+    return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
+  }
+  [[nodiscard]] std::size_t line_bytes() const { return std::max(kLineBytes, page); }
+  [[nodiscard]] std::size_t lines(std::size_t sender) const { return front() + sender * line_bytes(); }
+  [[nodiscard]] std::size_t payloads(std::size_t sender) const { return lines(workers) + sender * kPayloadBytes; }
+  [[nodiscard]] std::size_t all() const { return payloads(workers); }
+  static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
+  static RingCounts& counts(const Mapping& front, std::size_t sender) {
+    return reinterpret_cast<RingCounts*>(front.begin() + sizeof(Bell))[sender];
+  }
+};
+
+/// What workers tell each other over their connection: where the inbox is, then whether the other's was reached.
+struct Offer {
+  std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
+  std::int64_t process = 0;
+  std::int32_t number = 0;
+  std::uint32_t payload_bytes = kPayloadBytes;
+};
+
+/// Sends or receives exactly so many bytes. False if that does not come about, or is no longer wanted.
+template <class Move>
+bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
+  for (std::size_t done = 0; done < bytes;) {
+    pollfd file{socket, event, 0};
+    if (!patience.lasts()) return false;
+    if (::poll(&file, 1, 20) <= 0) continue;
+    const ssize_t moved = move(done, bytes - done);
+    if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (moved <= 0) return false;
+    done += static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
+bool write_exactly(int socket, const void* data, std::size_t bytes, Patience& patience) {
+  return exactly(socket, POLLOUT, bytes, patience, [&](std::size_t at, std::size_t length) {
+    return ::send(socket, static_cast<const char*>(data) + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+  });
+}
+
+bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience) {
+  return exactly(socket, POLLIN, bytes, patience, [&](std::size_t at, std::size_t length) {
+    return ::recv(socket, static_cast<char*>(data) + at, length, MSG_DONTWAIT);
+  });
+}
+
+tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
+  if (patience.stopped) return tl::make_unexpected(*patience.stopped);
+  return tl::make_unexpected(Error::run(fmt::format("worker {} does not exchange shared memory", peer.worker)));
+}
+
+/// Both rings between this worker, `number`, and a peer, whose inbox is where its offer says.
+Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
+                   const Layout& layout) {
+  if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
+    return tl::make_unexpected(Error::run("it sent something else"));
+  auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
+  if (!memory) return tl::make_unexpected(memory.error());
+  const auto other = static_cast<std::size_t>(peer.worker);
+  auto front = memory->map(0, layout.front());
+  auto out_lines = memory->map_twice(layout.lines(number), layout.line_bytes(), Touch::kNow);
+  auto in_lines = own.map_twice(layout.lines(other), layout.line_bytes(), Touch::kNow);
+  auto out_payloads = memory->map_twice(layout.payloads(number), kPayloadBytes);
+  auto in_payloads = own.map_twice(layout.payloads(other), kPayloadBytes);
+  for (const auto* mapping : {&front, &out_lines, &in_lines, &out_payloads, &in_payloads}) {
+    if (!*mapping) return tl::make_unexpected(mapping->error());
+  }
+  peer.front = std::move(*front);
+  peer.out_lines = std::move(*out_lines);
+  peer.in_lines = std::move(*in_lines);
+  peer.out_payloads = std::move(*out_payloads);
+  peer.in_payloads = std::move(*in_payloads);
+  peer.bell = &Layout::bell(peer.front);
+  peer.out.emplace(RingMemory{Layout::counts(peer.front, number), peer.out_lines.begin(), peer.out_payloads.begin(),
+                              layout.line_bytes(), kPayloadBytes});
+  return {};
+}
+
+/// Tells every peer where the own inbox is, and maps theirs. The outer result is an error if a peer does not take part,
+/// the inner one if its memory cannot be reached.
+Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number, const Layout& layout,
+                                   const std::vector<InboxPeer*>& peers, Patience& patience) {
+  Offer offer;
+  offer.process = ::getpid();
+  offer.number = own.number();
+  for (InboxPeer* const peer : peers) {
+    if (!write_exactly(peer->socket, &offer, sizeof offer, patience)) return gone(*peer, patience);
+  }
+  Expected<void> reached;
+  for (InboxPeer* const peer : peers) {
+    Offer theirs;
+    if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer, patience);
+    if (auto mapped = map(*peer, own, number, theirs, layout); !mapped && reached) {
+      reached = tl::make_unexpected(
+          Error::run(fmt::format("the memory of worker {} cannot be reached ({}); take --transport tcp", peer->worker,
+                                 mapped.error().message())));
+    }
+  }
+  return reached;
+}
+
+}  // namespace
+
+InboxPeer::~InboxPeer() {
+  if (socket >= 0) ::close(socket);
+}
+
+Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own, const std::vector<InboxPeer*>& peers,
+                                Patience& patience) {
+  const Layout layout{workers};
+  auto memory = SharedMemory::create(layout.all());
+  if (!memory) return tl::make_unexpected(memory.error());
+  auto front = memory->map(0, layout.front());
+  if (!front) return tl::make_unexpected(front.error());
+  auto all = reach_all(*memory, own, layout, peers, patience);
+  if (!all) return tl::make_unexpected(all.error());
+  Expected<void>& reached = *all;
+  // Nobody goes on before all have reached all: until then the inboxes have to stay open.
+  const char word = reached ? 'y' : 'n';
+  for (InboxPeer* const peer : peers) {
+    if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer, patience);
+  }
+  for (InboxPeer* const peer : peers) {
+    char theirs = 0;
+    if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer, patience);
+    if (theirs != 'y' && reached)
+      reached = tl::make_unexpected(Error::run(fmt::format("worker {} cannot reach shared memory", peer->worker)));
+  }
+  if (!reached) return tl::make_unexpected(reached.error());
+  for (InboxPeer* const peer : peers) {  // whose writers are there now
+    peer->in.emplace(RingMemory{Layout::counts(*front, static_cast<std::size_t>(peer->worker)), peer->in_lines.begin(),
+                                peer->in_payloads.begin(), layout.line_bytes(), kPayloadBytes});
+  }
+  return Inbox(std::move(*front));
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,137 @@
+#include "real/worker_setup.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "core/strategy/plan_digest.h"
+#include "real/join/meeting.h"
+#include "real/nccl/api.h"
+#include "real/proto/run.pb.h"
+#include "real/protocol.h"
+#include "real/transport/shm.h"
+#include "real/transport/tcp.h"
+
+namespace tutti::real {
+
+using core::Error;
+using core::Expected;
+using Clock = CoordinatorLine::Clock;
+
+namespace {
+
+int streams_of(const proto::Assignment& order) { return std::clamp(order.streams(), 1, kMostStreams); }
+
+Clock::time_point patience_of(const proto::Assignment& order) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
+}
+
+/// The name of the communicator of all ranks; empty if there is none.
+Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenario& scenario, CoordinatorLine& line) {
+  if (!needs_nccl_id(backend.backend, scenario)) return std::string();
+  std::string own;
+  if (backend.worker == 0) {
+    auto made = make_nccl_id();
+    if (!made) return made;
+    own = std::move(*made);
+  }
+  proto::Control message;
+  message.set_nccl_id(own);
+  if (auto sent = line.send(message); !sent) return tl::make_unexpected(sent.error());
+  const auto patience = std::chrono::duration_cast<Clock::duration>(backend.timeout);
+  auto told = line.next(patience + std::chrono::seconds(2), {});
+  if (!told) return tl::make_unexpected(told.error());
+  if (!(*told)->has_nccl_id() || (*told)->nccl_id().size() != kTuttiNcclIdBytes)
+    return tl::make_unexpected(not_due("NCCL's name for the run"));
+  return (*told)->nccl_id();
+}
+
+}  // namespace
+
+Expected<core::Scenario> read_plan(const proto::Assignment& order) {
+  std::vector<core::Library::File> files;
+  for (const proto::LibraryFile& f : order.file())
+    files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
+  auto scenario = core::read_scenario(order.scenario_text(), order.scenario_file(), core::Library(files));
+  if (!scenario) return scenario;
+  const std::uint64_t digest = core::plan_digest(*scenario);
+  if (digest != order.plan_digest()) {
+    return tl::make_unexpected(Error::run(fmt::format(
+        "makes another plan of the scenario ({:016x}, Tutti {}) than the coordinator ({:016x}, Tutti {}); use "
+        "the same program for both",
+        digest, protocol(), order.plan_digest(), protocol())));
+  }
+  scenario->run.steps = order.steps();
+  scenario->run.seed = order.seed();
+  return scenario;
+}
+
+Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
+                                       const Listener& listener, CoordinatorLine& line) {
+  PeerMeeting meeting;
+  meeting.secret = found.appointment.secret;
+  meeting.run = found.run;
+  meeting.worker = order.worker();
+  meeting.until = patience_of(order);
+  meeting.streams = streams_of(order);
+  meeting.coordinator = line.file();
+  // Who has joined over loopback is on the coordinator's machine; others find it there.
+  const bool near = is_loopback(their_host(line.file())).value_or(false);
+  for (const proto::Address& peer : order.peer()) {
+    Address address{peer.host(), peer.port()};
+    if (!near && is_loopback(address.host).value_or(false)) address.host = found.appointment.coordinator.host;
+    meeting.peers.push_back(std::move(address));
+  }
+  return meet_peers(meeting, listener, [&line] { return line.look(); });
+}
+
+Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order, const core::Scenario& scenario,
+                                                    std::vector<int> sockets, CoordinatorLine& line) {
+  std::vector<std::int32_t> worker_of;
+  const core::Collective& first = scenario.plan.packs.front().collective;
+  for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
+  const WaitOptions options{
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
+  if (order.transport() != "shm")
+    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options, streams_of(order));
+  auto opened = ShmTransport::open(std::move(sockets), order.worker(), std::move(worker_of), options,
+                                   {patience_of(order), [&line] { return line.look(); }});
+  if (!opened) return tl::make_unexpected(opened.error());
+  return std::unique_ptr<Transport>(std::move(*opened));
+}
+
+WorkerOptions options_of(const proto::Assignment& order) {
+  WorkerOptions options;
+  options.verify = order.verify();
+  options.log = {order.record_packs(), order.record_steps(), order.most_spans()};
+  options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+  return options;
+}
+
+Expected<BackendOptions> backend_of(const proto::Assignment& order) {
+  BackendOptions options;
+  const auto backend = parse_backend(order.backend());
+  if (!backend)
+    return tl::make_unexpected(Error::run(fmt::format("the coordinator wants backend {}", order.backend())));
+  options.backend = *backend;
+  options.worker = order.worker();
+  options.workers_before = order.workers_before();
+  options.workers_here = order.workers_here();
+  options.spin = std::chrono::nanoseconds(order.spin_ns());
+  options.timeout = std::chrono::duration<double>(order.timeout_seconds());
+  options.follow_channels = order.record_steps();
+  return options;
+}
+
+Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, const core::Scenario& scenario,
+                                           Transport& transport, Devices& devices, CoordinatorLine& line) {
+  const auto id = nccl_id(backend, scenario, line);
+  if (!id) return tl::make_unexpected(id.error());
+  auto made = make_collectives(backend, scenario, transport, devices, *id, [&line] { return line.still_wanted(); });
+  if (!made) return tl::make_unexpected(line.stopped_or(made.error()));
+  return made;
+}
+
+}  // namespace tutti::real

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "real/backend.h"
+#include "real/coordinator_line.h"
+#include "real/transport/transport.h"
+#include "real/worker_run.h"
+
+namespace tutti::proto {
+class Assignment;
+}
+
+namespace tutti::real {
+
+// What a worker makes of its assignment before the first step.
+
+/// ERRORS: the scenario is wrong, or another plan than the coordinator's comes of it: that is another program.
+core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
+
+/// Connections to the other workers, as meet_peers() gives them.
+/// ERRORS: as there; the coordinator's.
+core::Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
+                                             const Listener& listener, CoordinatorLine& line);
+
+/// REQUIRES: `sockets` are of meet_others() with the same assignment.
+core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
+                                                          const core::Scenario& scenario, std::vector<int> sockets,
+                                                          CoordinatorLine& line);
+
+[[nodiscard]] WorkerOptions options_of(const proto::Assignment& order);
+/// ERRORS: this program has no such backend.
+[[nodiscard]] core::Expected<BackendOptions> backend_of(const proto::Assignment& order);
+
+/// As make_collectives(), with NCCL's name for the run by way of the coordinator.
+core::Expected<CollectivesMaker> collectives_for(const BackendOptions& backend, const core::Scenario& scenario,
+                                                 Transport& transport, Devices& devices, CoordinatorLine& line);
+
+}  // namespace tutti::real
