@@ -326,7 +326,9 @@ class Run : private InterpreterListener {
       case EventKind::kStart: return interpreter_.start(event.a, static_cast<Rank>(event.b), event.time);
       case EventKind::kLane: return interpreter_.go_on(event);
       case EventKind::kHop: return network_.reach(event, events_);
+      case EventKind::kSent: return interpreter_.buffer_free(event);
       case EventKind::kDeliver: return interpreter_.deliver(event);
+      case EventKind::kShare: return network_.share(event, events_);
     }
   }
 

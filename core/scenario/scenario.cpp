@@ -58,7 +58,8 @@ class ScenarioReader {
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
-    scenario_.run.network_model = run.network_model() == proto::Run::IDEAL ? NetworkModel::kIdeal : NetworkModel::kFifo;
+    if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
+    if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
   }
 
   // --- strategy ---

@@ -133,6 +133,17 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
 
 // --- clusters ---
 
+TEST(Scenario, AConnectionCarriesSomethingOrItIsNotLimited) {
+  const auto with = [](const std::string& limit) {
+    return "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 " + limit +
+           " } }\n" + kWorkload + kStrategy;
+  };
+  EXPECT_THAT(errors_of(with("connection_gb_per_s: 0")),
+              HasSubstr("f:1:114: network: connection_gb_per_s must be above 0 (got 0)"));
+  EXPECT_EQ(good(with("connection_gb_per_s: 0.625")).cluster->network()->connection, Bandwidth(625'000'000));
+  EXPECT_EQ(good(with("")).cluster->network()->connection, std::nullopt);
+}
+
 std::string with_machine(const std::string& parts) {
   return "cluster {\n  workers { machine: \"m\" }\n  machine { name: \"m\"\n" + parts + "\n  }\n}\n" + kWorkload +
          kStrategy;
