@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/conditions_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -144,6 +145,8 @@ class ScenarioReader {
     }
     const std::string& file = cluster_file_ ? cluster_file_->path : path_;
     scenario_.cluster = cluster_from(*cluster_, *cluster_fields_, file, library_, scenario_.files);
+    if (scenario_.cluster && message_.has_conditions())
+      scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
   // --- workload ---

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/check.h"
+#include "sim/network/link_health.h"
 
 namespace tutti::sim {
 
@@ -92,6 +93,15 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
 
 void FairLinks::start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, Time now, EventQueue& events) {
   share_.start(route, bytes, message);
+  ask_to_settle(now, events);
+}
+
+void FairLinks::set_share(LinkId id, std::int64_t share_ppm, Time now, EventQueue& events) {
+  share_.set_capacity(link(id), part_of(cluster_.link(id).bandwidth, share_ppm));
+  ask_to_settle(now, events);
+}
+
+void FairLinks::ask_to_settle(Time now, EventQueue& events) {
   if (awaited_ == now) return;
   awaited_ = now;
   events.push({now, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, ++stamp_, 0});

@@ -34,6 +34,9 @@ class FairLinks {
 
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now, EventQueue& events);
 
+  /// The link carries this share of its bandwidth from now on.
+  void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
+
   /// The event stands for what is to be done now; if not, it is to be ignored.
   [[nodiscard]] bool is_due(const Event& event) const { return event.a == stamp_; }
   struct Done {
@@ -47,6 +50,7 @@ class FairLinks {
 
  private:
   FairShare::Link link(core::LinkId id);
+  void ask_to_settle(core::Time now, EventQueue& events);
   FairShare::Route route(const Stretch& stretch, core::Bandwidth narrowest);
 
   const core::Cluster& cluster_;

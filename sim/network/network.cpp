@@ -10,9 +10,12 @@ using core::Bytes;
 using core::Time;
 using core::transfer_time;
 
-Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails)
+Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
+                 std::vector<core::LinkChange> changes)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
+      changes_(std::move(changes)),
+      health_(cluster, changes_),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
       keep_trails_(keep_trails) {}
@@ -97,6 +100,24 @@ void Network::reach(const Event& event, EventQueue& events) {
   serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
 }
 
+/// When the message has left the hop if its head enters it at `head` and its tail is there in time.
+Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) const {
+  if (head == core::kNever) return head;
+  if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
+  return core::later(head, transfer_time(message.bytes, hop.rate));
+}
+
+void Network::schedule_changes(EventQueue& events) const {
+  if (!fair_) return;  // links that serve in order look ahead instead
+  for (std::size_t c = 0; c < changes_.size(); ++c)
+    events.push({changes_[c].at, c, EventKind::kChange, static_cast<std::uint32_t>(c), 0});
+}
+
+void Network::change(const Event& event, EventQueue& events) {
+  const core::LinkChange& change = changes_[event.a];
+  fair_->set_share(change.link, change.share_ppm, event.time, events);
+}
+
 /// The head of the message is at the hop, at `now`. Answers when its tail leaves it.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
@@ -111,8 +132,9 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   const Time tail_here = branches ? std::max(branches->tails[index], now) : message.tail;
   Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
   const Time head = std::max(now, resource.free_at());
-  const Time tail = std::max(core::later(head, transfer_time(message.bytes, hop.rate)), tail_here);
+  const Time tail = std::max(tail_of(message, hop, head), tail_here);
   resource.occupy_until(tail);
+  if (tail == core::kNever) return tail;  // the link is dead; nobody hears of the message any more
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {
     message.queued_time = head - now;

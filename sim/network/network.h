@@ -7,6 +7,7 @@
 #include "core/network/path.h"
 #include "sim/event_queue.h"
 #include "sim/network/fair_links.h"
+#include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
 #include "sim/server.h"
 #include "sim/trail.h"
@@ -32,7 +33,9 @@ struct Address {
 /// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
-  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails);
+  /// `changes`: links whose bandwidth changes, in order of time. REQUIRES: none if the model is ideal.
+  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
+          std::vector<core::LinkChange> changes = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] const LinkLoads& loads() const { return loads_; }
@@ -50,6 +53,11 @@ class Network {
   void reach(const Event& event, EventQueue& events);
   /// Handles kShare.
   void share(const Event& event, EventQueue& events);
+
+  /// Has links change at their time, by events of kind kChange. Once, before the first message.
+  void schedule_changes(EventQueue& events) const;
+  /// Handles kChange.
+  void change(const Event& event, EventQueue& events);
 
   struct Departure {
     Address address;
@@ -96,6 +104,7 @@ class Network {
   std::uint32_t new_message();
   core::Time start(std::uint32_t id, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
+  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head) const;
   void load_silent_links(const Message& message, core::Time now);
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
@@ -106,6 +115,8 @@ class Network {
 
   core::PathBook paths_;
   std::vector<Server> resources_;
+  std::vector<core::LinkChange> changes_;
+  LinkHealth health_;                ///< fifo
   std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;
   bool keep_trails_;
