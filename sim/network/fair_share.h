@@ -29,7 +29,7 @@
 // slow) there are 6,062 fillings of 288 routes on average, where up to 8,192 are alive; one in 200 routes that are filled
 // changes its bottleneck.
 //
-// Numbers are integers. A rate is kept in 2^-s bytes per second, s as large as lets the widest link fit into 63 bits (27
+// Numbers are integers. A rate is kept in 2^-s bytes per second, s as large as lets the widest link fit into 63 bits (28
 // for 25 GB/s) but at most 30, and rounded down, so that no link ever carries more than its capacity; clocks
 // count 2^-s bytes per second times picoseconds in 128 bits, without rounding. What rounding down the rates may add to the
 // end of a flow is far below a picosecond; a flow that would end within 2^-12 ps after a whole picosecond ends there.
