@@ -47,8 +47,11 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
       case EventKind::kStart: interpreter.start(event.a, static_cast<core::Rank>(event.b), event.time); break;
       case EventKind::kLane: interpreter.go_on(event); break;
       case EventKind::kHop: network.reach(event, events); break;
+      case EventKind::kSent: interpreter.buffer_free(event); break;
       case EventKind::kDeliver: interpreter.deliver(event); break;
-      case EventKind::kCompute: break;
+      case EventKind::kShare: network.share(event, events); break;
+      case EventKind::kCompute:
+      case EventKind::kChange: break;
     }
   }
   TUTTI_CHECK(ends.ranks_done == ranks, "{} of {} ranks are through; the schedule deadlocks", ends.ranks_done, ranks);

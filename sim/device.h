@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <utility>
 
 #include "core/cluster/cluster.h"
 #include "sim/server.h"
+#include "sim/slowness.h"
 
 namespace tutti::sim {
 
@@ -11,7 +13,10 @@ namespace tutti::sim {
 /// its part of the device's rate. Devices appear when they are first used.
 class Devices {
  public:
-  explicit Devices(const core::Cluster& cluster) : cluster_(cluster) {}
+  explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
+      : cluster_(cluster), slowness_(std::move(slowness)) {}
+
+  [[nodiscard]] const Slowness& slowness() const { return slowness_; }
 
   /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
   Server::Service reduce(core::PartId device, core::Bytes bytes, std::int64_t operands, core::Time now) {
@@ -27,10 +32,12 @@ class Devices {
   Server::Service serve(core::PartId device, std::int64_t times, core::Bytes bytes, core::Bandwidth rate, int threads,
                         core::Time now) {
     const core::Bandwidth share(std::max<std::int64_t>(1, rate.count() / threads));
-    return pools_.try_emplace(device, threads).first->second.serve(now, core::transfer_time(times, bytes, share));
+    const core::Time duration = slowness_.longer(device, core::transfer_time(times, bytes, share), now);
+    return pools_.try_emplace(device, threads).first->second.serve(now, duration);
   }
 
   const core::Cluster& cluster_;
+  Slowness slowness_;
   std::map<core::PartId, ServerPool> pools_;
 };
 

@@ -17,7 +17,10 @@ enum class EventKind : std::uint32_t {
   kLane,     ///< `a`: instance, `b`: lane that can go on
   kStart,    ///< `a`: instance, `b`: rank that takes part from now on
   kHop,      ///< `a`: message, `b`: hop that its head reaches
+  kSent,     ///< `a`: message that has left its sender's buffer (only where that was not known before)
   kDeliver,  ///< `a`: message, `b`: receiver it has reached as a whole
+  kChange,   ///< `a`: which link's bandwidth changes
+  kShare,    ///< `a`: of FairLinks; after all other events of its time
 };
 
 struct Event {

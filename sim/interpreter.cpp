@@ -117,6 +117,23 @@ void Interpreter::deliver(const Event& event) {
   run(instance, lane, event.time);
 }
 
+/// The lane goes on that waited for its message to leave.
+void Interpreter::buffer_free(const Event& event) {
+  const Network::Departure departure = network_.departed(event);
+  Instance& instance = *instances_[departure.address.instance];
+  const std::int32_t lane = instance.connections[departure.address.connection].from;
+  LaneState& state = lane_at(instance, lane);
+  if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
+  const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
+  const Time moving = std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
+  Trail& trail = trail_at(instance, lane);
+  trail.moved(way.kind, way.link, moving);
+  trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link, event.time - departure.sent - moving);
+  state.blocked = Blocked::kNo;
+  complete_step(instance, lane, instance.schedule->step(state.rank, state.lane, state.next), event.time);
+  run(instance, lane, event.time);
+}
+
 /// A lane that receives in the order of arrival receives in no other way, so its first receive tells.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
@@ -266,6 +283,10 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const Step& step, 
   const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
   const Time buffer_free =
       network_.send(path, bytes, now, order_of(instance, lane), address, trail_at(instance, lane), events_);
+  if (buffer_free == core::kNever) {
+    state.blocked = Blocked::kOnWire;
+    return false;
+  }
   sent(instance, lane, path, bytes, now, buffer_free);
   complete_step(instance, lane, step, buffer_free);
   return true;
@@ -311,6 +332,10 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const Step& s
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
     buffer_free = network_.send(path, bytes, now, order_of(instance, lane), std::move(addresses),
                                 trail_at(instance, lane), events_);
+    if (buffer_free == core::kNever) {
+      state.blocked = Blocked::kOnWire;
+      return false;
+    }
     sent(instance, lane, path, bytes, now, buffer_free);
   }
   complete_step(instance, lane, step, buffer_free);

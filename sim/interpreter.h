@@ -60,9 +60,10 @@ class Interpreter {
   /// Every rank is done; the instance's number may be used again.
   void close(std::uint32_t instance);
 
-  /// Handles kLane and kDeliver.
+  /// Handles kLane, kDeliver and kSent.
   void go_on(const Event& event);
   void deliver(const Event& event);
+  void buffer_free(const Event& event);
 
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
@@ -70,7 +71,7 @@ class Interpreter {
  private:
   static constexpr std::int32_t kNone = -1;
 
-  enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kDone };
+  enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/scenario/run_info.h"
 #include "core/timeline/step_parts.h"
@@ -35,13 +36,16 @@ class Run : private InterpreterListener {
         cluster_(*scenario.cluster),
         tables_(scenario.workload, scenario.plan),
         recorder_(cluster_, record, sink),
-        network_(cluster_, scenario.run.network_model, binned_links(record), true),
-        devices_(cluster_),
+        slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
+        network_(cluster_, scenario.run.network_model, binned_links(record), true, scenario.run.conditions.links),
+        devices_(cluster_, Slowness(slow_)),
         interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {}
 
   core::Expected<void> run() {
     sink_.begin(core::run_info(scenario_, "simulated"));
     for (const std::string& note : core::recording_notes(record_, cluster_)) sink_.note(note);
+    for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
+    network_.schedule_changes(events_);
     set_up_replicas();
     lane_steps_ = std::max(1.0, steps_of_plan() * scenario_.run.steps);
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -52,9 +56,12 @@ class Run : private InterpreterListener {
       handle(event);
       if (++handled_ % 65'536 == 0 && !keep_going()) break;
     }
-    TUTTI_CHECK(cancelled_ || steps_ended_ == scenario_.run.steps, "{} of {} steps ended; something waits forever",
-                steps_ended_, scenario_.run.steps);
+    const bool stuck = !cancelled_ && steps_ended_ < scenario_.run.steps;
+    const std::string dead = dead_links();
+    TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", steps_ended_,
+                scenario_.run.steps);
     write_links();
+    if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
     if (!cancelled_) write_path();
     if (cancelled_)
       sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
@@ -72,7 +79,10 @@ class Run : private InterpreterListener {
     Run* run = nullptr;
     Replica* replica = nullptr;
     void compute(const ComputeTask& task) override { run->compute(*replica, task); }
-    void pack_ready(int pack) override { run->pack_ready_[{replica->step, pack}] = run->now_; }
+    void pack_ready(int pack) override {
+      run->pack_ready_[{replica->step, pack}] = run->now_;
+      replica->ready = run->now_;
+    }
     void launch(int pack) override { run->launch(*replica, pack); }
     void step_done() override { run->step_done(*replica); }
   };
@@ -92,6 +102,7 @@ class Run : private InterpreterListener {
     Actions actions;
     std::int32_t step = 0;
     Time step_began;
+    Time ready;  ///< when the last gradients so far were
     Server stream;
     std::deque<Queued> queue;
     Cause stream_cause;  ///< what the stream is busy with last
@@ -158,16 +169,19 @@ class Run : private InterpreterListener {
   }
 
   void begin_step(Replica& replica, Time now, Cause cause) {
-    replica.step_began = now;
+    replica.step_began = replica.ready = now;
     replica.forward = replica.backward = replica.other = replica.communication = Time();
     replica.cause = cause;
     const core::RunOptions& run = scenario_.run;
-    replica.driver.begin_step(core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step),
-                              replica.actions);
+    const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
+    const std::int64_t noise = core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
+    replica.driver.begin_step(jitter * noise / 1'000'000, replica.actions);
   }
 
   void compute(Replica& replica, const ComputeTask& task) {
-    const Server::Service service = replica.stream.serve(now_, task.duration);
+    const Time begins = std::max(now_, replica.stream.free_at());
+    const Server::Service service =
+        replica.stream.serve(now_, devices_.slowness().longer(replica.device, task.duration, begins));
     const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
     // What the task waited for: the stream if it was busy, else whatever put it there.
     const Cause before = service.start > now_ && replica.stream_cause.node >= 0 ? replica.stream_cause : replica.cause;
@@ -200,6 +214,7 @@ class Run : private InterpreterListener {
     StepEnd& end = step_ends_[replica.step];
     // Events come in order of time, so the last to end is the last to be here.
     end.cause = replica.cause;
+    end.awaited.add(replica.device, replica.step_began, replica.ready);
     const Time computed = replica.forward + replica.backward + replica.other;
     if (end.replicas++ == 0 || computed >= end.longest) {
       end.longest = computed;
@@ -216,16 +231,50 @@ class Run : private InterpreterListener {
     if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
   }
 
+  /// Who had its gradients last in a step, and what the others waited for it.
+  struct Awaited {
+    std::int64_t replicas = 0;
+    core::Wide ready = 0;   ///< sum over replicas: when their last gradients were ready
+    core::Wide needed = 0;  ///< sum over replicas: how long that took since they began
+    PartId last;
+    Time last_ready, last_needed;
+
+    void add(PartId device, Time began, Time at) {
+      ++replicas;
+      ready += static_cast<core::Wide>(at.count());
+      needed += static_cast<core::Wide>((at - began).count());
+      if (at < last_ready) return;
+      last = device;
+      last_ready = at;
+      last_needed = at - began;
+    }
+    /// How much later than the others' mean, as far as it needed longer than they did. REQUIRES: several replicas.
+    [[nodiscard]] Time waited() const {
+      const auto mean_of_others = [this](core::Wide sum, Time own) {
+        const auto others = static_cast<core::Wide>(replicas - 1);
+        return Time(static_cast<std::int64_t>((sum - static_cast<core::Wide>(own.count()) + others - 1) / others));
+      };
+      const Time later = last_ready - mean_of_others(ready, last_ready);
+      const Time longer = last_needed - mean_of_others(needed, last_needed);
+      return std::max(Time(), std::min(later, longer));
+    }
+  };
+
   struct StepEnd {
     std::int64_t replicas = 0;
     Time longest;  ///< computation of the replica that the record is of
     std::int32_t step = 0;
     core::ReplicaParts parts;
     Cause cause;
+    Awaited awaited;
   };
 
   void end_step(const StepEnd& end) {
-    const core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
+    core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
+    if (end.replicas > 1) {
+      record.awaited = cluster_.part_name(end.awaited.last);
+      record.awaited_for = end.awaited.waited();
+    }
     last_step_end_ = record.end;
     last_cause_ = end.cause;
     last_step_start_ = record.start;
@@ -326,7 +375,10 @@ class Run : private InterpreterListener {
       case EventKind::kStart: return interpreter_.start(event.a, static_cast<Rank>(event.b), event.time);
       case EventKind::kLane: return interpreter_.go_on(event);
       case EventKind::kHop: return network_.reach(event, events_);
+      case EventKind::kSent: return interpreter_.buffer_free(event);
       case EventKind::kDeliver: return interpreter_.deliver(event);
+      case EventKind::kChange: return network_.change(event, events_);
+      case EventKind::kShare: return network_.share(event, events_);
     }
   }
 
@@ -342,6 +394,32 @@ class Run : private InterpreterListener {
     return core::Error::request(
         "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
         "bandwidths and times");
+  }
+
+  // --- what never ends ---
+
+  /// The links that are dead in the end, in words; empty if there are none.
+  [[nodiscard]] std::string dead_links() const {
+    std::map<core::LinkId, core::LinkChange> last;
+    for (const core::LinkChange& change : scenario_.run.conditions.links) last[change.link] = change;
+    std::string text;
+    for (const auto& [link, change] : last) {
+      if (change.share_ppm > 0) continue;
+      text += fmt::format("{}link {} is dead from {} on", text.empty() ? "" : ", ", cluster_.link_name(link),
+                          core::show(change.at));
+    }
+    return text;
+  }
+
+  [[nodiscard]] core::Error stuck_forever(const std::string& dead) const {
+    std::string waiting;
+    for (const auto& [pack, instance] : flights_by_pack_) {
+      if (pack.first == steps_ended_) waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", pack.second);
+    }
+    return core::Error::run(
+        fmt::format("step {} never ends: {}; what was to cross it waits forever{}. A real run would hang until its "
+                    "time-out; give the link a bandwidth_share above 0, or another way",
+                    steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
   }
 
   // --- the critical path ---
@@ -404,6 +482,7 @@ class Run : private InterpreterListener {
   core::DriverTables tables_;
   Recorder recorder_;
   EventQueue events_;
+  std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
   Network network_;
   Devices devices_;
   Interpreter interpreter_;
@@ -448,6 +527,11 @@ core::Expected<void> check_lanes(const Scenario& scenario) {
 core::Expected<void> Simulator::run(const Scenario& scenario, const core::RecordOptions& record,
                                     const core::RunControl& control, core::TimelineSink& sink) {
   if (auto fits = check_lanes(scenario); !fits) return fits;
+  if (scenario.run.network_model == core::NetworkModel::kIdeal && !scenario.run.conditions.links.empty()) {
+    return tl::make_unexpected(core::Error::request(
+        "conditions: links change under the network models fifo and fair; ideal knows the ports at both ends only",
+        {scenario.file, 0, 0}));
+  }
   return Run(scenario, record, control, sink).run();
 }
 

@@ -29,6 +29,8 @@ struct Network {
   /// One way, card to card: half of it on the way up to the switch, half on the way down.
   Time latency;
   std::string source;
+  /// No message over the network is faster, however wide the ports are.
+  std::optional<Bandwidth> connection = {};
 };
 
 /// Part of a route: one link, and what a message meets there.

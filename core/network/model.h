@@ -1,8 +1,28 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 namespace tutti::core {
 
 /// What decides who waits for whom on the way (docs/models.md).
-enum class NetworkModel { kFifo, kIdeal };
+enum class NetworkModel { kFifo, kIdeal, kFair };
+
+constexpr std::string_view to_string(NetworkModel model) {
+  switch (model) {
+    case NetworkModel::kFifo: return "fifo";
+    case NetworkModel::kIdeal: return "ideal";
+    case NetworkModel::kFair: return "fair";
+  }
+  return "";
+}
+
+/// The model of that name; nothing if there is none.
+constexpr std::optional<NetworkModel> parse_network_model(std::string_view name) {
+  for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kIdeal, NetworkModel::kFair}) {
+    if (to_string(model) == name) return model;
+  }
+  return std::nullopt;
+}
 
 }  // namespace tutti::core

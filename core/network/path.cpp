@@ -77,7 +77,7 @@ ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
 /// A stretch inside a worker that begins or ends at a GPU is moved by that GPU's copy engine, unless a kernel moves it.
 void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine, std::vector<PathHop>& hops) const {
   const bool staged = stretch.front().staged;
-  if (engine != Engine::kKernel && !crosses_network(stretch)) {
+  if (model_ == NetworkModel::kFifo && engine != Engine::kKernel && !crosses_network(stretch)) {
     const PartId from = stretch.front().from;
     const PartId to = stretch.back().to;
     const bool out = cluster_.part(from).kind == PartKind::kGpu;
@@ -92,7 +92,7 @@ void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine, std::
   for (const Hop& link : stretch) {
     PathHop hop;
     hop.resource = link.link;
-    hop.rate = link.bandwidth;
+    hop.rate = rate_of(link);
     hop.latency = link.latency;
     hop.link = link.link;
     hop.staged = link.staged && (hops.empty() || hops.back().link >= 0);
@@ -105,6 +105,7 @@ void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop
   PathHop send, receive;
   for (const Hop& link : stretch) send.latency += link.latency;
   send.rate = receive.rate = narrowest_of(stretch).bandwidth;
+  for (const Hop& link : stretch) send.rate = receive.rate = std::min(send.rate, rate_of(link));
   send.staged = stretch.front().staged;
   send.resource = port(stretch.front().from, stretch.front().kind, true);
   receive.resource = port(stretch.back().to, stretch.back().kind, false);
@@ -115,6 +116,12 @@ void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop
   }
   hops.push_back(send);
   hops.push_back(receive);
+}
+
+/// What one message gets of a link that it has to itself.
+Bandwidth PathBook::rate_of(const Hop& link) const {
+  const bool limited = link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
+  return limited ? std::min(link.bandwidth, *cluster_.network()->connection) : link.bandwidth;
 }
 
 std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine engine) const {
@@ -129,7 +136,10 @@ void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
   for (const std::vector<Hop>& stretch : stretches_of(route)) {
     const Hop& narrowest = narrowest_of(stretch);
     path.stretches.push_back({narrowest.bandwidth, narrowest.kind, narrowest.link});
-    for (const Hop& hop : stretch) path.latency += hop.latency;
+    for (const Hop& hop : stretch) {
+      path.latency += hop.latency;
+      if (rate_of(hop) < path.stretches.back().narrowest) path.stretches.back() = {rate_of(hop), hop.kind, hop.link};
+    }
   }
 }
 

@@ -39,7 +39,7 @@ struct Path {
   /// message takes their sum; whatever it takes beyond that it was queued.
   Time latency;
   struct Stretch {
-    Bandwidth narrowest;
+    Bandwidth narrowest;  ///< or what a connection carries, if that is less
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
@@ -50,6 +50,7 @@ struct Path {
 };
 
 /// Makes paths, each once. `fifo`: every link of the route is a hop, and the copy engine that moves the bytes in front.
+/// `fair`: the links alone; an engine's transfers share its device's links, and nothing else limits them.
 /// `ideal`: only the two ends' ports are, at the narrowest link's rate.
 class PathBook {
  public:
@@ -73,6 +74,7 @@ class PathBook {
   void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
   void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
   std::vector<PathHop> hops_of(const std::vector<Hop>& route, Engine engine) const;
+  [[nodiscard]] Bandwidth rate_of(const Hop& link) const;
   std::vector<Hop> local_route(PartId from, std::int32_t to_part) const;
   void describe(Path& path, const std::vector<Hop>& route) const;
   void load_silently(Path& path, const std::vector<Hop>& route) const;

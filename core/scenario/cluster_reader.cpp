@@ -158,6 +158,9 @@ class ClusterReader {
     network.latency = time_from_us(
         fields_.required(message, "latency_us", "network", {0, kMostLatencyUs}, "one way, from card to card")
             .value_or(0));
+    if (const auto rate = fields_.number(message, "connection_gb_per_s", "network", {0, kMostGbPerS, false})) {
+      network.connection = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
+    }
     network.source = message.source();
     if (fields_.problems().size() != before) return std::nullopt;
     return network;

@@ -48,6 +48,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path, Da
   strategy.set_reduction(proto_of(reduction));
   scenario.mutable_run()->set_steps(steps);
   scenario.mutable_run()->clear_compute_jitter_percent();
+  scenario.clear_conditions();
 
   std::string written;
   google::protobuf::TextFormat::PrintToString(scenario, &written);

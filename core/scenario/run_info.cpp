@@ -55,7 +55,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.scenario_text = scenario.text;
   info.version = std::string(version());
   info.executor = executor;
-  info.network_model = scenario.run.network_model == NetworkModel::kIdeal ? "ideal" : "fifo";
+  info.network_model = std::string(to_string(scenario.run.network_model));
   info.seed = scenario.run.seed;
   info.steps = scenario.run.steps;
   info.cluster = describe(*scenario.cluster);

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/conditions_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -58,7 +59,8 @@ class ScenarioReader {
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
-    scenario_.run.network_model = run.network_model() == proto::Run::IDEAL ? NetworkModel::kIdeal : NetworkModel::kFifo;
+    if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
+    if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
   }
 
   // --- strategy ---
@@ -143,6 +145,8 @@ class ScenarioReader {
     }
     const std::string& file = cluster_file_ ? cluster_file_->path : path_;
     scenario_.cluster = cluster_from(*cluster_, *cluster_fields_, file, library_, scenario_.files);
+    if (scenario_.cluster && message_.has_conditions())
+      scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
   // --- workload ---

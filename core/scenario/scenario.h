@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/cluster/cluster.h"
 #include "core/network/model.h"
+#include "core/scenario/conditions.h"
 #include "core/scenario/library.h"
 #include "core/strategy/plan.h"
 #include "core/strategy/strategy.h"
@@ -20,6 +21,7 @@ struct RunOptions {
   /// Replicas' computation varies by ± this, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
+  Conditions conditions;
 };
 
 /// A scenario that has been read and checked: it can be planned and run.

@@ -350,6 +350,8 @@ struct TimelineReader::State {
                      kRecordsPerBlock)) {
       return false;
     }
+    const int awaited = c.awaited_size();
+    if ((awaited != 0 && awaited != n) || c.awaited_for_ps_size() != awaited) return false;
     for (int i = 0; i < n; ++i) {
       if (c.step(i) < 0 || c.end_ps(i) < c.start_ps(i) ||
           !are_times({c.start_ps(i), c.end_ps(i), c.forward_ps(i), c.backward_ps(i), c.other_compute_ps(i),
@@ -359,6 +361,10 @@ struct TimelineReader::State {
       content.steps.push_back({c.step(i), Time(c.start_ps(i)), Time(c.end_ps(i)), c.slowest(i), Time(c.forward_ps(i)),
                                Time(c.backward_ps(i)), Time(c.other_compute_ps(i)), Time(c.communication_ps(i)),
                                Time(c.exposed_ps(i))});
+      if (awaited == 0) continue;
+      if (!are_times({c.awaited_for_ps(i)})) return false;
+      content.steps.back().awaited = c.awaited(i);
+      content.steps.back().awaited_for = Time(c.awaited_for_ps(i));
     }
     return true;
   }

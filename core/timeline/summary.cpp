@@ -1,6 +1,7 @@
 #include "core/timeline/summary.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -27,6 +28,24 @@ int Summary::steady_from() const {
   std::size_t from = steps_.size();
   while (from > 0 && length(from - 1) == length(steps_.size() - 1)) --from;
   return from + 1 < steps_.size() ? static_cast<int>(from) : -1;
+}
+
+std::optional<Summary::Awaited> Summary::awaited() const {
+  std::map<std::string, std::pair<Time, int>> devices;
+  Time total;
+  const std::size_t first = steps_.size() > 1 ? 1 : 0;
+  for (std::size_t s = first; s < steps_.size(); ++s) {
+    if (steps_[s].awaited.empty()) continue;
+    auto& [waited, times] = devices[steps_[s].awaited];
+    waited += steps_[s].awaited_for;
+    ++times;
+    total += steps_[s].awaited_for;
+  }
+  if (devices.empty()) return std::nullopt;
+  const auto most = std::max_element(devices.begin(), devices.end(),
+                                     [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  const auto steps = static_cast<std::int64_t>(steps_.size() - first);
+  return Awaited{most->first, most->second.second, Time(total.count() / steps), static_cast<int>(steps)};
 }
 
 std::vector<PackRecord> Summary::last_packs() const {

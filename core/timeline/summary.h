@@ -31,6 +31,15 @@ class Summary : public TimelineSink {
   [[nodiscard]] Time step_time() const;
   /// The first step from which on all take the same time to the picosecond; -1 if the last two differ.
   [[nodiscard]] int steady_from() const;
+  /// Whom the steady steps waited for most.
+  struct Awaited {
+    std::string device;
+    int steps = 0;  ///< in which it was the last whose gradients were ready
+    Time mean;      ///< per steady step: how much later than the others' it was on average; all last ones counted
+    int of_steps = 0;
+  };
+  /// Over the steps that step_time() is the mean of. Nothing if it is not known.
+  [[nodiscard]] std::optional<Awaited> awaited() const;
   /// The packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
   /// The links by busy share, busiest first.

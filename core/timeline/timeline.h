@@ -94,6 +94,10 @@ struct StepRecord {
   Time other_compute;  ///< copies and updates
   Time communication;  ///< at least one pack in flight
   Time exposed;        ///< of the step, not covered by computation on that replica
+  /// The device whose gradients were ready last; empty if there is only one, or it is not known.
+  std::string awaited = {};
+  /// How much later than the others' on average, as far as it needed longer for them than they did.
+  Time awaited_for = {};
 };
 
 /// One pack of one step, over all ranks.

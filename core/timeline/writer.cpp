@@ -282,7 +282,9 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_other_compute_ps(step.other_compute.count());
   c.add_communication_ps(step.communication.count());
   c.add_exposed_ps(step.exposed.count());
-  state_->steps.count(step.slowest.size());
+  c.add_awaited(bounded(step.awaited));
+  c.add_awaited_for_ps(step.awaited_for.count());
+  state_->steps.count(step.slowest.size() + step.awaited.size());
 }
 
 void TimelineWriter::pack(const PackRecord& pack) {

@@ -10,9 +10,13 @@ using core::Bytes;
 using core::Time;
 using core::transfer_time;
 
-Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails)
+Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
+                 std::vector<core::LinkChange> changes)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
+      changes_(std::move(changes)),
+      health_(cluster, changes_),
+      fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
       keep_trails_(keep_trails) {}
 
@@ -39,6 +43,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.undelivered = 1;
   message.queued_time = Time();
   message.queued_at = -1;
+  message.stretch = 0;
   if (keep_trails_) message.trail = trail;
   return start(id, now, events);
 }
@@ -78,6 +83,7 @@ Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
     events.push({now, messages_[id].order, EventKind::kDeliver, id, 0});
     return now;
   }
+  if (fair_) return begin_stretch(id, now, events);
   messages_[id].began_moving = core::kNever;
   messages_[id].tail = now;
   Time sender_free = now;
@@ -87,7 +93,29 @@ Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
 }
 
 void Network::reach(const Event& event, EventQueue& events) {
+  if (fair_) {
+    begin_stretch(event.a, event.time, events);
+    return;
+  }
   serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
+}
+
+/// When the message has left the hop if its head enters it at `head` and its tail is there in time.
+Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) const {
+  if (head == core::kNever) return head;
+  if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
+  return core::later(head, transfer_time(message.bytes, hop.rate));
+}
+
+void Network::schedule_changes(EventQueue& events) const {
+  if (!fair_) return;  // links that serve in order look ahead instead
+  for (std::size_t c = 0; c < changes_.size(); ++c)
+    events.push({changes_[c].at, c, EventKind::kChange, static_cast<std::uint32_t>(c), 0});
+}
+
+void Network::change(const Event& event, EventQueue& events) {
+  const core::LinkChange& change = changes_[event.a];
+  fair_->set_share(change.link, change.share_ppm, event.time, events);
 }
 
 /// The head of the message is at the hop, at `now`. Answers when its tail leaves it.
@@ -104,8 +132,9 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   const Time tail_here = branches ? std::max(branches->tails[index], now) : message.tail;
   Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
   const Time head = std::max(now, resource.free_at());
-  const Time tail = std::max(core::later(head, transfer_time(message.bytes, hop.rate)), tail_here);
+  const Time tail = std::max(tail_of(message, hop, head), tail_here);
   resource.occupy_until(tail);
+  if (tail == core::kNever) return tail;  // the link is dead; nobody hears of the message any more
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {
     message.queued_time = head - now;
@@ -128,6 +157,59 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   return tail;
 }
 
+// --- fair ---
+
+/// The message's stretch is a flow from now on. Answers when its end is known already.
+Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
+  Message& message = messages_[id];
+  message.stretch_began = now;
+  const FairLinks::Way& way = fair_->way(message.path, paths_);
+  if (message.bytes.count() > 0) {
+    fair_->start(way.stretches[message.stretch].route, message.bytes, id, now, events);
+    return core::kNever;
+  }
+  // Nothing to move: only latency passes.
+  Time arrives = now;
+  for (std::size_t s = 0; s + 1 < way.stretches.size(); ++s) arrives += way.stretches[s].latency;
+  for (std::uint32_t r = 0; r < way.lags.size(); ++r)
+    events.push({arrives + way.lags[r], message.order, EventKind::kDeliver, id, r});
+  return now;
+}
+
+void Network::share(const Event& event, EventQueue& events) {
+  if (!fair_->is_due(event)) return;
+  for (const FairLinks::Done& done : fair_->settle(event.time))
+    end_stretch(done.message, done.bottleneck, event.time, events);
+  fair_->wake(events);
+}
+
+void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, EventQueue& events) {
+  Message& message = messages_[id];
+  const FairLinks::Way& way = fair_->way(message.path, paths_);
+  const FairLinks::Stretch& stretch = way.stretches[message.stretch];
+  // Flows may end 2^-12 ps early; no message is faster than alone.
+  const Time alone = transfer_time(message.bytes, stretch.alone);
+  const Time end = std::max(now, core::later(message.stretch_began, alone));
+  const Time shared = end - message.stretch_began - alone;
+  if (shared > message.queued_time) {
+    message.queued_time = shared;
+    message.queued_at = bottleneck;
+  }
+  for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
+  if (message.stretch == 0) events.push({end, message.order, EventKind::kSent, id, 0});
+  if (++message.stretch < way.stretches.size()) {
+    events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});
+    return;
+  }
+  for (std::uint32_t r = 0; r < way.lags.size(); ++r)
+    events.push({end + way.lags[r], message.order, EventKind::kDeliver, id, r});
+}
+
+Network::Departure Network::departed(const Event& event) const {
+  const Message& message = messages_[event.a];
+  return {address_of(message, 0), message.path, message.bytes, message.sent, message.queued_at};
+}
+
 void Network::load_silent_links(const Message& message, Time end) {
   const core::Path& path = paths_.path(message.path);
   for (const core::LinkId link : path.silent_links)
@@ -137,10 +219,7 @@ void Network::load_silent_links(const Message& message, Time end) {
 Network::Arrival Network::deliver(const Event& event) {
   Message& message = messages_[event.a];
   const core::Path& path = paths_.path(message.path);
-  Arrival arrival{message.branches < 0 ? message.receiver
-                                       : branches_[static_cast<std::size_t>(message.branches)].receivers[event.b],
-                  {},
-                  message.began_moving};
+  Arrival arrival{address_of(message, event.b), {}, message.began_moving};
   if (keep_trails_) {
     arrival.trail = message.trail;
     Time explained = path.latency;

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/network/path.h"
 #include "sim/event_queue.h"
+#include "sim/network/fair_links.h"
+#include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
 #include "sim/server.h"
 #include "sim/trail.h"
@@ -25,15 +28,21 @@ struct Address {
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)      (tail_{i-1} in place of head_{i-1} where it is staged)
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
+///
+/// `fair` instead: a stretch without staging is one flow over all its links, which moves at its max-min fair rate from the
+/// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
-  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails);
+  /// `changes`: links whose bandwidth changes, in order of time. REQUIRES: none if the model is ideal.
+  Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
+          std::vector<core::LinkChange> changes = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] const LinkLoads& loads() const { return loads_; }
 
-  /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again. Events of kind kHop and
-  /// kDeliver follow; they carry `order`.
+  /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again; kNever if that depends on what
+  /// others will send (fair), then an event of kind kSent tells. Events of kind kHop and kDeliver follow; they carry
+  /// `order`.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const Trail& trail, EventQueue& events);
   /// The same for one receiver, without the allocation.
@@ -42,6 +51,23 @@ class Network {
 
   /// Handles kHop.
   void reach(const Event& event, EventQueue& events);
+  /// Handles kShare.
+  void share(const Event& event, EventQueue& events);
+
+  /// Has links change at their time, by events of kind kChange. Once, before the first message.
+  void schedule_changes(EventQueue& events) const;
+  /// Handles kChange.
+  void change(const Event& event, EventQueue& events);
+
+  struct Departure {
+    Address address;
+    std::int32_t path = 0;
+    core::Bytes bytes;
+    core::Time sent;
+    core::LinkId bottleneck = -1;  ///< where it had to share
+  };
+  /// Handles kSent: what left its sender.
+  [[nodiscard]] Departure departed(const Event& event) const;
 
   struct Arrival {
     Address address;
@@ -64,6 +90,8 @@ class Network {
     std::uint16_t undelivered = 1;
     core::LinkId queued_at = -1;
     core::Time queued_time;
+    std::uint16_t stretch = 0;  ///< under way (fair)
+    core::Time stretch_began;
     Trail trail;
   };
   /// What a message that is no chain knows about each of its hops.
@@ -76,10 +104,20 @@ class Network {
   std::uint32_t new_message();
   core::Time start(std::uint32_t id, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
+  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head) const;
   void load_silent_links(const Message& message, core::Time now);
+  core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
+  void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
+  [[nodiscard]] Address address_of(const Message& message, std::uint32_t receiver) const {
+    return message.branches < 0 ? message.receiver
+                                : branches_[static_cast<std::size_t>(message.branches)].receivers[receiver];
+  }
 
   core::PathBook paths_;
   std::vector<Server> resources_;
+  std::vector<core::LinkChange> changes_;
+  LinkHealth health_;                ///< fifo
+  std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;
   bool keep_trails_;
   std::vector<Message> messages_;

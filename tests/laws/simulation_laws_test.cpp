@@ -26,6 +26,9 @@ using core::Rank;
 using core::Strategy;
 using core::Time;
 
+constexpr core::NetworkModel kModels[] = {core::NetworkModel::kIdeal, core::NetworkModel::kFifo,
+                                          core::NetworkModel::kFair};
+
 std::vector<std::shared_ptr<const Cluster>> clusters() {
   std::vector<std::shared_ptr<const Cluster>> all;
   const auto machine = [](const char* name) {
@@ -69,7 +72,7 @@ TEST(Law, NothingIsEverBelowTheLowerBound) {
     for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{5'000'011}}) {
       const core::Bound bound = core::all_reduce_bound(*cluster, Bytes(4 * elements));
       for_each_collective(*cluster, elements, [&](const Collective& collective, const std::string& what) {
-        for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
+        for (const core::NetworkModel model : kModels) {
           EXPECT_GE(sim::run_alone(collective, model).end, bound.time) << what << ": " << bound.reason;
         }
       });
@@ -94,7 +97,7 @@ TEST(Law, BytesAreConservedAtEveryPart) {
           }
         }
       }
-      for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
+      for (const core::NetworkModel model : kModels) {
         const sim::CollectiveRun run = sim::run_alone(collective, model);
         std::map<core::PartId, std::int64_t> carried;
         for (core::LinkId id = 0; id < cluster->links(); ++id) {
@@ -112,7 +115,7 @@ TEST(Law, BytesAreConservedAtEveryPart) {
 TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 1'000'003, [&](const Collective& collective, const std::string& what) {
-      for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
+      for (const core::NetworkModel model : kModels) {
         const sim::CollectiveRun run = sim::run_alone(collective, model);
         EXPECT_EQ(run.trail.parts.total(), run.end) << what;
       }
@@ -129,6 +132,19 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
                 sim::run_alone(collective, core::NetworkModel::kIdeal).end)
           << what;
     });
+  }
+}
+
+/// Where nobody meets anybody on a link, sharing and serving in order are the same.
+TEST(Law, ARingTakesTheSameWhetherLinksAreSharedOrServeInOrder) {
+  for (const int n : {2, 3, 8, 13}) {
+    for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{n} + 1, std::int64_t{1'000'003}}) {
+      const auto cluster = test::plain_cluster(n);
+      const Collective ring = test::on_plain_cluster(*cluster, core::ring_all_reduce(n, elements), elements);
+      EXPECT_EQ(sim::run_alone(ring, core::NetworkModel::kFair).rank_end,
+                sim::run_alone(ring, core::NetworkModel::kFifo).rank_end)
+          << n << " ranks, " << elements;
+    }
   }
 }
 
@@ -149,7 +165,7 @@ TEST(Law, RenamingRanksChangesNothing) {
       for (const auto& schedule : schedules) {
         std::vector<int> places(static_cast<std::size_t>(schedule->ranks()));
         std::iota(places.begin(), places.end(), 0);
-        for (const core::NetworkModel model : {core::NetworkModel::kIdeal, core::NetworkModel::kFifo}) {
+        for (const core::NetworkModel model : kModels) {
           const Time named = sim::run_alone(test::on_plain_cluster(*cluster, schedule, elements, places), model).end;
           for (int round = 0; round < 5; ++round) {
             std::vector<int> renamed = places;
@@ -192,9 +208,9 @@ TEST(Law, MoreBytesAndSlowerLinksTakeLonger) {
 TEST(Law, TheTrailDoesNotDisturbTheRun) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 4099, [&](const Collective& collective, const std::string& what) {
-      EXPECT_EQ(sim::run_alone(collective, core::NetworkModel::kFifo, {}, true).end,
-                sim::run_alone(collective, core::NetworkModel::kFifo, {}, false).end)
-          << what;
+      for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kFair})
+        EXPECT_EQ(sim::run_alone(collective, model, {}, true).end, sim::run_alone(collective, model, {}, false).end)
+            << what;
     });
   }
 }

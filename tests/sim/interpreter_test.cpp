@@ -169,7 +169,8 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
     ranks[static_cast<std::size_t>(r)] = {{{{receive(0, 100)}, core::kUnlimitedCredits, core::Engine::kKernel, {}}},
                                           100};
   const core::Collective c = inside(cluster, std::make_shared<const WrittenSchedule>(ranks), 100);
-  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model :
+       {core::NetworkModel::kFifo, core::NetworkModel::kIdeal, core::NetworkModel::kFair}) {
     const CollectiveRun r = run_alone(c, model);
     EXPECT_EQ(r.end, ns(400 + 100)) << "as long as for one";
     std::int64_t out = 0, in = 0;
@@ -186,17 +187,18 @@ TEST(Multicast, LoadsTheSendersLinkOnceAndReachesEveryone) {
 TEST(InSwitch, SumsOnTheWay) {
   const core::Cluster cluster({{test::switch_machine(4, kRates, true), 1}}, 4, std::nullopt);
   const core::Collective c = inside(cluster, core::in_switch_all_reduce(4, 400), 400);
-  const CollectiveRun r = run_alone(c, core::NetworkModel::kFifo);
-  std::int64_t up = 0, down = 0;
-  for (core::LinkId id = 0; id < cluster.links(); ++id) {
-    const std::string name = cluster.link_name(id);
-    if (name.ends_with("→w0/nvswitch")) up += r.loads.total(id).count();
-    if (name.starts_with("w0/nvswitch→")) down += r.loads.total(id).count();
+  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kFair}) {
+    const CollectiveRun r = run_alone(c, model);
+    std::int64_t up = 0, down = 0;
+    for (core::LinkId id = 0; id < cluster.links(); ++id) {
+      const std::string name = cluster.link_name(id);
+      if (name.ends_with("→w0/nvswitch")) up += r.loads.total(id).count();
+      if (name.starts_with("w0/nvswitch→")) down += r.loads.total(id).count();
+    }
+    EXPECT_EQ(up, 4 * 1600 + 1600) << "every rank's buffer once, and each sum once";
+    EXPECT_EQ(down, 1600 + 3 * 1600) << "each sum to its owner, then to the three others";
+    EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), model).end) << "faster than a ring";
   }
-  EXPECT_EQ(up, 4 * 1600 + 1600) << "every rank's buffer once, and each sum once";
-  EXPECT_EQ(down, 1600 + 3 * 1600) << "each sum to its owner, then to the three others";
-  EXPECT_LT(r.end, run_alone(inside(cluster, core::ring_all_reduce(4, 400), 400), core::NetworkModel::kFifo).end)
-      << "faster than a ring";
 }
 
 TEST(StarReduce, IsTheSameThroughTheWholeProgram) {

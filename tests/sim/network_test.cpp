@@ -19,6 +19,9 @@ using core::PartId;
 using core::Staging;
 using core::Time;
 
+constexpr core::NetworkModel kModels[] = {core::NetworkModel::kFifo, core::NetworkModel::kIdeal,
+                                          core::NetworkModel::kFair};
+
 /// Sends messages and tells when each is delivered.
 class Wire {
  public:
@@ -51,6 +54,14 @@ class Wire {
       }
       if (event.kind == EventKind::kHop) {
         network.reach(event, events);
+        continue;
+      }
+      if (event.kind == EventKind::kShare) {
+        network.share(event, events);
+        continue;
+      }
+      if (event.kind == EventKind::kSent) {
+        buffer_free[network.departed(event).address.connection] = event.time;
         continue;
       }
       const Network::Arrival arrival = network.deliver(event);
@@ -149,13 +160,74 @@ TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
   }
 }
 
+TEST(Fair, AMessageAloneTakesLatenciesPlusBytesOverTheNarrowestLink) {
+  for (const auto& [in, out] : std::vector<std::pair<std::int64_t, std::int64_t>>{{kGb, 4 * kGb}, {4 * kGb, kGb}}) {
+    const Cluster cluster({{funnel(in, out), 1}}, 3, std::nullopt);
+    Wire wire(cluster, core::NetworkModel::kFair);
+    wire.send(kA, kC, 1000, Time());
+    wire.finish();
+    EXPECT_EQ(wire.delivered[0], core::nanoseconds(300 + 1000));
+    EXPECT_EQ(wire.buffer_free[0], core::nanoseconds(1000)) << "the narrowest link decides when the buffer is free";
+  }
+}
+
+TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
+  const Cluster cluster({{funnel(kGb, kGb), 1}}, 3, std::nullopt);
+  Wire wire(cluster, core::NetworkModel::kFair);
+  wire.send(kA, kC, 1000, Time());
+  wire.send(kB, kC, 1000, core::nanoseconds(500));
+  wire.send(kA, kCpu, 0, core::nanoseconds(600));
+  wire.finish();
+  EXPECT_EQ(wire.delivered[0], core::nanoseconds(500 + 1000 + 300)) << "the second half at half the rate";
+  EXPECT_EQ(wire.delivered[1], core::nanoseconds(1500 + 500 + 300)) << "the first half at half the rate";
+  EXPECT_EQ(wire.delivered[2], core::nanoseconds(600 + 400)) << "nothing to move, nothing to wait for";
+}
+
+TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
+  const auto machine = test::switch_machine(2);
+  const Cluster cluster({{machine, 1}}, 2, std::nullopt);
+  const PartId gpu0{0, 0}, gpu1{0, 1}, cpu{0, machine->cpus().front()};
+  Wire wire(cluster, core::NetworkModel::kFair);
+  wire.send(gpu0, gpu1, 1'000'000, Time(), Staging::kDirect, Engine::kCopyEngine);
+  wire.send(gpu0, cpu, 1'000'000, Time(), Staging::kDirect, Engine::kCopyEngine);
+  wire.finish();
+  const Time half(test::PlainRates{}.latency.count() / 2);
+  EXPECT_EQ(wire.delivered[0], core::transfer_time(Bytes(1'000'000), test::PlainRates{}.link) + 2 * half);
+  EXPECT_EQ(wire.delivered[1],
+            core::transfer_time(Bytes(1'000'000), Bandwidth(test::PlainRates{}.link.count() / 3)) + 2 * half);
+}
+
+/// A connection that carries 2 GB/s over ports of 5: alone it takes 2; of three, none is held up by another's limit; of
+/// three wide ones each gets a third.
+TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
+  const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model, int messages) {
+    test::PlainRates rates;
+    rates.link = Bandwidth(5 * kGb);
+    rates.latency = Time();
+    const auto plain = test::plain_cluster(4, rates);
+    const Cluster cluster(plain->groups(), 1,
+                          core::Network{core::Network::Kind::kOneSwitch, std::nullopt, Time(), "", connection});
+    Wire wire(cluster, model);
+    for (int m = 0; m < messages; ++m) wire.send(cluster.replica(m), cluster.replica(3), 10'000, Time());
+    wire.finish();
+    return wire.delivered;
+  };
+  for (const core::NetworkModel model : kModels) {
+    EXPECT_EQ(ends(std::nullopt, model, 1)[0], microseconds(2));
+    EXPECT_EQ(ends(Bandwidth(2 * kGb), model, 1)[0], microseconds(5)) << to_string(model);
+  }
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 2)[1], microseconds(5)) << "both fit side by side";
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFair, 3)[2], microseconds(6)) << "5 / 3 GB/s each";
+  EXPECT_EQ(ends(Bandwidth(2 * kGb), core::NetworkModel::kFifo, 2)[1], microseconds(10)) << "in turns they do not";
+}
+
 TEST(Staging, CopiesTheWholeMessageAtEachHost) {
   const auto machine = test::switch_machine(2);
   const Cluster cluster({{machine, 2}}, 2,
                         core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(3), ""});
   const test::PlainRates rates;
   const Time pcie = core::transfer_time(Bytes(1'000'000), Bandwidth(rates.link.count() / 3));
-  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model : kModels) {
     Wire wire(cluster, model);
     wire.send(cluster.replica(0), cluster.replica(2), 1'000'000, Time(), Staging::kViaHost, Engine::kCopyEngine);
     wire.finish();
@@ -193,7 +265,7 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
 
 TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
   core::Random random(11);
-  for (const core::NetworkModel model : {core::NetworkModel::kFifo, core::NetworkModel::kIdeal}) {
+  for (const core::NetworkModel model : kModels) {
     const auto machine = test::switch_machine(4);
     const Cluster cluster({{machine, 3}}, 4,
                           core::Network{core::Network::Kind::kOneSwitch, std::nullopt, microseconds(2), ""});

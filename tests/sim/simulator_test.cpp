@@ -180,7 +180,7 @@ TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
   };
   const core::Library library(test::source_folder() + "/scenarios");
   for (const char* algorithm : {"ring", "pscpu"}) {
-    for (const char* model : {"FIFO", "IDEAL"}) {
+    for (const char* model : {"FIFO", "IDEAL", "FAIR"}) {
       for (const int fast : {1, 2, 5}) {
         const auto s = core::read_scenario(
             "cluster { workers { machine: \"fast\" count: " + std::to_string(fast) +

@@ -117,6 +117,42 @@ TEST(Help, WrongWordsAreRefused) {
 
 // --- simulate ---
 
+TEST(Simulate, SaysWhomEveryoneWaitedFor) {
+  const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
+  EXPECT_THAT(text.out, HasSubstr("for the last to have its gradients: w1/gpu3 in 3 of 3 steps"));
+  EXPECT_THAT(text.out, HasSubstr("note: w1/gpu3 takes 1.3333 times as long"));
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
+  EXPECT_GT(json["awaited_for_us"].real(), 35'000);
+  EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out, Not(HasSubstr("others waited")))
+      << "no news where all are alike";
+}
+
+TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
+  const TemporaryFolder folder;
+  std::ifstream shipped(scenario("08_straggler"));
+  std::string text{std::istreambuf_iterator<char>(shipped), {}};
+  const std::string share = "bandwidth_share: 0.1";
+  text.replace(text.find(share), share.size(), "bandwidth_share: 0");
+  const std::string dead = folder.write("dead.textproto", text);
+  for (const char* model : {"fifo", "fair"}) {
+    const Outcome o = run_tutti({"simulate", dead, "--network-model", model, "--timeline", folder.file("dead.tutti")});
+    EXPECT_EQ(o.status, 1);
+    EXPECT_THAT(o.err, HasSubstr("step 2 never ends: link w0/nic2→network is dead from 300 ms on"));
+    EXPECT_THAT(o.err, HasSubstr("2 of 4 steps"));
+    EXPECT_THAT(run_tutti({"export", folder.file("dead.tutti"), "--to", "csv", "--table", "steps", "-o", "-"}).out,
+                HasSubstr("awaited,awaited_for_us"));
+  }
+}
+
+TEST(RunForReal, RefusesConditionsWhichItCouldNotKeep) {
+  const TemporaryFolder folder;
+  expect_refused({"run", scenario("08_straggler")}, folder,
+                 HasSubstr("conditions are simulated only: a real run meets its own; leave them out"));
+}
+
 TEST(Simulate, AnswersInJson) {
   const Outcome o = run_tutti({"simulate", scenario("06_resnet50_nccl"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;

@@ -73,7 +73,7 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
   add_execution(c, o, "simulate");
   c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
-  c->add_option("--network-model", o.network_model, "fifo or ideal (instead of the scenario's)");
+  c->add_option("--network-model", o.network_model, "fifo, fair or ideal (instead of the scenario's)");
 }
 
 /// How processes of one run find each other.

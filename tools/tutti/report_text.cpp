@@ -20,6 +20,9 @@ using core::Time;
 
 namespace {
 
+/// Of a step: below, whom the others waited for is no news.
+constexpr double kWorthTelling = 0.005;
+
 double share(Time part, Time whole) {
   return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
@@ -68,6 +71,11 @@ std::string step_part(const Summary& summary, const StepRecord& step) {
              // Of a replica that ends before the last one, less may be in flight than is exposed of the whole step.
              fmt::format("{}{} with a pack in flight", step.exposed <= step.communication ? "of " : "",
                          show(step.communication))});
+  if (const auto awaited = summary.awaited(); awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
+    table.row({"others waited", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
+               fmt::format("on average, for the last to have its gradients: {} in {} of {}", awaited->device,
+                           awaited->steps, plural(awaited->of_steps, "step"))});
+  }
   const RunInfo& info = summary.info();
   if (!info.bound_reason.empty()) add_bound(table, summary);
   std::string text = table.text(0);

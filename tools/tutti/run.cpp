@@ -60,7 +60,13 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     };
   }
   real::TcpExecutor executor(std::move(*executor_options));
-  const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment);
+  const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment,
+                             [](const core::RunOptions& run) -> core::Expected<void> {
+                               if (!run.conditions.any()) return {};
+                               return tl::make_unexpected(
+                                   Error::request("conditions are simulated only: a real run meets its own; leave them "
+                                                  "out (tutti simulate takes them)"));
+                             });
   if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }

@@ -131,7 +131,84 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
             "f:7:22: seed: -3 does not fit; the least is 0");
 }
 
+// --- conditions ---
+
+std::string with_conditions(const std::string& conditions) {
+  return kCluster + kWorkload + kStrategy + "conditions { " + conditions + " }";
+}
+
+TEST(Conditions, NameDevicesAndLinksOfTheCluster) {
+  const Scenario s =
+      good(with_conditions("slow { worker: 1 device: \"gpu3\" slowdown: 1.5 from_ms: 2 to_ms: 4 } "
+                           "slow { random_workers: 2 slowdown: 2 } "
+                           "link { from: \"network\" to: \"w1/nic2\" bandwidth_share: 0.25 at_ms: 7 } "
+                           "link { from: \"w0/gpu0\" to: \"w0/gpu1\" bandwidth_share: 0 } "
+                           "compute_noise { distribution: PARETO mean_percent: 2 tail_index: 1.5 }"));
+  const core::Conditions& c = s.run.conditions;
+  ASSERT_EQ(c.slow.size(), 2u);
+  EXPECT_EQ(s.cluster->part_name({1, c.slow[0].part}), "w1/gpu3");
+  EXPECT_EQ(c.slow[0].slowdown_ppm, 1'500'000);
+  EXPECT_EQ(c.slow[0].from, milliseconds(2));
+  EXPECT_EQ(c.slow[0].to, milliseconds(4));
+  EXPECT_EQ(c.slow[1].random_workers, 2);
+  ASSERT_EQ(c.links.size(), 4u) << "both directions of both, in order of time";
+  EXPECT_EQ(s.cluster->link_name(c.links[0].link), "w0/gpu0→w0/gpu1");
+  EXPECT_EQ(s.cluster->link_name(c.links[1].link), "w0/gpu1→w0/gpu0");
+  EXPECT_EQ(c.links[0].share_ppm, 0);
+  EXPECT_EQ(s.cluster->link_name(c.links[2].link), "w1/nic2→network");
+  EXPECT_EQ(s.cluster->link_name(c.links[3].link), "network→w1/nic2");
+  EXPECT_EQ(c.links[3].share_ppm, 250'000);
+  EXPECT_EQ(c.links[3].at, milliseconds(7));
+  EXPECT_EQ(c.compute_noise, (Noise{Noise::Kind::kPareto, 20'000, 1'500, 0}));
+  EXPECT_FALSE(good(kCluster + kWorkload + kStrategy).run.conditions.any());
+}
+
+TEST(Conditions, ThatMakeNoSenseAreReported) {
+  const auto expect = [](const std::string& conditions, const std::string& problem) {
+    EXPECT_THAT(errors_of(with_conditions(conditions)), HasSubstr(problem));
+  };
+  expect("slow { worker: 2 slowdown: 2 }", "f:4:29: slow: worker must be at most 1 (got 2)");
+  expect("slow { worker: 1 slowdown: 0.5 }", "slow: slowdown must be at least 1 (got 0.5)");
+  expect("slow { worker: 1 }", "slow: slowdown is missing; how many times as long");
+  expect("slow { slowdown: 2 }", "slow: say either worker, which one, or random_workers");
+  expect("slow { worker: 1 random_workers: 1 slowdown: 2 }", "slow: say either worker, which one, or random_workers");
+  expect("slow { random_workers: 3 slowdown: 2 }", "slow: random_workers must be at most 2 (got 3)");
+  expect("slow { random_workers: 1 device: \"gpu0\" slowdown: 2 }", "leave out device");
+  expect("slow { worker: 0 device: \"gpu8\" slowdown: 2 }",
+         "slow: worker 0 (machine \"dgx1-v100\") has no device \"gpu8\"; it has gpu0, gpu1");
+  expect("slow { worker: 0 slowdown: 2 from_ms: 5 to_ms: 5 }", "slow: to_ms must be above from_ms (got 5 and 5)");
+  expect("link { from: \"w0/nic0\" to: \"network\" }", "link: bandwidth_share is missing; what is left");
+  expect("link { from: \"w0/nic0\" to: \"network\" bandwidth_share: 2 }",
+         "link: bandwidth_share must be at most 1 (got 2)");
+  expect("link { from: \"w9/nic0\" to: \"network\" bandwidth_share: 1 }",
+         "link: there is no part \"w9/nic0\"; parts are called w0/gpu0, w1/nic0, …, and the network is called network");
+  expect("link { from: \"w\" to: \"network\" bandwidth_share: 1 }", "link: there is no part \"w\"");
+  expect("link { from: \"w99999999999999999999/nic0\" to: \"network\" bandwidth_share: 1 }", "link: there is no part");
+  expect("link { from: \"network\" to: \"network\" bandwidth_share: 1 }", "one end must be a part of a worker");
+  expect("link { from: \"w0/gpu0\" to: \"network\" bandwidth_share: 1 }",
+         "link: nothing joins \"w0/gpu0\" and \"network\" directly; from there links lead to ");
+  expect("compute_noise { mean_percent: 1 }", "compute_noise: distribution is missing; say EXPONENTIAL");
+  expect("compute_noise { distribution: EXPONENTIAL }", "compute_noise: mean_percent is missing");
+  expect("compute_noise { distribution: PARETO mean_percent: 1 }", "compute_noise: tail_index is missing; above 1");
+  expect("compute_noise { distribution: PARETO mean_percent: 1 tail_index: 1 }", "tail_index must be at least 1.01");
+  expect("compute_noise { distribution: BERNOULLI mean_percent: 1 probability_percent: 0 }",
+         "probability_percent must be at least 0.001");
+  expect("compute_noise { distribution: EXPONENTIAL mean_percent: 1 tail_index: 2 }",
+         "compute_noise: tail_index is of PARETO noise");
+}
+
 // --- clusters ---
+
+TEST(Scenario, AConnectionCarriesSomethingOrItIsNotLimited) {
+  const auto with = [](const std::string& limit) {
+    return "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 " + limit +
+           " } }\n" + kWorkload + kStrategy;
+  };
+  EXPECT_THAT(errors_of(with("connection_gb_per_s: 0")),
+              HasSubstr("f:1:114: network: connection_gb_per_s must be above 0 (got 0)"));
+  EXPECT_EQ(good(with("connection_gb_per_s: 0.625")).cluster->network()->connection, Bandwidth(625'000'000));
+  EXPECT_EQ(good(with("")).cluster->network()->connection, std::nullopt);
+}
 
 std::string with_machine(const std::string& parts) {
   return "cluster {\n  workers { machine: \"m\" }\n  machine { name: \"m\"\n" + parts + "\n  }\n}\n" + kWorkload +

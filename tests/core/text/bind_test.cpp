@@ -63,7 +63,7 @@ TEST(Bind, ReportsEveryMisfitAtItsPlace) {
             "f:3:10: steps: 99999999999 does not fit; the most is 2147483647\n"
             "f:4:9: seed: -1 does not fit; the least is 0\n"
             "f:5:27: compute_jitter_percent: nan is not a number to work with; give a finite one\n"
-            "f:6:18: network_model: expected one of FIFO, IDEAL, found FIFA; did you mean \"FIFO\"?\n"
+            "f:6:18: network_model: expected one of FIFO, IDEAL, FAIR, found FIFA; did you mean \"FIFO\"?\n"
             "f:8:1: \"run\" is given twice; keep one\n"
             "f:9:11: strategy: expected a message { … }, found 5\n"
             "f:10:19: batch: expected a whole number, found 1.5\n"

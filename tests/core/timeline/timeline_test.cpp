@@ -59,7 +59,8 @@ class Transcript : public TimelineSink {
                                 s.kind, s.step, s.pack, s.index, s.bytes.count(), s.peer, s.peer_index);
   }
   void step(const StepRecord& s) override {
-    rest += fmt::format("step {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(), s.slowest, s.exposed.count());
+    rest += fmt::format("step {} {} {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(), s.slowest,
+                        s.exposed.count(), s.awaited, s.awaited_for.count());
   }
   void pack(const PackRecord& p) override {
     rest += fmt::format("pack {} {} {} {}\n", p.step, p.pack, p.ready.count(), p.end.count());
@@ -104,7 +105,7 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed = 1) {
       sink.span(t, span);
     }
   }
-  sink.step({0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5)});
+  sink.step({0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5), "w1/gpu1", Time(6)});
   sink.pack({0, 1, Time(10), Time(11), Time(12), Time(13)});
   sink.link({"a→b", LinkKind::kNvlink, Bandwidth(1'000'000'000), Bytes(6), Time(6000), Time(1000), {1, 2, 3}});
   PathPiece piece;

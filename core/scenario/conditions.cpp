@@ -1,0 +1,86 @@
+#include "core/scenario/conditions.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/base/random.h"
+
+namespace tutti::core {
+
+/// Floyd's choice of k out of n: k draws, whatever n is.
+std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed, const Cluster& cluster) {
+  std::vector<SlowDevices> named;
+  for (std::size_t entry = 0; entry < slow.size(); ++entry) {
+    if (slow[entry].worker >= 0) {
+      named.push_back(slow[entry]);
+      continue;
+    }
+    Random random(Random(seed).next() ^ (entry + 1));
+    std::set<std::int64_t> workers;
+    for (std::int64_t i = cluster.workers() - slow[entry].random_workers; i < cluster.workers(); ++i) {
+      const auto worker = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(i) + 1));
+      workers.insert(workers.contains(worker) ? i : worker);
+    }
+    for (const std::int64_t worker : workers) {
+      named.push_back(slow[entry]);
+      named.back().worker = worker;
+    }
+  }
+  return named;
+}
+
+namespace {
+
+std::string describe(const Noise& noise) {
+  const double mean = static_cast<double>(noise.mean_ppm) / 1e4;
+  switch (noise.kind) {
+    case Noise::Kind::kNone: return "";
+    case Noise::Kind::kExponential: return fmt::format("{:g} % longer on average, exponential", mean);
+    case Noise::Kind::kPareto:
+      return fmt::format("{:g} % longer on average, Pareto with tail index {:g}", mean,
+                         static_cast<double>(noise.tail_index_milli) / 1e3);
+    case Noise::Kind::kBernoulli:
+      return fmt::format("{:g} % longer on average, all of it in {:g} % of the steps", mean,
+                         static_cast<double>(noise.probability_ppm) / 1e4);
+  }
+  return "";
+}
+
+std::string between(Time from, Time to) {
+  std::string text;
+  if (from > Time()) text += " from " + show(from) + " on";
+  if (to < kNever) text += (from > Time() ? ", until " : " until ") + show(to);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> describe(const Conditions& conditions, const std::vector<SlowDevices>& slow,
+                                  const Cluster& cluster) {
+  std::vector<std::string> texts;
+  constexpr std::size_t kMostNamed = 8;
+  for (const SlowDevices& s : slow) {
+    if (texts.size() == kMostNamed) {
+      texts.push_back(fmt::format("… and {} more are slow", slow.size() - kMostNamed));
+      break;
+    }
+    const auto worker = static_cast<std::int32_t>(s.worker);
+    texts.push_back(fmt::format(
+        "{} {} {:g} times as long{}",
+        s.part < 0 ? fmt::format("every device of worker {}", s.worker) : cluster.part_name({worker, s.part}), "takes",
+        static_cast<double>(s.slowdown_ppm) / 1e6, between(s.from, s.to)));
+  }
+  for (const LinkChange& change : conditions.links) {
+    texts.push_back(change.share_ppm == 0
+                        ? fmt::format("link {} is dead{}", cluster.link_name(change.link), between(change.at, kNever))
+                        : fmt::format("link {} carries {:g} % of its bandwidth{}", cluster.link_name(change.link),
+                                      static_cast<double>(change.share_ppm) / 1e4, between(change.at, kNever)));
+  }
+  if (conditions.compute_noise.kind != Noise::Kind::kNone)
+    texts.push_back("steps compute " + describe(conditions.compute_noise));
+  return texts;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/strategy/noise.h"
+
+namespace tutti::core {
+
+/// Devices that take longer than their figures say, for a while.
+struct SlowDevices {
+  std::int64_t worker = -1;  ///< -1: `random_workers` of them, chosen by the seed
+  std::int32_t part = -1;    ///< a device of it; -1: all
+  std::int64_t random_workers = 0;
+  std::int64_t slowdown_ppm = 1'000'000;  ///< how many times as long, in millionths; ≥ 1'000'000
+  Time from;
+  Time to = kNever;
+};
+
+/// A link that carries less from some moment on.
+struct LinkChange {
+  LinkId link = 0;
+  std::int64_t share_ppm = 1'000'000;  ///< of its bandwidth that is left, in millionths; 0: it is dead
+  Time at;
+};
+
+/// What is not as the cluster's figures say.
+struct Conditions {
+  std::vector<SlowDevices> slow;
+  std::vector<LinkChange> links;  ///< both directions, each by itself; in order of time
+  Noise compute_noise;
+
+  [[nodiscard]] bool any() const { return !slow.empty() || !links.empty() || compute_noise.kind != Noise::Kind::kNone; }
+};
+
+/// Slow devices with their workers named: those that were left to chance are chosen, each worker at most once per entry.
+std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed, const Cluster& cluster);
+
+/// What is unusual, in words, one sentence each; `slow` as chosen.
+std::vector<std::string> describe(const Conditions& conditions, const std::vector<SlowDevices>& slow,
+                                  const Cluster& cluster);
+
+}  // namespace tutti::core

@@ -1,0 +1,201 @@
+#include "core/scenario/conditions_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "core/proto/scenario.pb.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr double kMostSlowdown = 1e6;
+constexpr double kMillion = 1e6;
+
+std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
+
+class ConditionsReader {
+ public:
+  ConditionsReader(Fields& fields, const Cluster& cluster) : fields_(fields), cluster_(cluster) {}
+
+  Conditions read(const proto::Conditions& message) {
+    for (const proto::SlowDevices& slow : message.slow()) read_slow(slow);
+    for (const proto::LinkChange& change : message.link()) read_change(change);
+    if (message.has_compute_noise()) read_noise(message.compute_noise());
+    std::stable_sort(conditions_.links.begin(), conditions_.links.end(),
+                     [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
+    return std::move(conditions_);
+  }
+
+ private:
+  Time moment(const google::protobuf::Message& message, const char* field, const char* what, Time usual) {
+    const auto ms = fields_.number(message, field, what, {0, kMostMilliseconds});
+    return ms ? time_from_us(*ms * 1e3) : usual;
+  }
+
+  // --- slow devices ---
+
+  void read_slow(const proto::SlowDevices& message) {
+    SlowDevices slow;
+    slow.slowdown_ppm = ppm(fields_
+                                .required(message, "slowdown", "slow", {1, kMostSlowdown},
+                                          "how many times as long everything takes there, such as 1.5")
+                                .value_or(1));
+    slow.from = moment(message, "from_ms", "slow", Time());
+    slow.to = moment(message, "to_ms", "slow", kNever);
+    if (slow.to <= slow.from)
+      fields_.complain_at(message, "to_ms", "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(),
+                          message.from_ms());
+    if (message.has_worker() == message.has_random_workers()) {
+      return fields_.complain(message,
+                              "slow: say either worker, which one, or random_workers, how many the seed chooses");
+    }
+    if (message.has_random_workers()) {
+      slow.random_workers = fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
+      if (!message.device().empty()) {
+        fields_.complain_at(message, "device",
+                            "slow: workers that the seed chooses are slow as a whole; leave out device");
+      }
+    } else {
+      slow.worker = fields_.integer(message, "worker", "slow", 0, cluster_.workers() - 1).value_or(-1);
+      if (slow.worker >= 0 && !message.device().empty()) slow.part = device_of(message, slow.worker);
+    }
+    conditions_.slow.push_back(slow);
+  }
+
+  std::int32_t device_of(const proto::SlowDevices& message, std::int64_t worker) {
+    const Machine& machine = cluster_.machine(worker);
+    std::string known;
+    for (std::size_t p = 0; p < machine.parts().size(); ++p) {
+      const Part& part = machine.parts()[p];
+      if (part.is_device() && part.name == message.device()) return static_cast<std::int32_t>(p);
+      if (part.is_device()) known += (known.empty() ? "" : ", ") + part.name;
+    }
+    fields_.complain_at(message, "device", "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker,
+                        machine.name(), message.device(), known);
+    return -1;
+  }
+
+  // --- links ---
+
+  void read_change(const proto::LinkChange& message) {
+    LinkChange change;
+    change.share_ppm = ppm(
+        fields_
+            .required(message, "bandwidth_share", "link", {0, 1}, "what is left of its bandwidth, from 0 (dead) to 1")
+            .value_or(1));
+    change.at = moment(message, "at_ms", "link", Time());
+    const auto links = links_between(message);
+    for (const LinkId link : links) {
+      change.link = link;
+      conditions_.links.push_back(change);
+    }
+  }
+
+  /// Both directions of what joins the two.
+  std::vector<LinkId> links_between(const proto::LinkChange& message) {
+    std::vector<LinkId> found;
+    const bool usable = check_end(message, "from", message.from()) && check_end(message, "to", message.to());
+    if (!usable) return found;
+    const std::int64_t worker = worker_of(message.from()).value_or(worker_of(message.to()).value_or(-1));
+    if (worker < 0) {
+      fields_.complain_at(message, "from", "link: one end must be a part of a worker, such as \"w0/nic0\"");
+      return found;
+    }
+    for (LinkId id = cluster_.first_link(worker); id < cluster_.first_link(worker + 1); ++id) {
+      const Hop hop = cluster_.link(id);
+      const std::string from = cluster_.part_name(hop.from);
+      const std::string to = cluster_.part_name(hop.to);
+      if ((from == message.from() && to == message.to()) || (from == message.to() && to == message.from()))
+        found.push_back(id);
+    }
+    if (found.empty()) {
+      fields_.complain_at(message, "from", "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(),
+                          message.to(), neighbours(message, worker));
+    }
+    return found;
+  }
+
+  bool check_end(const proto::LinkChange& message, const char* field, const std::string& name) {
+    if (name == "network" && cluster_.network()) return true;
+    const auto worker = worker_of(name);
+    if (worker && *worker < cluster_.workers()) {
+      const std::vector<Part>& parts = cluster_.machine(*worker).parts();
+      const std::string part = name.substr(name.find('/') + 1);
+      if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.name == part; })) return true;
+    }
+    fields_.complain_at(message, field, "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}", name,
+                        cluster_.network() ? ", and the network is called network" : "");
+    return false;
+  }
+
+  [[nodiscard]] std::string neighbours(const proto::LinkChange& message, std::int64_t worker) const {
+    std::string text;
+    for (LinkId id = cluster_.first_link(worker); id < cluster_.first_link(worker + 1); ++id) {
+      const Hop hop = cluster_.link(id);
+      if (cluster_.part_name(hop.from) == message.from())
+        text += (text.empty() ? "" : ", ") + cluster_.part_name(hop.to);
+    }
+    return text.empty() ? "" : "; from there links lead to " + text;
+  }
+
+  /// The number in "w12/…".
+  static std::optional<std::int64_t> worker_of(const std::string& name) {
+    const std::size_t slash = name.find('/');
+    if (name.empty() || name[0] != 'w' || slash == std::string::npos) return std::nullopt;
+    std::int64_t worker = 0;
+    const auto [end, wrong] = std::from_chars(name.data() + 1, name.data() + slash, worker);
+    if (wrong != std::errc() || end != name.data() + slash || worker < 0) return std::nullopt;
+    return worker;
+  }
+
+  // --- noise ---
+
+  void read_noise(const proto::Noise& message) {
+    Noise& noise = conditions_.compute_noise;
+    noise.mean_ppm = ppm(fields_
+                             .required(message, "mean_percent", "compute_noise", {0, 1'000},
+                                       "by how much a step computes longer on average, in percent")
+                             .value_or(0) /
+                         100);
+    const auto needless = [&](const char* field, const char* kind) {
+      if (fields_.has(message, field))
+        fields_.complain_at(message, field, "compute_noise: {} is of {} noise", field, kind);
+    };
+    switch (message.distribution()) {
+      case proto::Noise::PARETO: {
+        noise.kind = Noise::Kind::kPareto;
+        const auto index = fields_.required(message, "tail_index", "compute_noise", {1.01, 100},
+                                            "above 1, such as 2; the smaller, the heavier the tail");
+        noise.tail_index_milli = static_cast<std::int64_t>(index.value_or(2) * 1e3 + 0.5);
+        return needless("probability_percent", "BERNOULLI");
+      }
+      case proto::Noise::BERNOULLI: {
+        noise.kind = Noise::Kind::kBernoulli;
+        const auto share = fields_.required(message, "probability_percent", "compute_noise", {0.001, 100},
+                                            "how many steps in a hundred are hit");
+        noise.probability_ppm = ppm(share.value_or(100) / 100);
+        return needless("tail_index", "PARETO");
+      }
+      case proto::Noise::EXPONENTIAL: noise.kind = Noise::Kind::kExponential; break;
+      default:
+        fields_.complain_at(message, "distribution",
+                            "compute_noise: distribution is missing; say EXPONENTIAL, PARETO or BERNOULLI");
+    }
+    needless("probability_percent", "BERNOULLI");
+    needless("tail_index", "PARETO");
+  }
+
+  Fields& fields_;
+  const Cluster& cluster_;
+  Conditions conditions_;
+};
+
+}  // namespace
+
+Conditions conditions_from(const proto::Conditions& message, Fields& fields, const Cluster& cluster) {
+  return ConditionsReader(fields, cluster).read(message);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,128 @@
+#include "sim/network/fair_links.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/check.h"
+#include "sim/network/link_health.h"
+
+namespace tutti::sim {
+
+using core::Bandwidth;
+using core::LinkId;
+using core::Path;
+using core::PathHop;
+using core::Time;
+
+namespace {
+
+Bandwidth widest_link(const core::Cluster& cluster) {
+  Bandwidth widest(1);
+  for (const core::WorkerGroup& group : cluster.groups()) {
+    for (const core::MachineLink& link : group.machine->links()) widest = std::max(widest, link.bandwidth);
+    for (const int nic : group.machine->nics())
+      widest = std::max(widest, group.machine->parts()[static_cast<std::size_t>(nic)].nic);
+  }
+  return widest;
+}
+
+/// When each hop's end is reached after the last byte has left the sender. Hops come before those that follow them.
+std::vector<Time> lags_of(const Path& path, std::size_t first) {
+  std::vector<Time> reached(path.hops.size());
+  std::vector<Time> lags;
+  for (std::size_t i = first; i < path.hops.size(); ++i) {
+    const PathHop& hop = path.hops[i];
+    reached[i] += hop.latency;
+    for (std::uint16_t n = 0; n < hop.nexts; ++n) {
+      Time& next = reached[path.next[hop.first_next + n]];
+      next = std::max(next, reached[i]);
+    }
+    if (hop.nexts > 0) continue;
+    if (lags.size() <= hop.receiver) lags.resize(hop.receiver + std::size_t{1});
+    lags[hop.receiver] = reached[i];
+  }
+  return lags;
+}
+
+}  // namespace
+
+FairLinks::FairLinks(const core::Cluster& cluster) : cluster_(cluster), share_(widest_link(cluster)) {}
+
+FairShare::Link FairLinks::link(LinkId id) {
+  const auto [known, fresh] = links_.try_emplace(id, 0);
+  if (fresh) {
+    known->second = share_.add_link(cluster_.link(id).bandwidth);
+    ids_.push_back(id);
+  }
+  return known->second;
+}
+
+/// `narrowest` of its links; what is alone slower than that has a limit of its own.
+FairShare::Route FairLinks::route(const Stretch& stretch, Bandwidth narrowest) {
+  std::vector<FairShare::Link> links;
+  for (const LinkId id : stretch.links) links.push_back(link(id));
+  return share_.add_route(links, stretch.alone < narrowest ? stretch.alone : Bandwidth());
+}
+
+const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& paths) {
+  const auto index = static_cast<std::size_t>(id);
+  if (ways_.size() <= index) ways_.resize(index + 1);
+  Way& way = ways_[index];
+  if (!way.stretches.empty()) return way;
+  const Path& path = paths.path(id);
+  std::vector<Bandwidth> narrowest;
+  std::size_t last_begins = 0;
+  for (std::size_t i = 0; i < path.hops.size(); ++i) {
+    const PathHop& hop = path.hops[i];
+    if (i == 0 || hop.staged) {
+      last_begins = i;
+      narrowest.emplace_back(std::numeric_limits<std::int64_t>::max());
+      way.stretches.push_back({0, {}, narrowest.back(), Time()});
+    }
+    Stretch& stretch = way.stretches.back();
+    stretch.links.push_back(hop.link);
+    stretch.latency += hop.latency;
+    stretch.alone = std::min(stretch.alone, hop.rate);
+    narrowest.back() = std::min(narrowest.back(), cluster_.link(hop.link).bandwidth);
+  }
+  TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches", way.stretches.size());
+  for (std::size_t s = 0; s < way.stretches.size(); ++s) way.stretches[s].route = route(way.stretches[s], narrowest[s]);
+  way.lags = lags_of(path, last_begins);
+  return way;
+}
+
+void FairLinks::start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, Time now, EventQueue& events) {
+  share_.start(route, bytes, message);
+  ask_to_settle(now, events);
+}
+
+void FairLinks::set_share(LinkId id, std::int64_t share_ppm, Time now, EventQueue& events) {
+  share_.set_capacity(link(id), part_of(cluster_.link(id).bandwidth, share_ppm));
+  ask_to_settle(now, events);
+}
+
+void FairLinks::ask_to_settle(Time now, EventQueue& events) {
+  if (awaited_ == now) return;
+  awaited_ = now;
+  events.push({now, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, ++stamp_, 0});
+}
+
+const std::vector<FairLinks::Done>& FairLinks::settle(Time now) {
+  ended_.clear();
+  done_.clear();
+  share_.settle(now, ended_);
+  for (const FairShare::Done& flow : ended_) {
+    done_.push_back({static_cast<std::uint32_t>(flow.id),
+                     flow.bottleneck < 0 ? -1 : ids_[static_cast<std::size_t>(flow.bottleneck)]});
+  }
+  return done_;
+}
+
+void FairLinks::wake(EventQueue& events) {
+  awaited_ = share_.next();
+  ++stamp_;
+  if (awaited_ < core::kNever)
+    events.push({awaited_, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, stamp_, 0});
+}
+
+}  // namespace tutti::sim

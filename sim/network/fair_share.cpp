@@ -1,0 +1,466 @@
+#include "sim/network/fair_share.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Bandwidth;
+using core::Bytes;
+using core::kNever;
+using core::Time;
+
+namespace {
+
+/// Moves what is at `place` of a binary heap up or down to where it belongs, and tells everyone's new place.
+template <class Item, class Before, class Placed>
+void sift_heap(std::vector<Item>& heap, std::size_t place, Before before, Placed placed) {
+  const Item item = heap[place];
+  while (place > 0 && before(item, heap[(place - 1) / 2])) {
+    heap[place] = heap[(place - 1) / 2];
+    placed(heap[place], place);
+    place = (place - 1) / 2;
+  }
+  while (true) {
+    std::size_t child = 2 * place + 1;
+    if (child >= heap.size()) break;
+    if (child + 1 < heap.size() && before(heap[child + 1], heap[child])) ++child;
+    if (!before(heap[child], item)) break;
+    heap[place] = heap[child];
+    placed(heap[place], place);
+    place = child;
+  }
+  heap[place] = item;
+  placed(item, place);
+}
+
+}  // namespace
+
+FairShare::FairShare(Bandwidth widest) {
+  TUTTI_CHECK(widest.count() > 0, "widest = {}", widest.count());
+  const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(widest.count())));
+  shift_ = std::min(30, 63 - bits);
+}
+
+FairShare::Group FairShare::new_group(Link l) {
+  groups_.emplace_back();
+  groups_.back().link = l;
+  return static_cast<Group>(groups_.size()) - 1;
+}
+
+FairShare::Link FairShare::add_link(Bandwidth capacity) {
+  const auto id = static_cast<Link>(links_.size());
+  links_.emplace_back();
+  links_.back().capacity = rate_of(capacity);
+  links_.back().group = new_group(id);
+  return id;
+}
+
+FairShare::Route FairShare::add_route(std::span<const Link> links, Bandwidth cap) {
+  TUTTI_CHECK(!links.empty() || cap.count() > 0, "a route without links and cap");
+  RouteState state;
+  state.first = static_cast<Position>(route_links_.size());
+  state.links = static_cast<std::uint32_t>(links.size());
+  Progress progress;
+  if (cap.count() > 0) {
+    state.cap = rate_of(cap);
+    progress.own = new_group(-1);
+    group(progress.own).rate = group(progress.own).next_rate = state.cap;
+  }
+  route_links_.insert(route_links_.end(), links.begin(), links.end());
+  route_places_.resize(route_links_.size());
+  routes_.push_back(state);
+  progress_.push_back(std::move(progress));
+  return static_cast<Route>(routes_.size()) - 1;
+}
+
+void FairShare::start(Route r, Bytes bytes, std::uint64_t id) { arrivals_.push_back({r, bytes, id}); }
+
+void FairShare::set_capacity(Link l, Bandwidth capacity) { capacities_.emplace_back(l, rate_of(capacity)); }
+
+double FairShare::rate(Route r) const {
+  const RouteState& state = routes_[static_cast<std::size_t>(r)];
+  return state.flows == 0 ? 0 : static_cast<double>(state.rate) / static_cast<double>(std::uint64_t{1} << shift_);
+}
+
+double FairShare::load(Link l) const {
+  return static_cast<double>(links_[static_cast<std::size_t>(l)].load) /
+         static_cast<double>(std::uint64_t{1} << shift_);
+}
+
+void FairShare::settle(Time now, std::vector<Done>& done) {
+  ++round_;
+  region_.clear();
+  filled_.clear();
+  lowest_ = kNoCap;
+  grown_ = 0;
+  over_all_links_ = false;
+  end_flows(now, done);
+  admit(now);
+  if (region_.empty() && filled_.empty()) return;
+  for (int attempt = 1;; ++attempt) {
+    grow();
+    fill();
+    if (fits()) break;
+    if (attempt == kMostAttempts) fill_all_links();
+  }
+  commit(now);
+}
+
+// --- what changed ---
+
+void FairShare::end_flows(Time now, std::vector<Done>& done) {
+  while (!ending_.empty() && group(ending_.front()).next <= now) {
+    const Group g = ending_.front();
+    advance(group(g), now);
+    const Volume reached = group(g).clock + (group(g).rate >> kSlack);
+    while (!group(g).routes.empty() && progress(group(g).routes.front()).mark <= reached)
+      end_flows_of(g, group(g).routes.front(), done);
+    refresh(g);
+  }
+}
+
+/// Those flows of the group's route that are through.
+void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
+  RouteState& state = route(r);
+  Progress& p = progress(r);
+  const Volume reached = group(g).clock + (group(g).rate >> kSlack) + p.ahead;
+  std::uint32_t ended = 0;
+  for (; !p.flows.empty() && p.flows.front().mark <= reached; ++ended) {
+    done.push_back({p.flows.front().id, group(g).link});
+    std::pop_heap(p.flows.begin(), p.flows.end(), Flow::ends_later);
+    p.flows.pop_back();
+  }
+  const Rate less = state.rate * ended;
+  flows_ -= ended;
+  state.flows -= ended;
+  state.carried -= less;
+  lowest_ = std::min(lowest_, state.rate);
+  for (const Link l : links_of(state)) {
+    link(l).load -= less;
+    link(l).flows -= ended;
+  }
+  if (state.flows > 0) {
+    p.mark = p.flows.front().mark - p.ahead;
+    sift(group(g), static_cast<std::size_t>(p.place));
+  } else {
+    remove(g, r);
+    take_off_links(r);
+    state.group = kNoGroup;
+    state.rate = 0;
+  }
+  // Only full links have something to give to others now.
+  for (const Link l : links_of(state)) {
+    if (is_full(link(l))) enter(l);
+  }
+}
+
+void FairShare::admit(Time now) {
+  for (const Arrival& arrival : arrivals_) {
+    RouteState& state = route(arrival.route);
+    Progress& p = progress(arrival.route);
+    if (state.flows++ == 0) {
+      put_on_links(arrival.route);
+      p.ahead = 0;
+    }
+    ++flows_;
+    for (const Link l : links_of(state)) ++link(l).flows;
+    Volume clock = p.ahead;
+    if (state.group != kNoGroup) {
+      advance(group(state.group), now);
+      clock += group(state.group).clock;
+    }
+    const Volume volume =
+        (static_cast<Volume>(arrival.bytes.count()) * static_cast<Volume>(core::kPicosecondsPerSecond)) << shift_;
+    p.flows.push_back({clock + volume, arrival.id});
+    std::push_heap(p.flows.begin(), p.flows.end(), Flow::ends_later);
+  }
+  for (const auto& [l, capacity] : capacities_) {
+    LinkState& state = link(l);
+    if (state.flows > 0) {
+      lowest_ = std::min(lowest_, std::min(state.capacity, capacity) / state.flows);
+      enter(l);
+    }
+    state.capacity = capacity;
+  }
+  // No link's level is below its capacity over its flows, so what has less than that keeps it.
+  for (const Arrival& arrival : arrivals_) {
+    const RouteState& state = route(arrival.route);
+    lowest_ = std::min(lowest_, state.cap);
+    for (const Link l : links_of(state)) {
+      lowest_ = std::min(lowest_, link(l).capacity / link(l).flows);
+      enter(l);
+    }
+    visit(arrival.route);
+  }
+  arrivals_.clear();
+  capacities_.clear();
+}
+
+void FairShare::put_on_links(Route r) {
+  const RouteState& state = route(r);
+  for (Position p = state.first; p < state.first + state.links; ++p) {
+    std::vector<Entry>& list = link(route_links_[p]).routes;
+    route_places_[p] = static_cast<std::uint32_t>(list.size());
+    list.push_back({r, p});
+  }
+}
+
+void FairShare::take_off_links(Route r) {
+  const RouteState& state = route(r);
+  for (Position p = state.first; p < state.first + state.links; ++p) {
+    std::vector<Entry>& list = link(route_links_[p]).routes;
+    const Entry last = list.back();
+    list[route_places_[p]] = last;
+    route_places_[last.position] = route_places_[p];
+    list.pop_back();
+  }
+}
+// --- filling ---
+
+/// Taking in one link after the other could take long; from here on all that hangs together is filled.
+void FairShare::fill_all_links() {
+  over_all_links_ = true;
+  for (std::size_t i = 0; i < filled_.size(); ++i) {
+    for (const Link l : links_of(route(filled_[i]))) enter(l);
+  }
+}
+
+void FairShare::enter(Link l) {
+  if (link(l).round == round_) return;
+  link(l).round = round_;
+  region_.push_back(l);
+}
+
+void FairShare::visit(Route r) {
+  RouteState& state = route(r);
+  if (state.round == round_) return;
+  state.round = round_;
+  filled_.push_back(r);
+  for (const Link l : links_of(state)) {
+    if (over_all_links_ || is_full(link(l))) enter(l);
+  }
+}
+
+/// Finds the routes to be filled: all on the links of the region that do not lie below; and with them further links.
+void FairShare::grow() {
+  for (; grown_ < region_.size(); ++grown_) {
+    LinkState& l = link(region_[grown_]);
+    l.kept = 0;
+    l.filled = 0;
+    // The list is the link's own and does not change; `visit` adds to region_ and filled_.
+    for (const Entry& entry : l.routes) {
+      const RouteState& state = route(entry.route);
+      if (state.round != round_ && state.rate < lowest_) {
+        l.kept += state.carried;
+        continue;
+      }
+      l.filled += state.flows;
+      visit(entry.route);
+    }
+  }
+}
+
+void FairShare::fill() {
+  ++work_.fillings;
+  work_.routes_filled += static_cast<std::int64_t>(filled_.size());
+  const auto later = [](const Rising& a, const Rising& b) { return a.after(b); };
+  rising_.clear();
+  for (const Link id : region_) {
+    LinkState& l = link(id);
+    group(l.group).next_rate = 0;
+    l.left = l.capacity > l.kept ? l.capacity - l.kept : 0;
+    l.rising = l.filled;
+    if (l.rising > 0) rising_.push_back({l.left / l.rising, id});
+  }
+  for (const Route r : filled_) {
+    route(r).next_group = kNoGroup;
+    if (route(r).cap != kNoCap) rising_.push_back({route(r).cap, -1 - r});
+  }
+  std::make_heap(rising_.begin(), rising_.end(), later);
+  std::size_t missing = filled_.size();
+  while (missing > 0) {
+    TUTTI_CHECK(!rising_.empty(), "{} of {} routes have no bottleneck", missing, filled_.size());
+    std::pop_heap(rising_.begin(), rising_.end(), later);
+    const Rising first = rising_.back();
+    rising_.pop_back();
+    if (first.what < 0) {
+      const Route r = -1 - first.what;
+      if (route(r).next_group == kNoGroup) fix(r, first.level, progress(r).own), --missing;
+      continue;
+    }
+    LinkState& l = link(first.what);
+    if (l.rising == 0) continue;
+    // Meanwhile others on the link may have been fixed below its level, which rises by that.
+    const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
+    if (level > first.level) {
+      rising_.push_back({level, first.what});
+      std::push_heap(rising_.begin(), rising_.end(), later);
+      continue;
+    }
+    for (const Entry& entry : l.routes) {
+      const RouteState& state = route(entry.route);
+      if (state.round == round_ && state.next_group == kNoGroup) fix(entry.route, level, l.group), --missing;
+    }
+  }
+}
+
+void FairShare::fix(Route r, Rate level, Group bottleneck) {
+  RouteState& state = route(r);
+  state.next_group = bottleneck;
+  state.next_rate = level;
+  group(bottleneck).next_rate = level;
+  for (const Link id : links_of(state)) {
+    LinkState& l = link(id);
+    if (l.round != round_) continue;
+    const Rate taken = level * state.flows;
+    l.left = l.left > taken ? l.left - taken : 0;
+    l.rising -= state.flows;
+  }
+}
+
+/// Whether the links beside the region can carry what the filled routes would put on them; those that cannot are taken
+/// into the region.
+bool FairShare::fits() {
+  beside_.clear();
+  for (const Route r : filled_) {
+    const RouteState& state = route(r);
+    for (const Link id : links_of(state)) {
+      LinkState& l = link(id);
+      if (l.round == round_) continue;
+      if (l.change == 0) beside_.push_back(id);
+      l.change += static_cast<Change>(state.next_rate) * state.flows - static_cast<Change>(state.carried);
+    }
+  }
+  bool all = true;
+  for (const Link id : beside_) {
+    LinkState& l = link(id);
+    // A link may be here twice; whoever comes first takes all.
+    if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
+      enter(id);
+      all = false;
+    }
+    l.change = 0;
+  }
+  return all;
+}
+
+void FairShare::commit(Time now) {
+  for (const Link l : region_) touch(link(l).group, now);
+  for (const Route r : filled_) {
+    RouteState& state = route(r);
+    const Rate carried = state.next_rate * state.flows;
+    for (const Link l : links_of(state)) link(l).load += carried - state.carried;
+    state.carried = carried;
+    state.rate = state.next_rate;
+    move(r, now);
+  }
+  for (const Group g : touched_) {
+    GroupState& state = group(g);
+    state.touched = false;
+    state.rate = state.next_rate;
+    refresh(g);
+  }
+  touched_.clear();
+}
+
+/// Puts the route under the clock of its next bottleneck.
+void FairShare::move(Route r, Time now) {
+  RouteState& state = route(r);
+  Progress& p = progress(r);
+  touch(state.next_group, now);
+  if (state.group != state.next_group) {
+    ++work_.routes_moved;
+    if (state.group != kNoGroup) {
+      touch(state.group, now);
+      p.ahead += group(state.group).clock;
+      remove(state.group, r);
+    }
+    p.ahead -= group(state.next_group).clock;
+    p.mark = p.flows.front().mark - p.ahead;
+    state.group = state.next_group;
+    insert(state.group, r);
+  } else if (p.mark != p.flows.front().mark - p.ahead) {
+    p.mark = p.flows.front().mark - p.ahead;
+    sift(group(state.group), static_cast<std::size_t>(p.place));
+  }
+}
+
+// --- clocks and heaps ---
+
+void FairShare::advance(GroupState& g, Time now) {
+  g.clock += static_cast<Volume>(g.rate) * static_cast<Volume>((now - g.since).count());
+  g.since = now;
+}
+
+void FairShare::touch(Group g, Time now) {
+  GroupState& state = group(g);
+  if (state.touched) return;
+  state.touched = true;
+  advance(state, now);
+  touched_.push_back(g);
+}
+
+/// When the group's next flow ends, at the rate that it has now. REQUIRES: its clock is up to date.
+void FairShare::refresh(Group g) {
+  GroupState& state = group(g);
+  state.next = kNever;
+  if (!state.routes.empty() && state.rate > 0) {
+    const Volume mark = progress(state.routes.front()).mark;
+    const Volume reached = state.clock + (state.rate >> kSlack);
+    Volume ps = 0;
+    if (mark > reached) ps = (mark - reached + state.rate - 1) / state.rate;
+    const auto longest = static_cast<Volume>(core::kLongestDuration.count());
+    state.next = core::later(state.since, Time(static_cast<std::int64_t>(std::min(ps, longest))));
+  }
+  if (state.next == kNever) {
+    if (state.place < 0) return;
+    const auto hole = static_cast<std::size_t>(std::exchange(state.place, -1));
+    const Group last = ending_.back();
+    ending_.pop_back();
+    if (last == g) return;
+    ending_[hole] = last;
+    group(last).place = static_cast<std::int32_t>(hole);
+    return sift_ending(hole);
+  }
+  if (state.place < 0) {
+    state.place = static_cast<std::int32_t>(ending_.size());
+    ending_.push_back(g);
+  }
+  sift_ending(static_cast<std::size_t>(state.place));
+}
+
+void FairShare::insert(Group g, Route r) {
+  GroupState& state = group(g);
+  progress(r).place = static_cast<std::int32_t>(state.routes.size());
+  state.routes.push_back(r);
+  sift(state, state.routes.size() - 1);
+}
+
+void FairShare::remove(Group g, Route r) {
+  GroupState& state = group(g);
+  const auto hole = static_cast<std::size_t>(std::exchange(progress(r).place, -1));
+  const Route last = state.routes.back();
+  state.routes.pop_back();
+  if (last == r) return;
+  state.routes[hole] = last;
+  progress(last).place = static_cast<std::int32_t>(hole);
+  sift(state, hole);
+}
+
+void FairShare::sift(GroupState& g, std::size_t place) {
+  sift_heap(
+      g.routes, place, [this](Route a, Route b) { return progress(a).mark < progress(b).mark; },
+      [this](Route r, std::size_t at) { progress(r).place = static_cast<std::int32_t>(at); });
+}
+
+void FairShare::sift_ending(std::size_t place) {
+  sift_heap(
+      ending_, place, [this](Group a, Group b) { return group(a).next < group(b).next; },
+      [this](Group g, std::size_t at) { group(g).place = static_cast<std::int32_t>(at); });
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/scenario/conditions.h"
+
+namespace tutti::sim {
+
+/// Which devices take longer than their figures say, and when.
+class Slowness {
+ public:
+  Slowness() = default;
+  /// REQUIRES: every entry names its worker (core::chosen).
+  explicit Slowness(const std::vector<core::SlowDevices>& slow) {
+    for (const core::SlowDevices& entry : slow) by_worker_[entry.worker].push_back(entry);
+  }
+
+  /// How long what takes `duration` as stated takes on `device` if it begins at `now`. Several entries multiply.
+  [[nodiscard]] core::Time longer(core::PartId device, core::Time duration, core::Time now) const {
+    if (by_worker_.empty()) return duration;
+    const auto entries = by_worker_.find(device.worker);
+    if (entries == by_worker_.end()) return duration;
+    for (const core::SlowDevices& entry : entries->second) {
+      if ((entry.part >= 0 && entry.part != device.part) || now < entry.from || now >= entry.to) continue;
+      const core::Wide scaled =
+          static_cast<core::Wide>(duration.count()) * static_cast<core::Wide>(entry.slowdown_ppm) / 1'000'000;
+      duration = core::Time(
+          static_cast<std::int64_t>(std::min(scaled, static_cast<core::Wide>(core::kLongestDuration.count()))));
+    }
+    return duration;
+  }
+
+ private:
+  std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,194 @@
+// Slow devices, links that change, noise: whole scenarios in virtual time.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::sim {
+namespace {
+
+using core::Summary;
+using core::Time;
+using testing::HasSubstr;
+
+/// Four hosts that compute 10 + 20 ms and reduce 4 MB over ports of 1 GB/s.
+core::Scenario scenario(const std::string& conditions, const std::string& run = "steps: 3",
+                        const std::string& algorithm = "ring") {
+  const std::string host =
+      "machine { name: \"host\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 30 } nic { name: \"nic0\" "
+      "bandwidth_gb_per_s: 1 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } }";
+  auto s = core::read_scenario(
+      "cluster { workers { machine: \"host\" count: 4 } network { kind: ONE_SWITCH latency_us: 0 } " + host +
+          " }\nworkload { variable { name: \"w\" shape: 1000000 } forward_ms: 10 backward_ms: 20 update_ms: 1 }\n"
+          "strategy { algorithm: \"" +
+          algorithm + "\" }\nrun { " + run + " }\nconditions { " + conditions + " }",
+      "f", core::Library(test::source_folder() + "/scenarios"));
+  EXPECT_TRUE(s) << (s ? "" : s.error().message());
+  return std::move(*s);
+}
+
+Summary summary_of(const core::Scenario& s) {
+  Summary summary;
+  const auto ran = Simulator().run(s, {}, {}, summary);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  return summary;
+}
+
+std::vector<Time> lengths(const Summary& summary) {
+  std::vector<Time> all;
+  for (const core::StepRecord& step : summary.steps()) all.push_back(step.end - step.start);
+  return all;
+}
+
+TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
+  const Summary plain = summary_of(scenario(""));
+  const Summary slow = summary_of(scenario("slow { worker: 2 slowdown: 1.5 }"));
+  // 15 ms of forward and backward, half a millisecond of updating, and 3 additions of a quarter at 10 GB/s.
+  const Time longer = lengths(slow)[2] - lengths(plain)[2];
+  EXPECT_GE(longer, core::microseconds(15'500));
+  EXPECT_LE(longer, core::microseconds(15'500 + 3 * 50));
+  for (const core::StepRecord& step : slow.steps()) {
+    EXPECT_EQ(step.awaited, "w2/cpu0");
+    EXPECT_EQ(step.slowest, "w2/cpu0");
+  }
+  EXPECT_EQ(slow.steps()[0].awaited_for, core::milliseconds(15));
+  ASSERT_TRUE(slow.awaited());
+  EXPECT_EQ(slow.awaited()->device, "w2/cpu0");
+  EXPECT_EQ(slow.awaited()->steps, 2);
+  EXPECT_EQ(slow.awaited()->of_steps, 2);
+  EXPECT_THAT(slow.info().notes, testing::Contains("every device of worker 2 takes 1.5 times as long"));
+}
+
+TEST(SlowDevices, AreSlowWhileItIsSaidAndMultiply) {
+  const std::vector<Time> plain = lengths(summary_of(scenario("")));
+  const std::vector<Time> later =
+      lengths(summary_of(scenario("slow { worker: 0 device: \"cpu0\" slowdown: 2 from_ms: 40 to_ms: 60 }")));
+  EXPECT_EQ(later[0], plain[0]);
+  EXPECT_GE(later[1] - plain[1], core::milliseconds(20)) << "the backward pass begins at about 47 ms";
+  EXPECT_EQ(later[2], plain[2]);
+  const auto forward = [](const std::string& conditions) {
+    return summary_of(scenario(conditions)).steps()[0].forward;
+  };
+  EXPECT_EQ(forward("slow { worker: 1 slowdown: 2 } slow { worker: 1 slowdown: 1.5 }"), core::milliseconds(30));
+}
+
+TEST(SlowDevices, AreChosenByTheSeed) {
+  const auto last = [](int seed) {
+    return summary_of(scenario("slow { random_workers: 1 slowdown: 2 }", "steps: 1 seed: " + std::to_string(seed)))
+        .steps()[0]
+        .awaited;
+  };
+  std::set<std::string> devices;
+  for (int seed = 0; seed < 40; ++seed) devices.insert(last(seed));
+  EXPECT_EQ(devices.size(), 4u) << "each of the four now and then";
+  EXPECT_EQ(last(3), last(3));
+  const auto s = scenario("slow { random_workers: 4 slowdown: 2 }", "steps: 1");
+  EXPECT_EQ(core::chosen(s.run.conditions.slow, 1, *s.cluster).size(), 4u) << "each once";
+}
+
+/// A ring of four moves 6 quarters of 4 MB over every port, one after the other: 6 ms. A port at half its bandwidth takes
+/// twice as long for each.
+TEST(LinkChanges, SlowTheRingDownToTheNarrowPort) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    const std::string run = std::string("steps: 1 network_model: ") + model;
+    const Time plain = summary_of(scenario("", run)).step_time();
+    const Time half =
+        summary_of(scenario("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }", run)).step_time();
+    EXPECT_GE(half - plain, core::microseconds(5'700)) << model << ": some adding is hidden behind it";
+    EXPECT_LE(half - plain, core::microseconds(6'100)) << model;
+    const Time late =
+        summary_of(scenario("link { from: \"network\" to: \"w1/nic0\" bandwidth_share: 0.5 at_ms: 33 }", run))
+            .step_time();
+    EXPECT_GE(late - plain, core::microseconds(2'500)) << model << ": about half of it is over by then";
+    EXPECT_LE(late - plain, core::microseconds(3'500)) << model;
+  }
+}
+
+TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    Summary summary;
+    const auto ran = Simulator().run(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 50 }",
+                                              std::string("steps: 5 network_model: ") + model),
+                                     {}, {}, summary);
+    ASSERT_FALSE(ran) << model;
+    EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRun);
+    EXPECT_THAT(
+        ran.error().message(),
+        HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link network→w3/nic0 is dead "
+                  "from 50.0 ms on; what was to cross it waits forever, and with it pack 0"));
+    EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
+  }
+}
+
+TEST(LinkChanges, ALinkThatComesBackIsOnlyLate) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    const std::string run = std::string("steps: 2 network_model: ") + model;
+    const Summary plain = summary_of(scenario("", run));
+    const Summary gap =
+        summary_of(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 32 } "
+                            "link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 1 at_ms: 132 }",
+                            run));
+    const Time later = gap.steps()[0].end - plain.steps()[0].end;
+    EXPECT_GE(later, core::milliseconds(99)) << model;
+    EXPECT_LE(later, core::milliseconds(101)) << model;
+    EXPECT_EQ(lengths(gap)[1], lengths(plain)[1]) << model << ": then all is as before";
+  }
+}
+
+TEST(LinkChanges, OfALinkThatNobodyUsesMeanNothing) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    const std::string run = std::string("steps: 1 network_model: ") + model;
+    EXPECT_EQ(summary_of(scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 60 }", run))
+                  .step_time(),
+              summary_of(scenario("", run)).step_time())
+        << "it dies after the end";
+  }
+}
+
+TEST(LinkChanges, AreNothingForIdealNetworks) {
+  Summary summary;
+  const auto ran = Simulator().run(
+      scenario("link { from: \"w3/nic0\" to: \"network\" bandwidth_share: 0.5 }", "network_model: IDEAL"), {}, {},
+      summary);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
+  EXPECT_THAT(ran.error().message(), HasSubstr("fifo and fair"));
+}
+
+TEST(NoisyRuns, WaitForTheLastAndAreTheSameWhateverIsRecorded) {
+  const std::string noise = "compute_noise { distribution: EXPONENTIAL mean_percent: 5 }";
+  const core::Scenario s = scenario(noise, "steps: 60 seed: 5", "pscpu");
+  const Summary summary = summary_of(s);
+  Time waited;
+  std::set<std::string> awaited;
+  for (const core::StepRecord& step : summary.steps()) {
+    waited += step.awaited_for;
+    awaited.insert(step.awaited);
+    // It computed as much longer as its own draw says.
+    Time longest;
+    for (std::int64_t r = 0; r < 4; ++r) {
+      const std::int64_t pace = core::noisy_pace(s.run.conditions.compute_noise, 5, r, step.step);
+      longest = std::max(longest, Time(core::milliseconds(10).count() / 1'000'000 * pace) +
+                                      Time(core::milliseconds(20).count() / 1'000'000 * pace));
+    }
+    // (A replica that was ahead did some of it in the step before.)
+    EXPECT_LE(step.forward + step.backward, longest) << step.step;
+    if (step.step > 0) continue;
+    EXPECT_EQ(step.forward + step.backward, longest);
+  }
+  EXPECT_EQ(awaited.size(), 3u) << "worker 0 holds the sums and begins long before the others";
+  EXPECT_GT(waited, Time());
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  Summary recorded;
+  ASSERT_TRUE(Simulator().run(s, record, {}, recorded));
+  EXPECT_EQ(lengths(recorded), lengths(summary));
+}
+
+}  // namespace
+}  // namespace tutti::sim
