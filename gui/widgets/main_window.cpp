@@ -43,6 +43,9 @@
 
 namespace tutti::gui {
 
+/// Pixels across that show a scenario, the topology and a timeline beside each other.
+static constexpr int kRoomForThree = 1800;
+
 static QString text_of_side(const Trace& trace, std::size_t side) {
   return QString::fromStdString(trace.sides()[side].name);
 }
@@ -328,6 +331,8 @@ void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
   restoreState(panels_);
   panels_.clear();
+  // Beside a scenario the timeline needs what room there is; T brings the topology.
+  if (desk_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
 }
 
 void MainWindow::open_both(const QString& first, const QString& second) {
