@@ -188,8 +188,9 @@ void MainWindow::make_beside() {
             progress_->hide();
             overview_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks are at times of one timeline.
+            // Marks are at times of one timeline, the topology is of one run.
             marks_->read_beside({});
+            put_topology_away(true);
             view_->show_trace(trace);
             view_->setFocus();
             const bool errors = beside_->beside()->apart == "error";
@@ -204,6 +205,18 @@ void MainWindow::make_beside() {
             dock->hide();
             show_trace(trace, path);
           });
+}
+
+/// While there are two timelines; it comes back if it was there.
+void MainWindow::put_topology_away(bool away) {
+  QWidget* const dock = topology_->parentWidget();
+  if (away && dock->isVisible()) {
+    dock->hide();
+    topology_away_ = true;
+  } else if (!away && topology_away_) {
+    dock->show();
+    topology_away_ = false;
+  }
 }
 
 void MainWindow::make_actions() {
@@ -365,6 +378,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
            .arg(trace->spans())
            .arg(trace->rows().size())
            .arg(trace->complete() ? QString() : tr("; the file ends before its index")));
+  put_topology_away(false);
   marks_->read_beside(path);
   if (!of_desk) remember_file(path);
   beside_->set_first(trace, path);
@@ -387,6 +401,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (!desk_->may_close()) return event->ignore();
   opener_.stop();
   beside_->stop();
+  put_topology_away(false);
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
   settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);

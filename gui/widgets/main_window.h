@@ -80,6 +80,7 @@ class MainWindow : public QMainWindow {
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void make_beside();
+  void put_topology_away(bool away);
   void choose_second();
   void tell(const QString& text);
   void tell_cursor(qint64 picoseconds);
@@ -108,6 +109,7 @@ class MainWindow : public QMainWindow {
   std::vector<Example> examples_;
   QByteArray panels_;  ///< where they were, until there is a timeline for them to show; then empty
   bool dark_ = false;
+  bool topology_away_ = false;  ///< until there is one timeline again
 };
 
 }  // namespace tutti::gui

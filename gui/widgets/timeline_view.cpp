@@ -295,10 +295,12 @@ void TimelineView::show_traffic(std::shared_ptr<const Traffic> traffic) {
   repaint_lines();
 }
 
-/// Their lines are there before it is known what they hold, so that nothing moves when it is.
+/// Their lines are there before it is known what they hold, so that nothing moves when it is. Of two timelines nothing is worked
+/// out: the room is for comparing.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
-  layout_.show_counters(on && trace_ ? counter_names(*trace_) : std::vector<std::string>());
+  const bool has = on && trace_ && trace_->sides().size() == 1;
+  layout_.show_counters(has ? counter_names(*trace_) : std::vector<std::string>());
   lines_have_changed();
 }
 

@@ -488,10 +488,14 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
   press(Qt::Key_Space);
   ASSERT_TRUE(ran()) << said_;
   EXPECT_EQ(editor().title(), QStringLiteral("01_two_ranks.textproto"));
-  for (int i = 2; i <= cards.size(); ++i) {
-    press(static_cast<Qt::Key>(Qt::Key_0 + i), Qt::ControlModifier);
-    ASSERT_TRUE(ran()) << said_;
-    EXPECT_TRUE(editor().title().startsWith(QStringLiteral("0%1_").arg(i)));
+  for (QPushButton* const card : cards) {
+    const int number = card->objectName().section(QLatin1Char(' '), -1).toInt();
+    ASSERT_GT(number, 0) << card->objectName().toStdString();
+    if (number == 1) continue;
+    // There are no more keys than digits.
+    number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier) : card->click();
+    ASSERT_TRUE(ran()) << number << ": " << said_;
+    EXPECT_TRUE(editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));
   }
 }
 
