@@ -1,8 +1,12 @@
 #include "gui/model/statistics.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace tutti::gui {
 
@@ -17,40 +21,84 @@ Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   return Time(lengths[rank]);
 }
 
+/// The spans of a row that lie in the range, at least in part.
+std::pair<SpanRow::Index, SpanRow::Index> in_range(const SpanRow& spans, const TimeRange& range) {
+  SpanRow::Index first = spans.first_from(range.from);
+  if (first > 0 && spans.end(first - 1) > range.from) --first;
+  return {first, spans.first_from(range.to, first)};
+}
+
+/// By kind, side and device.
+using Key = std::tuple<int, std::size_t, std::string>;
+
+struct Collected {
+  std::vector<std::int64_t> lengths;
+  std::set<std::size_t> rows;
+  double bytes = 0;
+  bool bytes_known = true;
+};
+
+void collect(const Trace& trace, std::size_t r, const TimeRange& range, const StatisticsOptions& options,
+             std::map<Key, Collected>& all) {
+  const Trace::Row& row = trace.rows()[r];
+  const std::string device =
+      options.by_device ? fmt::format("w{}/{}", row.track.worker, row.track.device) : std::string();
+  const auto [first, end] = in_range(row.spans, range);
+  core::Expected<std::vector<core::Span>> read;
+  if (options.bytes && first < end) read = trace.spans(r, first, end);
+  for (SpanRow::Index i = first; i < end; ++i) {
+    const Time inside = std::min(row.spans.end(i), range.to) - std::max(row.spans.start(i), range.from);
+    Collected& one = all[{row.spans.kind(i), row.side, device}];
+    one.lengths.push_back(inside.count());
+    one.rows.insert(r);
+    one.bytes_known = one.bytes_known && options.bytes && read;
+    if (!options.bytes || !read) continue;
+    const Time whole = row.spans.duration(i);
+    const double share = whole > Time() ? static_cast<double>(inside.count()) / static_cast<double>(whole.count()) : 1;
+    one.bytes += share * static_cast<double>((*read)[i - first].bytes.count());
+  }
+}
+
 }  // namespace
 
-RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range) {
-  std::map<std::pair<std::size_t, int>, std::vector<std::int64_t>> lengths;
+std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range) {
+  std::int64_t spans = 0;
+  for (const std::size_t r : rows) {
+    const auto [first, end] = in_range(trace.rows()[r].spans, range);
+    spans += end - first;
+  }
+  return spans;
+}
+
+RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
+                              const StatisticsOptions& options) {
+  std::map<Key, Collected> collected;
   double covered = 0;
   for (const std::size_t r : rows) {
-    const SpanRow& spans = trace.rows()[r].spans;
-    covered += static_cast<double>(spans.busy(range.from, range.to).count());
-    SpanRow::Index i = spans.first_from(range.from);
-    if (i > 0 && spans.end(i - 1) > range.from) --i;
-    for (; i < spans.size() && spans.start(i) < range.to; ++i) {
-      const Time inside = std::min(spans.end(i), range.to) - std::max(spans.start(i), range.from);
-      lengths[{trace.rows()[r].side, spans.kind(i)}].push_back(inside.count());
-    }
+    covered += static_cast<double>(trace.rows()[r].spans.busy(range.from, range.to).count());
+    collect(trace, r, range, options, collected);
   }
+  const double length = static_cast<double>(std::max(range.length(), Time(1)).count());
   RangeStatistics all;
   all.rows = static_cast<std::int64_t>(rows.size());
-  if (!rows.empty() && range.to > range.from)
-    all.busy = covered / (static_cast<double>(rows.size()) * static_cast<double>(range.length().count()));
+  if (!rows.empty() && range.to > range.from) all.busy = covered / (static_cast<double>(rows.size()) * length);
   std::map<int, Time> sums;
-  for (auto& [key, of_kind] : lengths) {
+  for (auto& [key, of_key] : collected) {
     KindStatistics one;
-    one.side = key.first;
-    one.kind = key.second;
-    one.spans = static_cast<std::int64_t>(of_kind.size());
-    for (const std::int64_t length : of_kind) one.sum += Time(length);
-    one.longest = Time(*std::max_element(of_kind.begin(), of_kind.end()));
-    one.p50 = percentile(of_kind, 50);
-    one.p99 = percentile(of_kind, 99);
+    std::tie(one.kind, one.side, one.device) = key;
+    one.spans = static_cast<std::int64_t>(of_key.lengths.size());
+    for (const std::int64_t part : of_key.lengths) one.sum += Time(part);
+    one.longest = Time(*std::max_element(of_key.lengths.begin(), of_key.lengths.end()));
+    one.p50 = percentile(of_key.lengths, 50);
+    one.p99 = percentile(of_key.lengths, 99);
+    one.busy = static_cast<double>(one.sum.count()) / (static_cast<double>(of_key.rows.size()) * length);
+    if (of_key.bytes_known) one.bytes = core::Bytes(std::llround(of_key.bytes));
     sums[one.kind] = std::max(sums[one.kind], one.sum);
     all.kinds.push_back(one);
   }
+  // The map's order, but for kinds: those take most that have the largest sum.
   std::stable_sort(all.kinds.begin(), all.kinds.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(sums[b.kind], a.kind, a.side) < std::tuple(sums[a.kind], b.kind, b.side);
+    return std::tuple(sums[b.kind], a.kind) < std::tuple(sums[a.kind], b.kind);
   });
   return all;
 }

@@ -257,6 +257,7 @@ void MainWindow::make_actions() {
     if (dock->isVisible()) topology_->topology_view().setFocus();
   });
   marks_->add_actions(actions_);
+  numbers_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
     auto* const palette = new CommandPalette(actions_, this);
     palette->setAttribute(Qt::WA_DeleteOnClose);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
+#include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/timeline_view.h"
 
@@ -16,13 +17,17 @@ namespace {
 /// Of more spans than this the numbers of all that is in view would hold up a gesture.
 constexpr std::int64_t kQuick = 2'000'000;
 
+/// And of more than this the bytes: they have to be read from the file.
+constexpr std::int64_t kQuickToRead = 100'000;
+
 QString text_of(Time t) { return QString::fromStdString(core::show(t)); }
 
 }  // namespace
 
 NumbersPanel::NumbersPanel(const TimelineView& view)
     : view_(view),
-      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("mean"), tr("p50"), tr("p99"), tr("longest")},
+      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("mean"), tr("p50"), tr("p99"), tr("longest"),
+                         tr("busy"), tr("bytes")},
                         tr("Numbers of the range"))) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -31,27 +36,42 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
 }
 
-RangeStatistics NumbersPanel::numbers() const {
-  return statistics_of(*view_.trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()));
+void NumbersPanel::add_actions(Actions& actions) {
+  actions.add(tr("&Rows"), "numbers-by-device", tr("Num&bers of each device apart, or of all"),
+              QStringLiteral("Ctrl+B"), [this] {
+                by_device_ = !by_device_;
+                update_numbers();
+              });
+}
+
+RangeStatistics NumbersPanel::numbers(bool bytes) const {
+  return statistics_of(*view_.trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()),
+                       {by_device_, bytes});
 }
 
 void NumbersPanel::update_numbers() {
   table_->setRowCount(0);
   if (!view_.trace() || (!view_.range() && view_.trace()->spans() > kQuick)) return;
-  const RangeStatistics all = numbers();
+  const TimeRange range = view_.range().value_or(view_.view().range());
+  const RangeStatistics all = numbers(spans_in(*view_.trace(), view_.visible_rows(), range) <= kQuickToRead);
   table_->setRowCount(static_cast<int>(all.kinds.size()));
   for (std::size_t i = 0; i < all.kinds.size(); ++i) {
     const KindStatistics& k = all.kinds[i];
+    const bool has_bytes = k.bytes && k.bytes->count() > 0;
     set_row(*table_, static_cast<int>(i),
             {name_of(k), QString::number(k.spans), text_of(k.sum), text_of(k.mean()), text_of(k.p50), text_of(k.p99),
-             text_of(k.longest)});
+             text_of(k.longest), QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
+             has_bytes ? QString::fromStdString(core::show(*k.bytes))
+             : k.bytes ? QString()
+                       : tr("select a range")});
   }
   table_->resizeColumnsToContents();
 }
 
 /// And which of two timelines it is of.
 QString NumbersPanel::name_of(const KindStatistics& k) const {
-  const QString kind = QString::fromStdString(core::span_name(k.kind));
+  QString kind = QString::fromStdString(core::span_name(k.kind));
+  if (!k.device.empty()) kind = tr("%1, %2").arg(QString::fromStdString(k.device), kind);
   const auto& sides = view_.trace()->sides();
   return sides.size() < 2 ? kind : tr("%1, %2").arg(kind, QString::fromStdString(sides[k.side].name));
 }
@@ -63,13 +83,16 @@ QString NumbersPanel::csv() const {
     return QLatin1Char('"') + QString::fromStdString(name) + QLatin1String("\",");
   };
   QString text = sides.size() < 2 ? QString() : QStringLiteral("timeline,");
-  text += QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us\n");
-  for (const KindStatistics& k : numbers().kinds) {
+  text += by_device_ ? QStringLiteral("device,") : QString();
+  text += QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us,busy,bytes\n");
+  for (const KindStatistics& k : numbers(true).kinds) {
     if (sides.size() > 1) text += quoted(sides[k.side].name);
+    if (by_device_) text += quoted(k.device);
     text += QString::fromStdString(core::span_name(k.kind)) + QLatin1Char(',') + QString::number(k.spans);
     for (const Time t : {k.sum, k.mean(), k.p50, k.p99, k.longest})
       text += QLatin1Char(',') + QString::number(core::to_us(t), 'f', 6);
-    text += QLatin1Char('\n');
+    text += QStringLiteral(",%1,").arg(k.busy, 0, 'f', 6);
+    text += (k.bytes ? QString::number(k.bytes->count()) : QString()) + QLatin1Char('\n');
   }
   return text;
 }

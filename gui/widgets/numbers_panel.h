@@ -8,9 +8,10 @@ class QTableWidget;
 
 namespace tutti::gui {
 
+class Actions;
 class TimelineView;
 
-/// What the spans of the selected range come to, kind by kind; of what is in view while none is selected.
+/// What the spans of the selected range come to, kind by kind, or of each device apart; of what is in view while none is selected.
 class NumbersPanel : public QWidget {
   Q_OBJECT
 
@@ -18,6 +19,7 @@ class NumbersPanel : public QWidget {
   /// REQUIRES: the view outlives the panel.
   explicit NumbersPanel(const TimelineView& view);
 
+  void add_actions(Actions& actions);
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
   /// The same as text. REQUIRES: the view has a trace.
   [[nodiscard]] QString csv() const;
@@ -25,10 +27,11 @@ class NumbersPanel : public QWidget {
  private:
   void update_numbers();
   [[nodiscard]] QString name_of(const KindStatistics& k) const;
-  [[nodiscard]] RangeStatistics numbers() const;
+  [[nodiscard]] RangeStatistics numbers(bool bytes) const;
 
   const TimelineView& view_;
   QTableWidget* table_;
+  bool by_device_ = false;
 };
 
 }  // namespace tutti::gui

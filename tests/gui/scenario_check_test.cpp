@@ -185,7 +185,7 @@ TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {
   const std::vector<Example> examples = examples_in(folder());
   ASSERT_GE(examples.size(), 6u);
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    EXPECT_EQ(examples[i].number, static_cast<int>(i) + 1);
+    EXPECT_GT(examples[i].number, i == 0 ? 0 : examples[i - 1].number);
     EXPECT_FALSE(examples[i].about.empty()) << examples[i].path;
     EXPECT_TRUE(check(file_text(examples[i].path)).card) << examples[i].path;
   }

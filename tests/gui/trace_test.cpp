@@ -179,6 +179,44 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
   EXPECT_FALSE(find_next(trace, Query("pack 77"), Time()));
 }
 
+TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
+  const Written written = random_timeline(21, 8, 300);
+  const auto opened = Trace::from_bytes(written.bytes, "t.tutti");
+  ASSERT_TRUE(opened);
+  const Trace& trace = **opened;
+  core::Random random(22);
+  for (int n = 0; n < 30; ++n) {
+    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(trace.length().count()))));
+    const TimeRange range{from, from + Time(1 + static_cast<std::int64_t>(random.below(900'000)))};
+    std::map<std::pair<std::string, int>, double> bytes, covered;
+    std::int64_t spans = 0;
+    for (const Trace::Row& row : trace.rows()) {
+      for (const Span& span : written.spans.at(row.track.id)) {
+        const Time end = span.start + span.duration;
+        if (span.start >= range.to || (end <= range.from && span.start < range.from)) continue;
+        const double inside = static_cast<double>((std::min(end, range.to) - std::max(span.start, range.from)).count());
+        const double whole = static_cast<double>(span.duration.count());
+        const std::pair key("w0/" + row.track.device, span.kind);
+        bytes[key] += static_cast<double>(span.bytes.count()) * (whole > 0 ? inside / whole : 1);
+        covered[key] += inside;
+        ++spans;
+      }
+    }
+    const RangeStatistics got = statistics_of(trace, {0, 1, 2, 3, 4, 5, 6, 7}, range, {true, true});
+    EXPECT_EQ(spans_in(trace, {0, 1, 2, 3, 4, 5, 6, 7}, range), spans);
+    ASSERT_EQ(got.kinds.size(), bytes.size());
+    for (const KindStatistics& kind : got.kinds) {
+      const std::pair key(kind.device, kind.kind);
+      ASSERT_TRUE(kind.bytes && bytes.contains(key));
+      EXPECT_NEAR(static_cast<double>(kind.bytes->count()), bytes.at(key), 0.51);
+      // Each device has one row of computation and one lane, so that each kind is in one row.
+      EXPECT_NEAR(kind.busy, covered.at(key) / static_cast<double>(range.length().count()), 1e-9);
+    }
+    for (const KindStatistics& kind : statistics_of(trace, {0}, range).kinds)
+      EXPECT_FALSE(kind.bytes) << "nobody asked";
+  }
+}
+
 TEST(Trace, DurationsOfWhatIsFoundAreCountedByPowersOfTwo) {
   const auto opened = Trace::from_bytes(random_timeline(9, 6, 3000).bytes, "t.tutti");
   ASSERT_TRUE(opened);

@@ -10,6 +10,7 @@
 #include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTableWidget>
 #include <QTest>
 #include <fstream>
 #include <set>
@@ -20,6 +21,7 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
 #include "tests/support/program.h"
 
@@ -272,6 +274,28 @@ TEST_F(Window, TheKeyboardAloneReachesEveryRowAndGroup) {
   EXPECT_EQ(view().layout_of_lines().lines().size(), lines);
 }
 
+TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
+  open_small();
+  view().select_range(TimeRange{Time(), kMs * 100});
+  auto* const numbers = window_.findChild<NumbersPanel*>();
+  ASSERT_TRUE(numbers);
+  const auto row = [&](const QString& name) {
+    for (int r = 0; r < numbers->table().rowCount(); ++r) {
+      if (numbers->table().item(r, 0)->text() != name) continue;
+      QStringList texts;
+      for (int c = 1; c < numbers->table().columnCount(); ++c) texts.append(numbers->table().item(r, c)->text());
+      return texts.join(QLatin1Char('|')).toStdString();
+    }
+    return std::string("no such row");
+  };
+  // Lanes of closed groups count too: 8 lanes that receive 500 bytes in 20 of 100 ms.
+  EXPECT_EQ(row(QStringLiteral("receive")), "8|160 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|4.00 KB");
+  press(Qt::Key_B, Qt::ControlModifier);
+  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")), "2|40.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|1.00 KB");
+  EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"w1/gpu0\",receive,2,40000.000000,20000.000000,20000.000000,"
+                                                      "20000.000000,20000.000000,0.200000,1000\n"));
+}
+
 TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
   open_small();
   const auto has = [&](const std::string& key) {
@@ -472,6 +496,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   qputenv("QT_QPA_PLATFORM", "offscreen");
   tutti::test::TemporaryFolder settings;
+  qputenv("TMPDIR", QByteArray::fromStdString(settings.path()));  // nobody else's files are looked at
   QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, QString::fromStdString(settings.path()));
   QApplication app(argc, argv);
   QApplication::setOrganizationName(QStringLiteral("tutti-tests"));
