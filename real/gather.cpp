@@ -78,16 +78,16 @@ class Gatherer {
 
   Expected<void> run() {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(gathering_.wait);
-    while (!missing().empty()) {
+    for (;;) {
       if (crew_.cancelled()) return tl::make_unexpected(Error::run("stopped"));
       if (auto here = look_after_those_here(); !here) return here;
+      if (missing().empty()) return {};
       if (Clock::now() > until) return tl::make_unexpected(never_came());
       for (Reception::Event& event : reception_.wait(Clock::now() + std::chrono::milliseconds(50), files())) {
         if (auto met = meet(std::move(event)); !met) return met;
       }
       hear_introductions();
     }
-    return {};
   }
 
  private:
@@ -116,15 +116,21 @@ class Gatherer {
                                   gathering_.wait.count(), to_string(listener_.address()), strangers_.in_words()));
   }
 
-  /// Someone who has joined and left again leaves its place to another, unless it was started here.
   Expected<void> look_after_those_here() {
-    crew_.greet();
+    make_room();
     for (std::size_t w = 0; w < crew_.size(); ++w) {
       if (const auto how = children_.ended(w))
         return tl::make_unexpected(Error::run(fmt::format("{} {} before the run began", crew_.name(w), *how)));
-      if (crew_[w].channel && (crew_[w].gone || !crew_[w].inbox.empty())) crew_[w] = {};
     }
     return {};
+  }
+
+  /// Someone who has joined and left again leaves its place to another, unless it was started here.
+  void make_room() {
+    crew_.greet();
+    for (std::size_t w = 0; w < crew_.size(); ++w) {
+      if (crew_[w].channel && (crew_[w].gone || !crew_[w].inbox.empty())) crew_[w] = {};
+    }
   }
 
   Expected<void> meet(Reception::Event event) {
@@ -157,14 +163,22 @@ class Gatherer {
     introducing_ = std::move(waiting);
   }
 
-  void take_in(Introducing& guest, const proto::Hello& hello) {
-    std::int64_t w = guest.who.joiner;
-    if (w == kAnyWorker) {
-      for (const std::size_t free : missing()) {
-        if (w == kAnyWorker && !spawned(free)) w = static_cast<std::int64_t>(free);
-      }
+  /// The place for someone who does not mind which; kAnyWorker if there is none.
+  [[nodiscard]] std::int64_t first_free() const {
+    for (const std::size_t free : missing()) {
+      if (!spawned(free)) return static_cast<std::int64_t>(free);
     }
+    return kAnyWorker;
+  }
+
+  void take_in(Introducing& guest, const proto::Hello& hello) {
     const auto workers = static_cast<std::int64_t>(crew_.size());
+    std::int64_t w = guest.who.joiner;
+    const bool full = w == kAnyWorker ? first_free() == kAnyWorker
+                                      : w >= 0 && w < workers && crew_[static_cast<std::size_t>(w)].channel.has_value();
+    // Whoever has the place may have left a moment ago, and this one come in its stead.
+    if (full) make_room();
+    if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker) return refuse(guest.channel, "there are as many workers as the scenario has", true);
     if (w < 0 || w >= workers) {
       return refuse(guest.channel, fmt::format("worker {}: the scenario has {} workers, counted from 0", w, workers),

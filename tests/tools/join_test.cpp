@@ -81,7 +81,8 @@ TEST(Joining, AWorkerThatLeavesBeforeTheRunBeginsMakesRoomForAnother) {
   EXPECT_THAT(left.err, HasSubstr("interrupted"));
   run.join({"--worker", "1"});
   run.join({"--worker", "0"});
-  EXPECT_EQ(run.coordinator().wait().status, 0);
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 // --- who may ---
