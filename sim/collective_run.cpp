@@ -35,6 +35,8 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
   Devices devices(cluster);
   Ends ends(ranks);
   Interpreter interpreter(network, devices, events, ends, false);
+  interpreter.expect(collective);
+  network.expect_no_other();
   const std::uint32_t instance = interpreter.open(collective);
   for (std::size_t r = 0; r < ranks; ++r) {
     events.push(
@@ -49,6 +51,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
       case EventKind::kHop: network.reach(event, events); break;
       case EventKind::kSent: interpreter.buffer_free(event); break;
       case EventKind::kDeliver: interpreter.deliver(event); break;
+      case EventKind::kArrive: interpreter.arrive(event); break;
       case EventKind::kShare: network.share(event, events); break;
       case EventKind::kCompute:
       case EventKind::kChange: break;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "core/cluster/cluster.h"
 #include "sim/server.h"
@@ -10,35 +13,69 @@
 namespace tutti::sim {
 
 /// Memory operations of devices: reductions and copies, served by as many at a time as the device has threads, each at
-/// its part of the device's rate. Devices appear when they are first used.
+/// its part of the device's rate. Devices appear when they are first asked for.
 class Devices {
  public:
+  using Id = std::int32_t;
+
   explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
       : cluster_(cluster), slowness_(std::move(slowness)) {}
 
   [[nodiscard]] const Slowness& slowness() const { return slowness_; }
 
-  /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
-  Server::Service reduce(core::PartId device, core::Bytes bytes, std::int64_t operands, core::Time now) {
-    const core::DeviceRates& rates = cluster_.part(device).device;
-    return serve(device, operands - 1, bytes, rates.reduce, rates.threads, now);
+  Id id(core::PartId part) {
+    const auto [known, fresh] = ids_.try_emplace(part, static_cast<Id>(devices_.size()));
+    if (fresh) devices_.emplace_back(part, cluster_.part(part).device);
+    return known->second;
   }
-  Server::Service copy(core::PartId device, core::Bytes bytes, core::Time now) {
-    const core::DeviceRates& rates = cluster_.part(device).device;
-    return serve(device, 1, bytes, rates.copy, rates.threads, now);
+
+  /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
+  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.reduce.count() == 0) return {now, now};
+    if (bytes != device.known_bytes || operands != device.known_operands) {
+      device.known_bytes = bytes;
+      device.known_operands = operands;
+      device.known_time = core::transfer_time(operands - 1, bytes, device.reduce);
+    }
+    return serve(device, device.known_time, now);
+  }
+  Server::Service copy(Id id, core::Bytes bytes, core::Time now) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.copy.count() == 0) return {now, now};
+    return serve(device, core::transfer_time(bytes, device.copy), now);
   }
 
  private:
-  Server::Service serve(core::PartId device, std::int64_t times, core::Bytes bytes, core::Bandwidth rate, int threads,
-                        core::Time now) {
-    const core::Bandwidth share(std::max<std::int64_t>(1, rate.count() / threads));
-    const core::Time duration = slowness_.longer(device, core::transfer_time(times, bytes, share), now);
-    return pools_.try_emplace(device, threads).first->second.serve(now, duration);
+  struct Device {
+    Device(core::PartId p, const core::DeviceRates& rates)
+        : part(p),
+          reduce(share(rates.reduce, rates.threads)),
+          copy(share(rates.copy, rates.threads)),
+          pool(rates.threads) {}
+
+    /// One thread's part; 0 for what takes no time.
+    static core::Bandwidth share(core::Bandwidth rate, int threads) {
+      return rate.count() == 0 ? rate : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
+    }
+
+    core::PartId part;
+    core::Bandwidth reduce, copy;
+    ServerPool pool;
+    // What was asked for last, and the answer: sizes seldom change.
+    core::Bytes known_bytes{-1};
+    std::int64_t known_operands = 0;
+    core::Time known_time;
+  };
+
+  Server::Service serve(Device& device, core::Time duration, core::Time now) {
+    return device.pool.serve(now, slowness_.longer(device.part, duration, now));
   }
 
   const core::Cluster& cluster_;
   Slowness slowness_;
-  std::map<core::PartId, ServerPool> pools_;
+  std::map<core::PartId, Id> ids_;
+  std::vector<Device> devices_;
 };
 
 }  // namespace tutti::sim

@@ -1,11 +1,22 @@
 #pragma once
 
-// The event queue: a heap with four children per node, kept in one array. Against a binary heap it is half as deep and
-// its children share a cache line or two, which is worth about a quarter of the time at the sizes that matter here
-// (thousands of events). Events at the same time come out in the order of their `order` key, then of what
-// they are, never of their insertion, so that what simultaneous events do can be told from the scenario alone.
+// The event queue. Virtual time never goes back: nothing is pushed before the event that was popped last. So events need
+// no full order until their time is near, and are kept as digits tell them apart (a radix queue with 64 buckets per digit
+// of six bits, after Cherkassky, Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997):
+// level l of `buckets_` holds what agrees with `base_` in all digits above the l-th and not in that one. When the lowest
+// bucket is reached it becomes the run at hand: sorted if it is small or all of one time, else first dealt out to the
+// levels below. An event is moved once or twice and sorted among a few dozen, whatever the number of events, where a
+// heap moves it log n times: with 4,096 ranks out of step 30 ns against 110 ns a push and a pop (queue_bench).
+// What is pushed into the run's own time goes to a small heap beside it.
+//
+// Events at the same time come out in the order of their `order` key, then of what they are, never of their insertion, so
+// that what simultaneous events do can be told from the scenario alone.
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/base/units.h"
@@ -19,6 +30,7 @@ enum class EventKind : std::uint32_t {
   kHop,      ///< `a`: message, `b`: hop that its head reaches
   kSent,     ///< `a`: message that has left its sender's buffer (only where that was not known before)
   kDeliver,  ///< `a`: message, `b`: receiver it has reached as a whole
+  kArrive,   ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
   kChange,   ///< `a`: which link's bandwidth changes
   kShare,    ///< `a`: of FairLinks; after all other events of its time
 };
@@ -38,10 +50,11 @@ struct Event {
   }
 };
 
-class EventQueue {
+/// Events in order, as a heap with four children per node.
+class EventHeap {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  [[nodiscard]] const Event& front() const { return heap_.front(); }
 
   void push(const Event& event) {
     std::size_t hole = heap_.size();
@@ -87,6 +100,99 @@ class EventQueue {
   }
 
   std::vector<Event> heap_;
+};
+
+class EventQueue {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// REQUIRES: time ≥ 0. What is earlier than the last event popped comes out next.
+  void push(const Event& event) {
+    ++size_;
+    if (event.time <= run_end_) {
+      intruders_.push(event);
+    } else {
+      put_away(event);
+    }
+  }
+
+  /// REQUIRES: not empty.
+  Event pop() {
+    --size_;
+    if (!intruders_.empty()) {
+      if (next_ == run_.size() || intruders_.front().before(run_[next_])) return intruders_.pop();
+    } else if (next_ == run_.size()) {
+      begin_run();
+    }
+    return run_[next_++];
+  }
+
+ private:
+  using Bucket = std::vector<Event>;
+  static constexpr int kDigitBits = 6;
+  static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+  static constexpr std::size_t kLevels = 11;  ///< 63 bits
+  static constexpr std::size_t kSorted = 64;  ///< a bucket of no more events is sorted, not dealt out
+
+  void put_away(const Event& event) {
+    const auto time = static_cast<std::uint64_t>(event.time.count());
+    const std::uint64_t differs = time ^ base_;
+    const std::size_t level = differs == 0 ? 0 : static_cast<std::size_t>(std::bit_width(differs) - 1) / kDigitBits;
+    const std::size_t digit = time >> (level * kDigitBits) & (kDigits - 1);
+    Bucket& bucket = buckets_[level * kDigits + digit];
+    if (bucket.capacity() == 0 && !spare_.empty()) {
+      bucket = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    bucket.push_back(event);
+    filled_[level] |= std::uint64_t{1} << digit;
+    levels_ |= 1U << level;
+  }
+
+  /// Makes the events that come next the run at hand. REQUIRES: there are some, and the run is through.
+  void begin_run() {
+    while (true) {
+      const auto level = static_cast<std::size_t>(std::countr_zero(levels_));
+      const auto digit = static_cast<std::size_t>(std::countr_zero(filled_[level]));
+      filled_[level] &= filled_[level] - 1;
+      if (filled_[level] == 0) levels_ &= levels_ - 1;
+      keep(std::move(run_));
+      run_ = std::exchange(buckets_[level * kDigits + digit], {});
+      next_ = 0;
+      const auto [first, last] =
+          std::minmax_element(run_.begin(), run_.end(), [](const Event& a, const Event& b) { return a.time < b.time; });
+      base_ = static_cast<std::uint64_t>(first->time.count());
+      if (first->time == last->time || run_.size() <= kSorted) break;
+      Bucket events = std::exchange(run_, {});
+      for (const Event& event : events) put_away(event);
+      keep(std::move(events));
+    }
+    // Ranks in step push in the order in which they will be popped, but for those who come round the end.
+    const auto before = [](const Event& a, const Event& b) { return a.before(b); };
+    const auto middle = std::is_sorted_until(run_.begin(), run_.end(), before);
+    std::sort(middle, run_.end(), before);
+    std::inplace_merge(run_.begin(), middle, run_.end(), before);
+    run_end_ = run_.back().time;
+  }
+
+  /// Room for another bucket.
+  void keep(Bucket&& bucket) {
+    if (bucket.capacity() == 0) return;
+    bucket.clear();
+    spare_.push_back(std::move(bucket));
+  }
+
+  Bucket run_;  ///< sorted; what comes next, from `next_` on
+  std::size_t next_ = 0;
+  core::Time run_end_{-1};
+  EventHeap intruders_;     ///< pushed into the time of the run
+  std::uint64_t base_ = 0;  ///< no event in a bucket is earlier
+  std::array<Bucket, kLevels * kDigits> buckets_;
+  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: which buckets hold something
+  std::uint32_t levels_ = 0;                     ///< which levels do
+  std::vector<Bucket> spare_;
+  std::size_t size_ = 0;
 };
 
 }  // namespace tutti::sim

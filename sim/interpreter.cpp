@@ -5,6 +5,18 @@
 #include "core/base/check.h"
 
 namespace tutti::sim {
+namespace {
+
+/// The devices of some ranks, in their order, but for one of them.
+std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks, core::Rank but) {
+  std::vector<core::PartId> devices;
+  for (std::int32_t i = 0; i < ranks.count; ++i) {
+    if (ranks.at(i) != but) devices.push_back(group.device(ranks.at(i)));
+  }
+  return devices;
+}
+
+}  // namespace
 
 using core::Bytes;
 using core::Lane;
@@ -14,6 +26,27 @@ using core::StepKind;
 using core::Time;
 
 // --- instances ---
+
+void Interpreter::expect(const core::Collective& collective) {
+  const core::Schedule& schedule = *collective.schedule;
+  const core::Group& group = collective.group;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
+      const core::Engine engine = schedule.engine(rank, lane);
+      Rank last = -1;
+      schedule.visit_ways(rank, lane, [&](const Step& step) {
+        if (step.kind == StepKind::kMulticast) {
+          const std::vector<core::PartId> to = devices_of(group, step.group, rank);
+          if (!to.empty()) network_.expect(network_.paths().multicast(group.device(rank), to));
+        } else if (step.kind == StepKind::kSwitchReduce) {
+          network_.expect(network_.paths().switch_reduce(devices_of(group, step.group, -1), group.device(rank)));
+        } else if (const Rank peer = step.to.rank(rank, schedule.ranks()); std::exchange(last, peer) != peer) {
+          network_.expect(network_.paths().unicast(group.device(rank), group.device(peer), collective.staging, engine));
+        }
+      });
+    }
+  }
+}
 
 std::uint32_t Interpreter::open(const core::Collective& collective) {
   std::uint32_t id = static_cast<std::uint32_t>(instances_.size());
@@ -46,7 +79,9 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
       state.steps = schedule.steps(rank, l);
     }
   }
-  instance->trails.resize(static_cast<std::size_t>(lanes));
+  instance->waiting.resize(static_cast<std::size_t>(lanes));
+  if (watch_steps_) instance->watched.resize(static_cast<std::size_t>(lanes));
+  if (network_.keeps_trails()) instance->trails.resize(static_cast<std::size_t>(lanes));
   instance->lanes_left.resize(static_cast<std::size_t>(schedule.ranks()));
   instances_[id] = std::move(instance);
   return id;
@@ -59,8 +94,7 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
     const std::int32_t lane = lane_number(instance, rank, l);
     LaneState& state = lane_at(instance, lane);
     state.ready = now;
-    state.began = now;
-    trail_at(instance, lane).origin = rank;
+    if (network_.keeps_trails()) trail_at(instance, lane).origin = rank;
     if (state.steps == 0) {
       state.blocked = Blocked::kDone;
       continue;
@@ -100,9 +134,16 @@ void Interpreter::go_on(const Event& event) {
 
 void Interpreter::deliver(const Event& event) {
   const Network::Arrival arrival = network_.deliver(event);
-  Instance& instance = *instances_[arrival.address.instance];
-  const auto id = static_cast<std::int32_t>(arrival.address.connection);
-  Connection& connection = instance.connections[arrival.address.connection];
+  arrived(arrival.address, event.time, &arrival);
+}
+
+void Interpreter::arrive(const Event& event) { arrived({event.a, event.b}, event.time, nullptr); }
+
+/// `arrival`: what is known of the message, if anybody wants to know.
+void Interpreter::arrived(Address address, Time now, const Network::Arrival* arrival) {
+  Instance& instance = *instances_[address.instance];
+  const auto id = static_cast<std::int32_t>(address.connection);
+  Connection& connection = instance.connections[address.connection];
   ++connection.arrived;
   const std::int32_t lane = connection.to;
   LaneState& state = lane_at(instance, lane);
@@ -110,11 +151,11 @@ void Interpreter::deliver(const Event& event) {
       (state.blocked == Blocked::kOnMessage && state.last_in == id) || state.blocked == Blocked::kOnAnyMessage;
   if (receives_any(instance, lane)) instance.arrived_any[lane].push_back(id);
   if (!awaited) return;
-  state.wait = std::max(Time(), arrival.began_moving - state.began);
-  if (event.time < state.ready) return schedule_lane(instance, lane, state.ready);
-  if (event.time > state.ready) trail_at(instance, lane) = arrival.trail;
+  if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
+  if (now < state.ready) return schedule_lane(instance, lane, state.ready);
+  if (now > state.ready && network_.keeps_trails()) trail_at(instance, lane) = arrival->trail;
   state.blocked = Blocked::kNo;
-  run(instance, lane, event.time);
+  run(instance, lane, now);
 }
 
 /// The lane goes on that waited for its message to leave.
@@ -124,13 +165,15 @@ void Interpreter::buffer_free(const Event& event) {
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
   if (state.blocked != Blocked::kOnWire) return;  // a switch's reduction: it waits for the result
-  const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
-  const Time moving = std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
-  Trail& trail = trail_at(instance, lane);
-  trail.moved(way.kind, way.link, moving);
-  trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link, event.time - departure.sent - moving);
+  if (network_.keeps_trails()) {
+    const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
+    const Time moving = std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
+    Trail& trail = trail_at(instance, lane);
+    trail.moved(way.kind, way.link, moving);
+    trail.queued(departure.bottleneck >= 0 ? departure.bottleneck : way.link, event.time - departure.sent - moving);
+  }
   state.blocked = Blocked::kNo;
-  complete_step(instance, lane, instance.schedule->step(state.rank, state.lane, state.next), event.time);
+  complete_step(instance, lane, event.time);
   run(instance, lane, event.time);
 }
 
@@ -145,6 +188,25 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
 }
 
 // --- lanes ---
+
+void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
+  const core::Schedule& schedule = *instance.schedule;
+  const Step step = schedule.step(state.rank, state.lane, state.next);
+  AtHand& at_hand = state.step;
+  at_hand.kind = step.kind;
+  at_hand.accumulate = step.accumulate;
+  at_hand.inputs = step.inputs;
+  at_hand.wait_lane = step.wait.lane;
+  at_hand.wait_count = step.wait.count;
+  at_hand.source = bytes_of(instance, step.source.count);
+  at_hand.target = bytes_of(instance, step.target.count);
+  const auto ranks = static_cast<std::int32_t>(instance.first_lane.size()) - 1;
+  if (receives(step.kind) && step.kind != StepKind::kReceiveAny)
+    at_hand.from = lane_number(instance, step.from.rank(state.rank, ranks), step.from.lane);
+  if (sends(step.kind) && step.kind != StepKind::kMulticast)
+    at_hand.to = lane_number(instance, step.to.rank(state.rank, ranks), step.to.lane);
+  state.step_known = true;
+}
 
 void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
   while (run_step(instance, lane, now)) {
@@ -163,18 +225,18 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
     }
     return false;
   }
-  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  const AtHand& step = step_at_hand(instance, state);
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
       // Ahead of the clock: nothing that others see may happen yet, but finding out that a message is missing may.
-      const bool may_look = receives(step.kind) && step.wait.lane < 0;
+      const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
       schedule_lane(instance, lane, state.ready);
       return false;
     }
-    if (step.wait.lane >= 0 && !wait_fulfilled(instance, lane, step.wait, now)) return false;
+    if (step.wait_lane >= 0 && !wait_fulfilled(instance, lane, now)) return false;
     if (receives(step.kind) && !take_message(instance, lane, step)) return false;
     if (step.kind == StepKind::kSwitchReduce) return switch_reduce(instance, lane, step, now);
     state.phase = Phase::kWorking;
@@ -186,33 +248,42 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
   if (state.in_hand != kNone) free_slot(instance, lane, now);
   if (step.kind == StepKind::kMulticast) return multicast(instance, lane, step, now);
   if (sends(step.kind)) return send(instance, lane, step, now);
-  complete_step(instance, lane, step, now);
+  complete_step(instance, lane, now);
   return true;
 }
 
-bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, const core::Wait& wait, Time now) {
+bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
-  const std::int32_t other = lane_number(instance, state.rank, wait.lane);
+  const std::int64_t count = state.step.wait_count;
+  const std::int32_t other = lane_number(instance, state.rank, state.step.wait_lane);
   LaneState& awaited = lane_at(instance, other);
-  if (awaited.next < wait.count) {
+  if (awaited.next < count) {
     state.blocked = Blocked::kOnLane;
-    state.awaited_steps = wait.count;
-    state.next_waiter = awaited.first_waiter;
-    awaited.wake_at = awaited.first_waiter == kNone ? wait.count : std::min(awaited.wake_at, wait.count);
-    awaited.first_waiter = lane;
+    add_waiter(instance, other, lane, count);
     return false;
   }
-  if (awaited.next == wait.count && awaited.ready > now) {
-    trail_at(instance, lane) = trail_at(instance, other);
-    state.wait = awaited.ready - state.began;
+  if (awaited.next == count && awaited.ready > now) {
+    take_trail(instance, lane, other);
+    waited(instance, lane, awaited.ready - state.ready);
     schedule_lane(instance, lane, awaited.ready);
     return false;
   }
   return true;
 }
 
+/// `waiter` goes on once `lane` has completed `count` steps.
+void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count) {
+  Waiting& waiting = instance.waiting[static_cast<std::size_t>(waiter)];
+  Waiting& awaited = instance.waiting[static_cast<std::size_t>(lane)];
+  waiting.awaited_steps = count;
+  waiting.next_waiter = awaited.first_waiter;
+  awaited.wake_at = awaited.first_waiter == kNone ? count : std::min(awaited.wake_at, count);
+  awaited.first_waiter = waiter;
+  lane_at(instance, lane).awaited = true;
+}
+
 /// Takes the message that the step receives out of its connection; blocks the lane if it has not arrived.
-bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step& step) {
+bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
     std::deque<std::int32_t>& queue = instance.arrived_any[lane];
@@ -223,8 +294,7 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step
     state.last_in = queue.front();
     queue.pop_front();
   } else {
-    const Rank peer = step.from.rank(state.rank, instance.schedule->ranks());
-    state.last_in = connection(instance, lane_number(instance, peer, step.from.lane), lane);
+    state.last_in = connection(instance, step.from, lane);
     if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {
       state.blocked = Blocked::kOnMessage;
       return false;
@@ -234,61 +304,56 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step
   --in.arrived;
   state.in_hand = state.last_in;
   if (watch_steps_) {
-    state.peer_index = in.sender_steps[in.sender_steps_taken++];
-    if (in.sender_steps_taken == in.sender_steps.size()) in.sender_steps.clear(), in.sender_steps_taken = 0;
+    SenderSteps& sent = instance.sender_steps[static_cast<std::size_t>(state.last_in)];
+    instance.watched[static_cast<std::size_t>(lane)].peer_index = sent.steps[sent.taken++];
+    if (sent.taken == sent.steps.size()) sent.steps.clear(), sent.taken = 0;
   }
   return true;
 }
 
 /// Reductions and copies of the step. True if they take time: then the lane is scheduled for their end.
-bool Interpreter::work(Instance& instance, std::int32_t lane, const Step& step, Time now) {
+bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
+  const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
+  const bool adds = reduces_received(step.kind);
+  if (!copies && !adds && step.kind != StepKind::kReduce) return false;
   LaneState& state = lane_at(instance, lane);
-  const core::PartId device = device_of(instance, state.rank);
-  const Bytes bytes = bytes_of(instance, step.target.count);
-  Server::Service service{now, now};
-  Time core::Breakdown::*part = &core::Breakdown::reduce;
-  if (reduces_received(step.kind)) {
-    service = devices_.reduce(device, bytes, 2, now);
-  } else if (step.kind == StepKind::kReduce) {
-    service = devices_.reduce(device, bytes, step.inputs + (step.accumulate ? 1 : 0), now);
-  } else if (step.kind == StepKind::kCopy || step.kind == StepKind::kScale) {
-    service = devices_.copy(device, bytes, now);
-    part = &core::Breakdown::copy;
-  }
+  if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
+  const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
+  const Server::Service service = copies ? devices_.copy(state.device, step.target, now)
+                                         : devices_.reduce(state.device, step.target, operands, now);
   if (service.end == now) return false;
-  Trail& trail = trail_at(instance, lane);
-  trail.parts.queue += service.start - now;
-  trail.parts.*part += service.end - service.start;
+  if (network_.keeps_trails()) {
+    Trail& trail = trail_at(instance, lane);
+    trail.parts.queue += service.start - now;
+    (copies ? trail.parts.copy : trail.parts.reduce) += service.end - service.start;
+  }
   schedule_lane(instance, lane, service.end);
   return true;
 }
 
-bool Interpreter::send(Instance& instance, std::int32_t lane, const Step& step, Time now) {
+bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
   LaneState& state = lane_at(instance, lane);
-  const Rank peer = step.to.rank(state.rank, instance.schedule->ranks());
-  const std::int32_t to = lane_number(instance, peer, step.to.lane);
-  if (state.last_out == kNone || instance.connections[static_cast<std::size_t>(state.last_out)].to != to) {
-    state.last_out = connection(instance, lane, to);
+  if (state.last_out == kNone || instance.connections[static_cast<std::size_t>(state.last_out)].to != step.to) {
+    state.last_out = connection(instance, lane, step.to);
   }
   Connection& out = instance.connections[static_cast<std::size_t>(state.last_out)];
-  if (out.occupied >= instance.schedule->credits(peer, step.to.lane)) {
+  if (out.occupied >= out.credits) {
     out.blocked_sender = lane;
     state.blocked = Blocked::kOnSlot;
     return false;
   }
   ++out.occupied;
-  if (watch_steps_) out.sender_steps.push_back(state.next);
-  const std::int32_t path = path_of(instance, out);
-  const Bytes bytes = bytes_of(instance, step.source.count);
+  if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(state.last_out)].steps.push_back(state.next);
+  if (out.path == kNone) out.path = find_path(instance, out);
   const Address address{instance.id, static_cast<std::uint32_t>(state.last_out)};
-  const Time buffer_free =
-      network_.send(path, bytes, now, order_of(instance, lane), address, trail_at(instance, lane), events_);
+  const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
+  const Time buffer_free = network_.send(out.path, step.source, now, order_of(instance, lane), address, trail, events_);
   if (buffer_free == core::kNever) {
     state.blocked = Blocked::kOnWire;
     return false;
   }
-  sent(instance, lane, path, bytes, now, buffer_free);
-  complete_step(instance, lane, step, buffer_free);
+  if (trail) sent(instance, lane, out.path, step.source, now, buffer_free);
+  complete_step(instance, lane, buffer_free);
   return true;
 }
 
@@ -304,85 +369,102 @@ void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path,
   trail.queued(first.link, buffer_free - now - moving);
 }
 
-bool Interpreter::multicast(Instance& instance, std::int32_t lane, const Step& step, Time now) {
+bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
   LaneState& state = lane_at(instance, lane);
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
   std::vector<std::int32_t> connections;
-  std::vector<core::PartId> devices;
+  const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, state.rank);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank peer = step.group.at(i);
     if (peer == state.rank) continue;
     connections.push_back(connection(instance, lane, lane_number(instance, peer, step.to.lane)));
-    devices.push_back(device_of(instance, peer));
     Connection& out = instance.connections[static_cast<std::size_t>(connections.back())];
-    if (out.occupied < instance.schedule->credits(peer, step.to.lane)) continue;
+    if (out.occupied < out.credits) continue;
     out.blocked_sender = lane;
     state.blocked = Blocked::kOnSlot;
     return false;
   }
-  const Bytes bytes = bytes_of(instance, step.source.count);
   Time buffer_free = now;
   if (!devices.empty()) {
     std::vector<Address> addresses;
     for (const std::int32_t c : connections) {
-      Connection& out = instance.connections[static_cast<std::size_t>(c)];
-      ++out.occupied;
-      if (watch_steps_) out.sender_steps.push_back(state.next);
+      ++instance.connections[static_cast<std::size_t>(c)].occupied;
+      if (watch_steps_) instance.sender_steps[static_cast<std::size_t>(c)].steps.push_back(state.next);
       addresses.push_back({instance.id, static_cast<std::uint32_t>(c)});
     }
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
-    buffer_free = network_.send(path, bytes, now, order_of(instance, lane), std::move(addresses),
-                                trail_at(instance, lane), events_);
+    const Trail* const trail = network_.keeps_trails() ? &trail_at(instance, lane) : nullptr;
+    buffer_free =
+        network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(addresses), trail, events_);
     if (buffer_free == core::kNever) {
       state.blocked = Blocked::kOnWire;
       return false;
     }
-    sent(instance, lane, path, bytes, now, buffer_free);
+    if (trail) sent(instance, lane, path, at_hand.source, now, buffer_free);
   }
-  complete_step(instance, lane, step, buffer_free);
+  complete_step(instance, lane, buffer_free);
   return true;
 }
 
 /// Fresh: starts the reduction, whose result comes as a message from the lane to itself. Called again by run_step once
 /// that has arrived.
-bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const Step& step, Time now) {
+bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
   LaneState& state = lane_at(instance, lane);
   const std::int32_t own = connection(instance, lane, lane);
   Connection& result = instance.connections[static_cast<std::size_t>(own)];
   if (result.arrived > 0) {
     --result.arrived;
-    complete_step(instance, lane, step, now);
+    complete_step(instance, lane, now);
     return true;
   }
-  std::vector<core::PartId> devices;
-  for (std::int32_t i = 0; i < step.group.count; ++i) devices.push_back(device_of(instance, step.group.at(i)));
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  const std::vector<core::PartId> devices = devices_of(instance.collective->group, step.group, -1);
   const std::int32_t path = network_.paths().switch_reduce(devices, device_of(instance, state.rank));
   std::vector<Address> address{{instance.id, static_cast<std::uint32_t>(own)}};
-  network_.send(path, bytes_of(instance, step.source.count), now, order_of(instance, lane), std::move(address),
-                trail_at(instance, lane), events_);
+  network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(address),
+                network_.keeps_trails() ? &trail_at(instance, lane) : nullptr, events_);
   state.last_in = own;
   state.blocked = Blocked::kOnMessage;
   return false;
 }
 
-void Interpreter::complete_step(Instance& instance, std::int32_t lane, const Step& step, Time end) {
+void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end) {
   LaneState& state = lane_at(instance, lane);
   ++steps_executed_;
-  if (watch_steps_) {
-    StepDone done{instance.id, state.rank, state.lane, state.next, step, state.began, state.wait, end, -1, -1, -1};
-    if (receives(step.kind)) {
-      const LaneState& sender = lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
-      done.peer = sender.rank;
-      done.peer_lane = sender.lane;
-      done.peer_index = state.peer_index;
-    }
-    listener_.step_done(done);
-  }
+  if (watch_steps_) tell(instance, lane, end);
   ++state.next;
+  state.step_known = false;
   state.phase = Phase::kFresh;
   state.ready = end;
-  state.began = end;
-  state.wait = Time();
-  if (state.first_waiter != kNone && state.next >= state.wake_at) wake_waiters(instance, lane);
+  if (state.awaited && state.next >= instance.waiting[static_cast<std::size_t>(lane)].wake_at) {
+    wake_waiters(instance, lane);
+  }
+}
+
+/// Tells the listener of the step at hand, which is done at `end`.
+void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
+  const LaneState& state = lane_at(instance, lane);
+  Watched& watched = instance.watched[static_cast<std::size_t>(lane)];
+  const Step step = instance.schedule->step(state.rank, state.lane, state.next);
+  StepDone done{instance.id, state.rank, state.lane, state.next, step, state.ready, watched.wait, end, -1, -1, -1};
+  if (receives(step.kind)) {
+    const LaneState& sender = lane_at(instance, instance.connections[static_cast<std::size_t>(state.last_in)].from);
+    done.peer = sender.rank;
+    done.peer_lane = sender.lane;
+    done.peer_index = watched.peer_index;
+  }
+  listener_.step_done(done);
+  watched.wait = Time();
+}
+
+/// The lane goes on because `from` did.
+void Interpreter::take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const {
+  if (network_.keeps_trails()) trail_at(instance, lane) = trail_at(instance, from);
+}
+
+/// So long what the lane's step waited for had not begun to happen.
+void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
+  if (watch_steps_) instance.watched[static_cast<std::size_t>(lane)].wait = wait;
 }
 
 /// The slot of the message in hand is free again; whoever waits for one at the same connection goes on.
@@ -393,28 +475,29 @@ void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
   if (sender == kNone) return;
   LaneState& waiting = lane_at(instance, sender);
-  if (now > waiting.ready) trail_at(instance, sender) = trail_at(instance, lane);
-  waiting.wait = std::max(waiting.wait, now - waiting.began);
+  if (now > waiting.ready) take_trail(instance, sender, lane);
+  if (watch_steps_) {
+    Time& wait = instance.watched[static_cast<std::size_t>(sender)].wait;
+    wait = std::max(wait, now - waiting.ready);
+  }
   schedule_lane(instance, sender, std::max(now, waiting.ready));
 }
 
 void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
-  std::int32_t waiter = std::exchange(state.first_waiter, kNone);
+  std::int32_t waiter = std::exchange(instance.waiting[static_cast<std::size_t>(lane)].first_waiter, kNone);
+  state.awaited = false;
   while (waiter != kNone) {
-    LaneState& waiting = lane_at(instance, waiter);
-    const std::int32_t next = waiting.next_waiter;
+    const Waiting waiting = instance.waiting[static_cast<std::size_t>(waiter)];
     if (state.next < waiting.awaited_steps) {
-      waiting.next_waiter = state.first_waiter;
-      state.wake_at =
-          state.first_waiter == kNone ? waiting.awaited_steps : std::min(state.wake_at, waiting.awaited_steps);
-      state.first_waiter = waiter;
+      add_waiter(instance, lane, waiter, waiting.awaited_steps);
     } else {
-      if (state.ready > waiting.ready) trail_at(instance, waiter) = trail_at(instance, lane);
-      waiting.wait = std::max(Time(), state.ready - waiting.began);
-      schedule_lane(instance, waiter, std::max(state.ready, waiting.ready));
+      const Time ready = lane_at(instance, waiter).ready;
+      if (state.ready > ready) take_trail(instance, waiter, lane);
+      waited(instance, waiter, std::max(Time(), state.ready - ready));
+      schedule_lane(instance, waiter, std::max(state.ready, ready));
     }
-    waiter = next;
+    waiter = waiting.next_waiter;
   }
 }
 
@@ -422,12 +505,13 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   state.blocked = Blocked::kDone;
   if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
-  listener_.rank_done(instance.id, state.rank, state.ready, trail_at(instance, lane));
+  listener_.rank_done(instance.id, state.rank, state.ready,
+                      network_.keeps_trails() ? trail_at(instance, lane) : Trail{});
 }
 
 // --- connections ---
 
-std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to) {
+std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to) const {
   const LaneState& receiver = lane_at(instance, to);
   if (receiver.last_in != kNone) {
     const Connection& last = instance.connections[static_cast<std::size_t>(receiver.last_in)];
@@ -440,22 +524,18 @@ std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std:
     Connection connection;
     connection.from = from;
     connection.to = to;
-    instance.connections.push_back(std::move(connection));
+    connection.credits = instance.schedule->credits(receiver.rank, receiver.lane);
+    instance.connections.push_back(connection);
+    if (watch_steps_) instance.sender_steps.emplace_back();
   }
   return known->second;
 }
 
-std::int32_t Interpreter::path_of(Instance& instance, Connection& connection) {
-  if (connection.path == kNone) {
-    // A rank that has not started has not filled in its lanes: find it by number.
-    const auto receiver = std::upper_bound(instance.first_lane.begin(), instance.first_lane.end() - 1, connection.to) -
-                          instance.first_lane.begin() - 1;
-    const LaneState& sender = lane_at(instance, connection.from);
-    connection.path =
-        network_.paths().unicast(device_of(instance, sender.rank), device_of(instance, static_cast<Rank>(receiver)),
-                                 instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane));
-  }
-  return connection.path;
+std::int32_t Interpreter::find_path(const Instance& instance, const Connection& connection) {
+  const LaneState& sender = instance.lanes[static_cast<std::size_t>(connection.from)];
+  const LaneState& receiver = instance.lanes[static_cast<std::size_t>(connection.to)];
+  return network_.paths().unicast(device_of(instance, sender.rank), device_of(instance, receiver.rank),
+                                  instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane));
 }
 
 }  // namespace tutti::sim

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/schedule/schedule.h"
 #include "core/strategy/collective.h"
 #include "sim/device.h"
@@ -47,11 +48,15 @@ class InterpreterListener {
 class Interpreter {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, InterpreterListener& listener, bool watch_steps)
-      : network_(network), devices_(devices), events_(events), listener_(listener), watch_steps_(watch_steps) {}
+      : network_(network), devices_(devices), events_(events), listener_(listener), watch_steps_(watch_steps) {
+    TUTTI_CHECK(!watch_steps || network.keeps_trails(), "steps are watched and trails not kept");
+  }
 
   /// Lanes that one collective may have, over all ranks.
   static constexpr std::int64_t kMostLanes = (1 << 24) - 1;
 
+  /// Tells the network along which ways the collective's messages will go.
+  void expect(const core::Collective& collective);
   /// Makes room for a collective; nothing runs before ranks start.
   /// REQUIRES: `collective` outlives the instance and has at most kMostLanes lanes.
   std::uint32_t open(const core::Collective& collective);
@@ -60,9 +65,10 @@ class Interpreter {
   /// Every rank is done; the instance's number may be used again.
   void close(std::uint32_t instance);
 
-  /// Handles kLane, kDeliver and kSent.
+  /// Handles kLane, kDeliver, kArrive and kSent.
   void go_on(const Event& event);
   void deliver(const Event& event);
+  void arrive(const Event& event);
   void buffer_free(const Event& event);
 
   /// Steps executed so far, over all instances (nops included).
@@ -75,37 +81,67 @@ class Interpreter {
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
 
-  struct LaneState {
+  /// What of a step the lane has to know.
+  struct AtHand {
+    core::StepKind kind = core::StepKind::kNop;
+    bool accumulate = false;
+    std::int32_t inputs = 0;
+    core::Lane wait_lane = -1;
+    std::int32_t from = kNone;  ///< numbers of the lanes at the other ends
+    std::int32_t to = kNone;
+    std::int64_t wait_count = 0;
+    core::Bytes source;
+    core::Bytes target;
+  };
+
+  /// Two cache lines: a collective over thousands of ranks lives in the second-level cache.
+  struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
     std::int64_t next = 0;
     std::int64_t steps = 0;
     core::Time ready;  ///< when the step before was complete; the lane's own clock
+    AtHand step;
+    bool step_known = false;  ///< `step` is the next one
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
-    core::Time began;  ///< the step at hand: when the lane came to it
-    core::Time wait;
-    std::int32_t in_hand = kNone;       ///< connection whose slot the step at hand still holds
-    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one to get further
-    std::int64_t wake_at = 0;           ///< steps that the first of them waits for
-    std::int32_t next_waiter = kNone;
-    std::int64_t awaited_steps = 0;  ///< kOnLane: how far the other one has to get
-    std::int32_t last_in = kNone;    ///< the connections used last: most lanes have one each way
-    std::int32_t last_out = kNone;
-    std::int64_t peer_index = -1;
     Receiving receiving = Receiving::kUnknown;
-    std::uint16_t sent = 0;  ///< to tell apart what one lane sends at the same time
+    bool awaited = false;          ///< by other lanes, see Waiting
+    std::uint16_t sent = 0;        ///< to tell apart what one lane sends at the same time
+    Devices::Id device = kNone;    ///< asked for when it first works
+    std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
+    std::int32_t last_in = kNone;  ///< the connections used last: most lanes have one each way
+    std::int32_t last_out = kNone;
+  };
+
+  /// Lanes that wait for each other within a rank.
+  struct Waiting {
+    std::int32_t first_waiter = kNone;  ///< lanes that wait for this one to get further
+    std::int32_t next_waiter = kNone;
+    std::int64_t wake_at = 0;        ///< steps that the first of them waits for
+    std::int64_t awaited_steps = 0;  ///< kOnLane: how far the other one has to get
+  };
+
+  /// What is told of the step at hand.
+  struct Watched {
+    core::Time wait;
+    std::int64_t peer_index = -1;
   };
 
   struct Connection {
     std::int32_t from = 0;
     std::int32_t to = 0;
     std::int32_t path = kNone;
+    std::int32_t credits = 0;
     std::int32_t arrived = 0;   ///< delivered and not taken
     std::int32_t occupied = 0;  ///< slots: sent and not yet free
     std::int32_t blocked_sender = kNone;
-    std::vector<std::int64_t> sender_steps;  ///< of messages not yet taken, behind those that were; only if watched
-    std::size_t sender_steps_taken = 0;
+  };
+
+  /// Senders' steps of a connection's messages not yet taken, behind those that were.
+  struct SenderSteps {
+    std::vector<std::int64_t> steps;
+    std::size_t taken = 0;
   };
 
   struct Instance {
@@ -115,9 +151,12 @@ class Interpreter {
     std::uint64_t serial = 0;
     std::vector<std::int32_t> first_lane;  ///< per rank, and the number of lanes behind the last
     std::vector<LaneState> lanes;
-    std::vector<Trail> trails;             ///< per lane
+    std::vector<Waiting> waiting;          ///< per lane
+    std::vector<Watched> watched;          ///< per lane; only if steps are watched
+    std::vector<Trail> trails;             ///< per lane; only if they are kept
     std::vector<std::int32_t> lanes_left;  ///< per rank
     std::vector<Connection> connections;
+    std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
     std::unordered_map<std::uint64_t, std::int32_t> connection_ids;
     std::unordered_map<std::int32_t, std::deque<std::int32_t>> arrived_any;  ///< per lane: connections, oldest first
   };
@@ -132,18 +171,29 @@ class Interpreter {
     return instance.trails[static_cast<std::size_t>(lane)];
   }
 
+  void arrived(Address address, core::Time now, const Network::Arrival* arrival);
+  /// The lane's next step. REQUIRES: there is one.
+  static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
+    if (!state.step_known) look_up_step(instance, state);
+    return state.step;
+  }
+  static void look_up_step(const Instance& instance, LaneState& state);
   void run(Instance& instance, std::int32_t lane, core::Time now);
   bool run_step(Instance& instance, std::int32_t lane, core::Time now);
-  bool wait_fulfilled(Instance& instance, std::int32_t lane, const core::Wait& wait, core::Time now);
-  bool take_message(Instance& instance, std::int32_t lane, const core::Step& step);
-  bool work(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
-  bool send(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
-  bool multicast(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
+  bool wait_fulfilled(Instance& instance, std::int32_t lane, core::Time now);
+  bool take_message(Instance& instance, std::int32_t lane, const AtHand& step);
+  bool work(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool send(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool multicast(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
   bool receives_any(Instance& instance, std::int32_t lane);
-  bool switch_reduce(Instance& instance, std::int32_t lane, const core::Step& step, core::Time now);
+  bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
             core::Time buffer_free);
-  void complete_step(Instance& instance, std::int32_t lane, const core::Step& step, core::Time end);
+  static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count);
+  void complete_step(Instance& instance, std::int32_t lane, core::Time end);
+  void tell(Instance& instance, std::int32_t lane, core::Time end);
+  void take_trail(Instance& instance, std::int32_t lane, std::int32_t from) const;
+  void waited(Instance& instance, std::int32_t lane, core::Time wait) const;
   void free_slot(Instance& instance, std::int32_t lane, core::Time now);
   void finish_lane(Instance& instance, std::int32_t lane);
   void wake_waiters(Instance& instance, std::int32_t lane);
@@ -153,8 +203,8 @@ class Interpreter {
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
 
-  static std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to);
-  std::int32_t path_of(Instance& instance, Connection& connection);
+  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to) const;
+  std::int32_t find_path(const Instance& instance, const Connection& connection);
   [[nodiscard]] static core::PartId device_of(const Instance& instance, core::Rank rank) {
     return instance.collective->group.device(rank);
   }

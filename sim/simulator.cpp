@@ -46,6 +46,8 @@ class Run : private InterpreterListener {
     for (const std::string& note : core::recording_notes(record_, cluster_)) sink_.note(note);
     for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
     network_.schedule_changes(events_);
+    for (const core::Pack& pack : scenario_.plan.packs) interpreter_.expect(pack.collective);
+    network_.expect_no_other();
     set_up_replicas();
     lane_steps_ = std::max(1.0, steps_of_plan() * scenario_.run.steps);
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -377,6 +379,7 @@ class Run : private InterpreterListener {
       case EventKind::kHop: return network_.reach(event, events_);
       case EventKind::kSent: return interpreter_.buffer_free(event);
       case EventKind::kDeliver: return interpreter_.deliver(event);
+      case EventKind::kArrive: return interpreter_.arrive(event);
       case EventKind::kChange: return network_.change(event, events_);
       case EventKind::kShare: return network_.share(event, events_);
     }

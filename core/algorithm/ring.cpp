@@ -35,8 +35,10 @@ class Ring : public Schedule {
     if (elements_ > 0) {
       const std::int64_t longest_part = EvenCut{elements_, lane_count()}.size(0);
       const std::int64_t chunk = (longest_part + n_ - 1) / n_;
-      loop_elements_ = std::min(chunk, options_.most_elements_per_message) * n_;
+      loop_chunk_ = std::min(chunk, options_.most_elements_per_message);
+      loop_elements_ = loop_chunk_ * n_;
     }
+    for (Lane lane = 0; lane < lane_count(); ++lane) parts_.push_back(part_of(lane));
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -46,22 +48,30 @@ class Ring : public Schedule {
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (n_ == 1) return 0;
-    const Part part = part_of(lane);
+    const Part& part = parts_[static_cast<std::size_t>(lane)];
     const std::int64_t p = position(rank, lane);
-    return part.full_loops * last_round() + part.full_loops +
-           rounds_before(last_round() + 1, p, EvenCut{part.rest, n_}.filled());
+    return part.full_loops * last_round() + part.full_loops + rounds_before(last_round() + 1, p, part.filled);
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    const Part part = part_of(lane);
+    const Part& part = parts_[static_cast<std::size_t>(lane)];
     const std::int64_t p = position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
-    const std::int64_t loop = std::min(index / rounds, part.full_loops);
+    // Divisions are half of what a step costs: most rings have one loop, and every chunk of it filled.
+    const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
     const bool full = loop < part.full_loops;
-    const EvenCut cut{full ? loop_elements_ : part.rest, n_};
-    const std::int64_t t = full ? index % rounds : round_of(index - loop * rounds, p, cut.filled());
-    const std::int64_t chunk = ((p - t) % n_ + n_) % n_;
-    const Range range{Buffer::kData, part.offset + loop * loop_elements_ + cut.offset(chunk), cut.size(chunk)};
+    std::int64_t t = index - loop * rounds;
+    if (!full && part.filled < n_) t = round_of(t, p, part.filled);
+    std::int64_t chunk = p - t;  // modulo n, and t < 2n
+    if (chunk < 0) chunk += n_;
+    if (chunk < 0) chunk += n_;
+    Range range{Buffer::kData, part.offset + loop * loop_elements_, loop_chunk_};
+    if (full) {
+      range.offset += chunk * range.count;
+    } else {
+      range.offset += chunk * part.chunk + std::min(chunk, part.longer);
+      range.count = part.chunk + (chunk < part.longer ? 1 : 0);
+    }
 
     Step step;
     step.source = step.target = range;
@@ -81,6 +91,14 @@ class Ring : public Schedule {
     return step;
   }
 
+  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+    if (steps(rank, lane) == 0) return;
+    Step all;  // to one neighbour
+    all.kind = StepKind::kSend;
+    all.to = neighbour(rank, lane, +1);
+    visit(all);
+  }
+
  private:
   /// A lane's way through the workers, the other way about: `place[i]` is where local rank i stands in it.
   struct Walk {
@@ -92,6 +110,10 @@ class Ring : public Schedule {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;
     std::int64_t rest = 0;
+    // The rest as EvenCut has it.
+    std::int64_t chunk = 0;
+    std::int64_t longer = 0;
+    std::int64_t filled = 0;
   };
 
   [[nodiscard]] std::int64_t lane_count() const { return static_cast<std::int64_t>(options_.lanes.size()); }
@@ -100,14 +122,19 @@ class Ring : public Schedule {
   [[nodiscard]] Part part_of(Lane lane) const {
     const EvenCut cut{elements_, lane_count()};
     Part part{cut.offset(lane), 0, cut.size(lane)};
-    if (part.rest == 0) return part;
-    part.full_loops = (part.rest - 1) / loop_elements_;
-    part.rest -= part.full_loops * loop_elements_;
+    if (part.rest > 0) {
+      part.full_loops = (part.rest - 1) / loop_elements_;
+      part.rest -= part.full_loops * loop_elements_;
+    }
+    part.chunk = part.rest / n_;
+    part.longer = part.rest % n_;
+    part.filled = EvenCut{part.rest, n_}.filled();
     return part;
   }
 
   [[nodiscard]] std::int64_t position(Rank rank, Lane lane) const {
     const Walk& walk = walks_[static_cast<std::size_t>(lane)];
+    if (walk.in_order) return rank;
     const auto per_worker = static_cast<std::int32_t>(walk.place.size());
     return rank - rank % per_worker + walk.place[static_cast<std::size_t>(rank % per_worker)];
   }
@@ -132,6 +159,7 @@ class Ring : public Schedule {
   /// How many of the rounds 0 … t - 1 handle a filled chunk.
   [[nodiscard]] std::int64_t rounds_before(std::int64_t t, std::int64_t p, std::int64_t f) const {
     if (f == 0) return 0;
+    if (f == n_) return t;
     const std::int64_t first_run = p < f ? p + 1 : 0;
     const std::int64_t first_gap_end = p < f ? p + 1 + (n_ - f) : p - f + 1;
     if (t <= first_gap_end) return std::min(t, first_run);
@@ -143,6 +171,8 @@ class Ring : public Schedule {
   std::int64_t elements_;
   RingOptions options_;
   std::vector<Walk> walks_;
+  std::vector<Part> parts_;  ///< by lane
+  std::int64_t loop_chunk_ = 1;
   std::int64_t loop_elements_ = 1;
 };
 

@@ -17,7 +17,7 @@ inline constexpr int kLinkKinds = 4;
 
 std::string_view to_string(LinkKind kind);
 
-/// What a device can do besides sending and receiving. Rates are of the whole device.
+/// What a device can do besides sending and receiving. Rates are of the whole device; 0 takes no time.
 struct DeviceRates {
   Bandwidth memory;                             ///< bytes read or written per second by a streaming kernel
   Bandwidth reduce;                             ///< bytes of one operand per second when two are added

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 
@@ -43,6 +44,10 @@ class Schedule {
   [[nodiscard]] virtual std::int64_t steps(Rank rank, Lane lane) const = 0;
   /// REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual Step step(Rank rank, Lane lane, std::int64_t index) const = 0;
+
+  /// Visits steps of the lane that send, or have a switch add up, so that every connection, multicast and group that the
+  /// lane uses is among them; not every step if it can be helped. Cost: that of all steps, unless the algorithm knows.
+  virtual void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const;
 
   /// Elements of the rank's scratch buffer.
   [[nodiscard]] virtual std::int64_t scratch(Rank rank) const { return static_cast<void>(rank), 0; }

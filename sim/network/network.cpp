@@ -16,6 +16,7 @@ Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRan
       resources_(static_cast<std::size_t>(paths_.resources())),
       changes_(std::move(changes)),
       health_(cluster, changes_),
+      courses_(paths_.resources(), health_, binned_links),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
       keep_trails_(keep_trails) {}
@@ -23,6 +24,7 @@ Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRan
 std::uint32_t Network::new_message() {
   if (free_messages_.empty()) {
     messages_.emplace_back();
+    if (keep_trails_) trails_.emplace_back();
     return static_cast<std::uint32_t>(messages_.size() - 1);
   }
   const std::uint32_t id = free_messages_.back();
@@ -30,8 +32,15 @@ std::uint32_t Network::new_message() {
   return id;
 }
 
-Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, const Trail& trail,
+Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, const Trail* trail,
                    EventQueue& events) {
+  if (const std::uint32_t only = keep_trails_ || fair_ ? Courses::kNone : courses_.only_section(path, paths_);
+      only != Courses::kNone) {
+    // It is through at once, and nobody will ask for anything but that it has come.
+    const Courses::Passage passage = courses_.pass(only, bytes, now, now, resources_, loads_);
+    if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
+    return passage.left;
+  }
   const std::uint32_t id = new_message();
   Message& message = messages_[id];
   message.path = path;
@@ -44,12 +53,11 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.queued_time = Time();
   message.queued_at = -1;
   message.stretch = 0;
-  if (keep_trails_) message.trail = trail;
-  return start(id, now, events);
+  return start(id, now, trail, events);
 }
 
 Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, std::vector<Address> receivers,
-                   const Trail& trail, EventQueue& events) {
+                   const Trail* trail, EventQueue& events) {
   const std::uint32_t id = new_message();
   std::int32_t branches = static_cast<std::int32_t>(branches_.size());
   if (free_branches_.empty()) {
@@ -66,17 +74,17 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.sent = now;
   message.branches = branches;
   message.undelivered = static_cast<std::uint16_t>(receivers.size());
-  if (keep_trails_) message.trail = trail;
   Branches& state = branches_[static_cast<std::size_t>(branches)];
   const core::Path& hops = paths_.path(path);
   state.tails.assign(hops.hops.size(), Time());
   state.missing.clear();
   for (const core::PathHop& hop : hops.hops) state.missing.push_back(hop.parents);
   state.receivers = std::move(receivers);
-  return start(id, now, events);
+  return start(id, now, trail, events);
 }
 
-Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
+Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& events) {
+  if (keep_trails_) trails_[id] = *trail;
   const core::Path& path = paths_.path(messages_[id].path);
   messages_[id].began_moving = now;
   if (path.hops.empty()) {
@@ -87,7 +95,11 @@ Time Network::start(std::uint32_t id, Time now, EventQueue& events) {
   messages_[id].began_moving = core::kNever;
   messages_[id].tail = now;
   Time sender_free = now;
-  for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
+  if (messages_[id].branches < 0) {
+    sender_free = pass(id, courses_.first_section(messages_[id].path, path), now, events);
+  } else {
+    for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
+  }
   if (!path.silent_links.empty()) load_silent_links(messages_[id], sender_free);
   return sender_free;
 }
@@ -97,7 +109,31 @@ void Network::reach(const Event& event, EventQueue& events) {
     begin_stretch(event.a, event.time, events);
     return;
   }
-  serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
+  if (messages_[event.a].branches < 0) {
+    pass(event.a, event.b, event.time, events);
+  } else {
+    serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
+  }
+}
+
+/// The head of the message is where a section begins, at `now`. Answers when its tail has left the section's first hop.
+Time Network::pass(std::uint32_t id, std::uint32_t section, Time now, EventQueue& events) {
+  Message& message = messages_[id];
+  const Courses::Passage passage = courses_.pass(section, message.bytes, now, message.tail, resources_, loads_);
+  message.began_moving = std::min(message.began_moving, passage.began);
+  if (passage.lost) return passage.left;
+  if (passage.queued > message.queued_time) {
+    message.queued_time = passage.queued;
+    message.queued_at = passage.queued_at;
+  }
+  message.tail = passage.tail;
+  if (courses_.section(section).last) {
+    events.push({passage.tail, message.order, EventKind::kDeliver, id, 0});
+  } else {
+    const bool staged = courses_.section(section + 1).staged;
+    events.push({staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, section + 1});
+  }
+  return passage.left;
 }
 
 /// When the message has left the hop if its head enters it at `head` and its tail is there in time.
@@ -118,18 +154,18 @@ void Network::change(const Event& event, EventQueue& events) {
   fair_->set_share(change.link, change.share_ppm, event.time, events);
 }
 
-/// The head of the message is at the hop, at `now`. Answers when its tail leaves it.
+/// The head of the message, which is no chain, is at the hop, at `now`. Answers when its tail leaves it.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
   const core::PathHop& hop = path.hops[index];
-  Branches* const branches = message.branches < 0 ? nullptr : &branches_[static_cast<std::size_t>(message.branches)];
-  if (branches && branches->missing[index] > 1) {
-    --branches->missing[index];
+  Branches& branches = branches_[static_cast<std::size_t>(message.branches)];
+  if (branches.missing[index] > 1) {
+    --branches.missing[index];
     return now;
   }
 
-  const Time tail_here = branches ? std::max(branches->tails[index], now) : message.tail;
+  const Time tail_here = std::max(branches.tails[index], now);
   Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
   const Time head = std::max(now, resource.free_at());
   const Time tail = std::max(tail_of(message, hop, head), tail_here);
@@ -143,14 +179,13 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   if (hop.link >= 0) loads_.add(hop.link, message.bytes, head, tail);
 
   // Where the tail will be when it reaches the next hop is known now; the head's arrival there is an event.
-  message.tail = tail + hop.latency;
   if (hop.nexts == 0) {
     events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
     return tail;
   }
   for (std::uint16_t n = 0; n < hop.nexts; ++n) {
     const std::uint16_t next = path.next[hop.first_next + n];
-    if (branches) branches->tails[next] = std::max(branches->tails[next], tail + hop.latency);
+    branches.tails[next] = std::max(branches.tails[next], tail + hop.latency);
     const Time arrives = (path.hops[next].staged ? tail : head) + hop.latency;
     events.push({arrives, message.order, EventKind::kHop, id, next});
   }
@@ -221,7 +256,7 @@ Network::Arrival Network::deliver(const Event& event) {
   const core::Path& path = paths_.path(message.path);
   Arrival arrival{address_of(message, event.b), {}, message.began_moving};
   if (keep_trails_) {
-    arrival.trail = message.trail;
+    arrival.trail = trails_[event.a];
     Time explained = path.latency;
     arrival.trail.parts.latency += path.latency;
     for (const core::Path::Stretch& stretch : path.stretches) {

@@ -6,6 +6,7 @@
 
 #include "core/network/path.h"
 #include "sim/event_queue.h"
+#include "sim/network/courses.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
@@ -28,26 +29,37 @@ struct Address {
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)      (tail_{i-1} in place of head_{i-1} where it is staged)
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
+/// Hops that are reached in line (Courses) are gone through at once.
 ///
 /// `fair` instead: a stretch without staging is one flow over all its links, which moves at its max-min fair rate from the
 /// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
+  /// `keep_trails`: messages carry what their senders' trails are, and tell of themselves when they arrive.
   /// `changes`: links whose bandwidth changes, in order of time. REQUIRES: none if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
           std::vector<core::LinkChange> changes = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
-  [[nodiscard]] const LinkLoads& loads() const { return loads_; }
+  [[nodiscard]] bool keeps_trails() const { return keep_trails_; }
+  /// What the links have carried so far.
+  const LinkLoads& loads() {
+    courses_.settle(loads_);
+    return loads_;
+  }
+
+  /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
+  void expect(std::int32_t path) { courses_.expect(paths_.path(path)); }
+  void expect_no_other() { courses_.expect_no_other(); }
 
   /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again; kNever if that depends on what
-  /// others will send (fair), then an event of kind kSent tells. Events of kind kHop and kDeliver follow; they carry
-  /// `order`.
+  /// others will send (fair), then an event of kind kSent tells. Events of kind kHop and kDeliver follow, or one of kind
+  /// kArrive; they carry `order`. `trail`: only if they are kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
-                  std::vector<Address> receivers, const Trail& trail, EventQueue& events);
+                  std::vector<Address> receivers, const Trail* trail, EventQueue& events);
   /// The same for one receiver, without the allocation.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
-                  const Trail& trail, EventQueue& events);
+                  const Trail* trail, EventQueue& events);
 
   /// Handles kHop.
   void reach(const Event& event, EventQueue& events);
@@ -84,7 +96,7 @@ class Network {
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    core::Time tail;             ///< of the hop served last (chains)
+    core::Time tail;             ///< where it goes on: when its last byte is there (chains)
     Address receiver;            ///< of a message with one receiver
     std::int32_t branches = -1;  ///< index into branches_, for everything that is no chain
     std::uint16_t undelivered = 1;
@@ -92,7 +104,6 @@ class Network {
     core::Time queued_time;
     std::uint16_t stretch = 0;  ///< under way (fair)
     core::Time stretch_began;
-    Trail trail;
   };
   /// What a message that is no chain knows about each of its hops.
   struct Branches {
@@ -102,7 +113,8 @@ class Network {
   };
 
   std::uint32_t new_message();
-  core::Time start(std::uint32_t id, core::Time now, EventQueue& events);
+  core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
+  core::Time pass(std::uint32_t id, std::uint32_t section, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
   [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head) const;
   void load_silent_links(const Message& message, core::Time now);
@@ -117,10 +129,12 @@ class Network {
   std::vector<Server> resources_;
   std::vector<core::LinkChange> changes_;
   LinkHealth health_;                ///< fifo
+  Courses courses_;                  ///< fifo and ideal
   std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;
   bool keep_trails_;
   std::vector<Message> messages_;
+  std::vector<Trail> trails_;  ///< by message; only if kept
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;
   std::vector<std::int32_t> free_branches_;

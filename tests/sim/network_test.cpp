@@ -32,8 +32,9 @@ class Wire {
                      Engine engine = Engine::kKernel) {
     advance(at);
     const std::uint32_t id = next_++;
+    const Trail trail;
     buffer_free[id] = network.send(network.paths().unicast(from, to, staging, engine), Bytes(bytes), at, id,
-                                   Address{0, id}, Trail{}, events);
+                                   Address{0, id}, &trail, events);
     sent[id] = at;
     return id;
   }

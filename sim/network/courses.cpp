@@ -1,0 +1,127 @@
+#include "sim/network/courses.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Bytes;
+using core::Path;
+using core::PathHop;
+using core::ResourceId;
+using core::Time;
+
+namespace {
+
+constexpr ResourceId kNobody = -1;
+constexpr ResourceId kStart = -2;
+constexpr ResourceId kSeveral = -3;
+
+}  // namespace
+
+Courses::Courses(ResourceId resources, const LinkHealth& health, LinkRange binned)
+    : health_(health), binned_(binned.end > binned.first), before_(static_cast<std::size_t>(resources), kNobody) {}
+
+void Courses::expect(const Path& path) {
+  TUTTI_CHECK(!complete_, "a path is expected after all were");
+  for (std::size_t i = 0; i < path.hops.size(); ++i) {
+    const PathHop& hop = path.hops[i];
+    ResourceId from = kSeveral;
+    if (path.chain && !hop.staged) from = i == 0 ? kStart : path.hops[i - 1].resource;
+    ResourceId& before = before_[static_cast<std::size_t>(hop.resource)];
+    before = before == kNobody || before == from ? from : kSeveral;
+  }
+}
+
+bool Courses::in_line(const Path& path, std::size_t hop) const {
+  return complete_ && before_[static_cast<std::size_t>(path.hops[hop].resource)] == path.hops[hop - 1].resource;
+}
+
+void Courses::take_apart(std::size_t index, const Path& path) {
+  first_section_[index] = static_cast<std::uint32_t>(sections_.size());
+  for (std::size_t i = 0; i < path.hops.size(); ++i) {
+    const PathHop& hop = path.hops[i];
+    TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)] != kNobody,
+                "a message goes along a path that was not expected");
+    const bool fresh = i == 0 || !in_line(path, i);
+    if (fresh) {
+      sections_.emplace_back();
+      sections_.back().first_leg = static_cast<std::uint32_t>(legs_.size());
+      sections_.back().first_crossing = static_cast<std::uint32_t>(crossings_.size());
+      sections_.back().staged = hop.staged;
+      sections_.back().in_detail = binned_;
+    }
+    Section& section = sections_.back();
+    const bool changes = hop.link >= 0 && health_.changes(hop.link);
+    // Of engines and ports the rate may depend on the path; a link's never does.
+    const bool never_waits = !fresh && hop.link >= 0 && !changes && legs_.back().link >= 0 && !legs_.back().changes &&
+                             hop.rate >= legs_.back().rate;
+    const Time shift = never_waits ? legs_.back().latency : Time();
+    if (never_waits) {
+      legs_.back().latency += hop.latency;
+    } else {
+      Leg leg;
+      leg.resource = hop.resource;
+      leg.rate = hop.rate;
+      leg.latency = hop.latency;
+      leg.link = hop.link;
+      leg.changes = changes;
+      legs_.push_back(leg);
+    }
+    if (hop.link >= 0) crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
+    section.in_detail = section.in_detail || changes;
+    section.end_leg = static_cast<std::uint32_t>(legs_.size());
+    section.end_crossing = static_cast<std::uint32_t>(crossings_.size());
+  }
+  sections_.back().last = true;
+}
+
+Courses::Passage Courses::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,
+                               LinkLoads& loads) {
+  Section& section = sections_[id];
+  Passage passage;
+  std::uint32_t crossing = section.first_crossing;
+  for (std::uint32_t l = section.first_leg; l < section.end_leg; ++l) {
+    Leg& leg = legs_[l];
+    Server& resource = resources[static_cast<std::size_t>(leg.resource)];
+    const Time enters = std::max(head, resource.free_at());
+    const Time leaves = std::max(leg.tail(bytes, enters, health_), tail);
+    resource.occupy_until(leaves);
+    if (l == section.first_leg) {
+      passage.began = enters;
+      passage.left = leaves;
+    }
+    if (leaves == core::kNever) {
+      passage.lost = true;
+      return passage;
+    }
+    if (enters - head > passage.queued) {
+      passage.queued = enters - head;
+      passage.queued_at = leg.link;
+    }
+    if (section.in_detail) {
+      for (; crossing < section.end_crossing && crossings_[crossing].leg == l; ++crossing) {
+        const Crossing& at = crossings_[crossing];
+        loads.add(at.link, bytes, enters + at.shift, leaves + at.shift);
+      }
+    }
+    head = enters + leg.latency;
+    tail = leaves + leg.latency;
+  }
+  if (!section.in_detail) section.carried = Bytes(core::saturating_sum(section.carried.count(), bytes.count()));
+  passage.head = head;
+  passage.tail = tail;
+  return passage;
+}
+
+void Courses::settle(LinkLoads& loads) {
+  for (Section& section : sections_) {
+    if (section.carried.count() == 0) continue;
+    for (std::uint32_t c = section.first_crossing; c < section.end_crossing; ++c)
+      loads.add(crossings_[c].link, section.carried, Time(), Time());
+    section.carried = Bytes();
+  }
+}
+
+}  // namespace tutti::sim

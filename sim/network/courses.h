@@ -1,0 +1,123 @@
+#pragma once
+
+// Where a message need not be asked about again until it is through. A resource is reached in line if every message that
+// uses it comes from one and the same other resource, as fast as the other lets it go: then messages come in the order in
+// which the other served them, and whoever knows when the head and the tail leave the one knows it for the next. So a
+// path falls into sections, each gone through in one event, at the time when the message's head reaches the first of its
+// resources. (All links of a ring of single cards are one section: one event per message in place of four.)
+//
+// Inside a section a link that is as fast as the one before never makes anybody wait: the one before has spread the
+// messages out. Such links are no legs; all that is left of them is their latency, and what they carried.
+
+#include <cstdint>
+#include <vector>
+
+#include "core/network/path.h"
+#include "sim/network/link_health.h"
+#include "sim/network/link_loads.h"
+#include "sim/server.h"
+
+namespace tutti::sim {
+
+/// The ways of messages that are chains of hops, taken apart into sections (fifo and ideal).
+class Courses {
+ public:
+  /// Nothing is in line unless all paths are expected before the first message is sent. REQUIRES: `health` outlives it.
+  Courses(core::ResourceId resources, const LinkHealth& health, LinkRange binned);
+
+  /// Messages may go along `path`.
+  void expect(const core::Path& path);
+  /// Nothing is sent along any other path.
+  void expect_no_other() { complete_ = true; }
+
+  static constexpr std::uint32_t kNone = ~0U;
+
+  struct Section {
+    std::uint32_t first_leg = 0;
+    std::uint32_t end_leg = 0;
+    std::uint32_t first_crossing = 0;
+    std::uint32_t end_crossing = 0;
+    bool staged = false;  ///< begins when the message is there as a whole, not its head
+    bool last = false;
+    bool in_detail = false;  ///< its crossings are told one by one
+    core::Bytes carried;     ///< else: over each of them
+  };
+  /// First of the path's sections, the others behind it. REQUIRES: a chain with hops.
+  std::uint32_t first_section(std::int32_t path_id, const core::Path& path) {
+    const auto index = static_cast<std::size_t>(path_id);
+    if (index >= first_section_.size()) first_section_.resize(index + 1, kUnknown);
+    if (first_section_[index] == kUnknown) take_apart(index, path);
+    return first_section_[index];
+  }
+  /// The path's section if it has only one, and nothing else to tell; else kNone.
+  std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
+    const auto index = static_cast<std::size_t>(path_id);
+    if (index < only_section_.size() && only_section_[index] != kUnknown) return only_section_[index];
+    const core::Path& path = paths.path(path_id);
+    if (index >= only_section_.size()) only_section_.resize(index + 1, kUnknown);
+    const bool plain = path.chain && !path.hops.empty() && path.silent_links.empty();
+    const std::uint32_t first = plain ? first_section(path_id, path) : kNone;
+    return only_section_[index] = plain && sections_[first].last ? first : kNone;
+  }
+  [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
+
+  struct Passage {
+    core::Time began;   ///< when the first byte entered the first resource
+    core::Time left;    ///< when the last byte had; kNever: its link is dead
+    bool lost = false;  ///< a link on the way is dead; nobody hears of the message any more
+    core::Time head;    ///< at the end of the section, its last latency included
+    core::Time tail;
+    core::Time queued;  ///< longest wait of the head
+    core::LinkId queued_at = -1;
+  };
+  /// A message goes through a section: its head is there at `head`, its tail at `tail`.
+  Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
+               std::vector<Server>& resources, LinkLoads& loads);
+
+  /// Adds to `loads` what was only counted.
+  void settle(LinkLoads& loads);
+
+ private:
+  static constexpr std::uint32_t kUnknown = ~0U - 1;
+
+  /// A resource where messages may have to wait.
+  struct Leg {
+    core::ResourceId resource = 0;
+    core::Bandwidth rate;
+    core::Time latency;  ///< to the next leg, or the end of the section
+    core::LinkId link = -1;
+    bool changes = false;
+    core::Bytes bytes{-1};  ///< what was asked for last, and the answer: sizes seldom change
+    core::Time time;
+
+    core::Time tail(core::Bytes of, core::Time head, const LinkHealth& health) {
+      if (changes) return health.tail(link, of, rate, head);
+      if (of != bytes) {
+        bytes = of;
+        time = transfer_time(of, rate);
+      }
+      return core::later(head, time);
+    }
+  };
+  /// A link that a section crosses: `shift` later than its leg.
+  struct Crossing {
+    core::LinkId link = -1;
+    std::uint32_t leg = 0;
+    core::Time shift;
+  };
+
+  void take_apart(std::size_t index, const core::Path& path);
+  [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;
+
+  const LinkHealth& health_;
+  bool binned_;
+  bool complete_ = false;
+  std::vector<core::ResourceId> before_;  ///< per resource: the one that all come from; or kNobody, kStart, kSeveral
+  std::vector<std::uint32_t> first_section_;  ///< by path
+  std::vector<std::uint32_t> only_section_;   ///< by path
+  std::vector<Section> sections_;
+  std::vector<Leg> legs_;
+  std::vector<Crossing> crossings_;
+};
+
+}  // namespace tutti::sim
