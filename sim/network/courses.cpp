@@ -14,35 +14,37 @@ using core::Time;
 
 namespace {
 
-constexpr ResourceId kNobody = -1;
-constexpr ResourceId kStart = -2;
-constexpr ResourceId kSeveral = -3;
+constexpr ResourceId kStart = -2;    // the sender
+constexpr ResourceId kSeveral = -3;  // there is more than one way here
 
 }  // namespace
 
 Courses::Courses(ResourceId resources, const LinkHealth& health, LinkRange binned)
-    : health_(health), binned_(binned.end > binned.first), before_(static_cast<std::size_t>(resources), kNobody) {}
+    : health_(health), binned_(binned.end > binned.first), before_(static_cast<std::size_t>(resources)) {}
 
 void Courses::expect(const Path& path) {
   TUTTI_CHECK(!complete_, "a path is expected after all were");
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
-    ResourceId from = kSeveral;
-    if (path.chain && !hop.staged) from = i == 0 ? kStart : path.hops[i - 1].resource;
-    ResourceId& before = before_[static_cast<std::size_t>(hop.resource)];
-    before = before == kNobody || before == from ? from : kSeveral;
+    Before from{kSeveral, {}};
+    if (path.chain && !hop.staged)
+      from = i == 0 ? Before{kStart, {}} : Before{path.hops[i - 1].resource, path.hops[i - 1].latency};
+    Before& before = before_[static_cast<std::size_t>(hop.resource)];
+    if (before.resource == kNobody) before = from;
+    if (before != from) before.resource = kSeveral;
   }
 }
 
 bool Courses::in_line(const Path& path, std::size_t hop) const {
-  return complete_ && before_[static_cast<std::size_t>(path.hops[hop].resource)] == path.hops[hop - 1].resource;
+  return complete_ &&
+         before_[static_cast<std::size_t>(path.hops[hop].resource)].resource == path.hops[hop - 1].resource;
 }
 
 void Courses::take_apart(std::size_t index, const Path& path) {
   first_section_[index] = static_cast<std::uint32_t>(sections_.size());
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
-    TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)] != kNobody,
+    TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
                 "a message goes along a path that was not expected");
     const bool fresh = i == 0 || !in_line(path, i);
     if (fresh) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Where a message need not be asked about again until it is through. A resource is reached in line if every message that
-// uses it comes from one and the same other resource, as fast as the other lets it go: then messages come in the order in
+// uses it comes from one and the same other resource, by the same latency: then messages come in the order in
 // which the other served them, and whoever knows when the head and the tail leave the one knows it for the next. So a
 // path falls into sections, each gone through in one event, at the time when the message's head reaches the first of its
 // resources. (All links of a ring of single cards are one section: one event per message in place of four.)
@@ -78,6 +78,7 @@ class Courses {
   void settle(LinkLoads& loads);
 
  private:
+  static constexpr core::ResourceId kNobody = -1;  ///< no path leads here
   static constexpr std::uint32_t kUnknown = ~0U - 1;
 
   /// A resource where messages may have to wait.
@@ -106,13 +107,20 @@ class Courses {
     core::Time shift;
   };
 
+  /// Where all that comes to a resource comes from, and how long after.
+  struct Before {
+    core::ResourceId resource = kNobody;
+    core::Time latency;
+    bool operator==(const Before&) const = default;
+  };
+
   void take_apart(std::size_t index, const core::Path& path);
   [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;
 
   const LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<core::ResourceId> before_;  ///< per resource: the one that all come from; or kNobody, kStart, kSeveral
+  std::vector<Before> before_;                ///< per resource
   std::vector<std::uint32_t> first_section_;  ///< by path
   std::vector<std::uint32_t> only_section_;   ///< by path
   std::vector<Section> sections_;

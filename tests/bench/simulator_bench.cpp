@@ -6,7 +6,9 @@
 
 #include "core/algorithm/ring.h"
 #include "core/algorithm/shuffle.h"
+#include "core/base/random.h"
 #include "sim/collective_run.h"
+#include "sim/event_queue.h"
 #include "tests/support/clusters.h"
 
 namespace tutti {
@@ -68,6 +70,21 @@ void PeersRing(benchmark::State& state, bool staggered) {
 }
 BENCHMARK_CAPTURE(PeersRing, in_lock_step, false)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(PeersRing, staggered, true)->Arg(64)->Arg(1024)->Arg(4096)->Unit(benchmark::kMillisecond);
+
+/// A pop and a push with so many events waiting, out of step (the "hold model" by which event queues are compared).
+template <class Queue>
+void Hold(benchmark::State& state) {
+  core::Random random(1);
+  Queue queue;
+  const auto push = [&](core::Time now) {
+    queue.push({now + core::Time(1 + static_cast<std::int64_t>(random.below(2'000'000'000))), random.next() >> 28,
+                sim::EventKind::kArrive, 0, 0});
+  };
+  for (int i = 0; i < state.range(0); ++i) push(core::Time());
+  for (auto _ : state) push(queue.pop().time);
+}
+BENCHMARK(Hold<sim::EventQueue>)->Arg(64)->Arg(1024)->Arg(4096)->Arg(65'536);
+BENCHMARK(Hold<sim::EventHeap>)->Arg(64)->Arg(1024)->Arg(4096)->Arg(65'536);
 
 /// Many to many: every rank sends to every server at once, so ports queue.
 void ParameterServers(benchmark::State& state) {

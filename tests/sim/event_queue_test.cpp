@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "core/base/random.h"
 #include "sim/server.h"
@@ -29,6 +31,36 @@ TEST(EventQueue, HandsOutByTimeThenOrder) {
       expected.pop_back();
     }
     ASSERT_EQ(queue.size(), expected.size());
+  }
+}
+
+/// Events one after the other, each at its own time or in crowds, near and far: the order is that of a sorted list.
+TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
+  for (const int far : {0, 3, 8, 20, 40, 61}) {
+    core::Random random(static_cast<std::uint64_t>(far));
+    EventQueue queue;
+    std::set<std::tuple<Time, std::uint64_t, std::uint32_t>> expected;
+    std::uint32_t serial = 0;
+    Time now;
+    const auto push = [&] {
+      const auto ahead = static_cast<std::int64_t>(
+          random.below(std::uint64_t{1} << random.below(static_cast<std::uint64_t>(far) + 1)));
+      const Event event{core::later(now, Time(std::min<std::int64_t>(ahead, core::kLongestDuration.count()))),
+                        random.below(4), EventKind::kLane, ++serial, 0};
+      queue.push(event);
+      expected.emplace(event.time, event.order, event.a);
+    };
+    for (int i = 0; i < 500; ++i) push();
+    for (int round = 0; round < 20'000; ++round) {
+      ASSERT_EQ(queue.size(), expected.size());
+      ASSERT_EQ(queue.empty(), expected.empty());
+      const Event event = queue.pop();
+      ASSERT_EQ(std::tuple(event.time, event.order, event.a), *expected.begin());
+      expected.erase(expected.begin());
+      now = event.time;
+      for (std::uint64_t births = round < 10'000 ? random.below(4) : random.below(2); births > 0; --births) push();
+      if (expected.empty()) push();
+    }
   }
 }
 
