@@ -149,7 +149,7 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   LaneState& state = lane_at(instance, lane);
   const bool awaited =
       (state.blocked == Blocked::kOnMessage && state.last_in == id) || state.blocked == Blocked::kOnAnyMessage;
-  if (receives_any(instance, lane)) instance.arrived_any[lane].push_back(id);
+  if (receives_any(instance, lane)) arrivals_of(instance, state).connections.push_back(id);
   if (!awaited) return;
   if (watch_steps_) waited(instance, lane, std::max(Time(), arrival->began_moving - state.ready));
   if (now < state.ready) return schedule_lane(instance, lane, state.ready);
@@ -185,6 +185,14 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
     if (receives(kind)) state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
   }
   return state.receiving == Receiving::kAny;
+}
+
+Interpreter::Arrivals& Interpreter::arrivals_of(Instance& instance, LaneState& state) {
+  if (state.arrivals == kNone) {
+    state.arrivals = static_cast<std::int32_t>(instance.arrivals.size());
+    instance.arrivals.emplace_back();
+  }
+  return instance.arrivals[static_cast<std::size_t>(state.arrivals)];
 }
 
 // --- lanes ---
@@ -286,13 +294,13 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
-    std::deque<std::int32_t>& queue = instance.arrived_any[lane];
-    if (queue.empty()) {
+    Arrivals& arrivals = arrivals_of(instance, state);
+    if (arrivals.taken == arrivals.connections.size()) {
       state.blocked = Blocked::kOnAnyMessage;
       return false;
     }
-    state.last_in = queue.front();
-    queue.pop_front();
+    state.last_in = arrivals.connections[arrivals.taken++];
+    if (arrivals.taken == arrivals.connections.size()) arrivals.connections.clear(), arrivals.taken = 0;
   } else {
     state.last_in = connection(instance, step.from, lane);
     if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {

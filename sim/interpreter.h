@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -112,6 +111,13 @@ class Interpreter {
     std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
     std::int32_t last_in = kNone;  ///< the connections used last: most lanes have one each way
     std::int32_t last_out = kNone;
+    std::int32_t arrivals = kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
+  };
+
+  /// Connections whose messages have come, oldest first, behind those that were taken.
+  struct Arrivals {
+    std::vector<std::int32_t> connections;
+    std::size_t taken = 0;
   };
 
   /// Lanes that wait for each other within a rank.
@@ -158,7 +164,7 @@ class Interpreter {
     std::vector<Connection> connections;
     std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
     std::unordered_map<std::uint64_t, std::int32_t> connection_ids;
-    std::unordered_map<std::int32_t, std::deque<std::int32_t>> arrived_any;  ///< per lane: connections, oldest first
+    std::vector<Arrivals> arrivals;
   };
 
   [[nodiscard]] static std::int32_t lane_number(const Instance& instance, core::Rank rank, core::Lane lane) {
@@ -186,6 +192,7 @@ class Interpreter {
   bool send(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
   bool multicast(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
   bool receives_any(Instance& instance, std::int32_t lane);
+  static Arrivals& arrivals_of(Instance& instance, LaneState& state);
   bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
             core::Time buffer_free);

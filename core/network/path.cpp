@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/base/random.h"
 
 namespace tutti::core {
 namespace {
@@ -156,6 +157,14 @@ std::int32_t PathBook::keep(Path path) {
   TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
   paths_.push_back(std::move(path));
   return static_cast<std::int32_t>(paths_.size()) - 1;
+}
+
+std::size_t PathBook::HashOfKey::operator()(const Key& key) const {
+  std::uint64_t hash = 0;
+  const auto mix = [&hash](std::int64_t value) { hash = Random(hash ^ static_cast<std::uint64_t>(value)).next(); };
+  mix(std::int64_t{key.from.worker} << 20 | key.from.part);
+  mix(std::int64_t{key.to.worker} << 20 | key.to.part);
+  return hash ^ (static_cast<std::size_t>(key.staging) << 8 | static_cast<std::size_t>(key.engine));
 }
 
 std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine) {

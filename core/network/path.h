@@ -2,7 +2,8 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -85,8 +86,16 @@ class PathBook {
   std::vector<ResourceId> first_part_of_group_;
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
-  using Key = std::tuple<PartId, PartId, Staging, Engine>;
-  std::map<Key, std::int32_t> unicasts_;
+  struct Key {
+    PartId from, to;
+    Staging staging;
+    Engine engine;
+    bool operator==(const Key&) const = default;
+  };
+  struct HashOfKey {
+    std::size_t operator()(const Key& key) const;
+  };
+  std::unordered_map<Key, std::int32_t, HashOfKey> unicasts_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> multicasts_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> reductions_;
 };
