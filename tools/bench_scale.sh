@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Time and peak memory of whole runs as the number of ranks grows: one all-reduce of 256 MiB over CPU hosts, every
-# message simulated, the critical path followed. Figures of docs/validation.md.
+# message simulated, the critical path followed. Figures of docs/performance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -5,6 +5,7 @@
 
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
@@ -73,6 +74,31 @@ TEST(Simulator, GivesTheSameTimelineToTheLastBit) {
     const std::string run = "seed: 7 compute_jitter_percent: 5";
     EXPECT_EQ(timeline_of(scenario(strategy, run), steps()), timeline_of(scenario(strategy, run), steps()))
         << algorithm;
+  }
+}
+
+TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
+  const std::string small = "model: \"mnist_cnn_tf\" forward_ms: 1 backward_ms: 1";
+  const std::string fair = "steps: 3 network_model: FAIR";
+  const std::vector<Scenario> scenarios{scenario(R"(algorithm: "ring" bytes_per_pack: 100000)", "steps: 5", small),
+                                        scenario(R"(algorithm: "pscpu")", fair, small),
+                                        scenario(R"(algorithm: "nccl")", "steps: 5", small)};
+  std::vector<std::string> alone;
+  for (const Scenario& one : scenarios) alone.push_back(timeline_of(one, steps()));
+  // Every thread runs all of them, and reads one of its own meanwhile: nothing is shared but what nobody writes.
+  std::vector<std::vector<std::string>> together(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < together.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < scenarios.size(); ++i)
+        together[t].push_back(timeline_of(scenarios[(i + t) % scenarios.size()], steps()));
+      together[t].push_back(timeline_of(scenario(R"(algorithm: "pscpu")", fair, small), steps()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t t = 0; t < together.size(); ++t) {
+    for (std::size_t i = 0; i < scenarios.size(); ++i) EXPECT_EQ(together[t][i], alone[(i + t) % scenarios.size()]);
+    EXPECT_EQ(together[t].back(), alone[1]);
   }
 }
 
