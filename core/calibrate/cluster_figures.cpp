@@ -7,6 +7,7 @@
 
 #include "core/base/version.h"
 #include "core/cluster/machine.h"
+#include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/text/bind.h"
@@ -62,6 +63,7 @@ Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& pa
       } else {
         return tl::make_unexpected(read.error());
       }
+      spell_out_rates(machine);
       // Two files may call their machines the same.
       const std::string plain = machine.name();
       for (int number = 2; !taken.insert(machine.name()).second; ++number)
