@@ -18,11 +18,18 @@ namespace {
 /// Of a whole crew as processes of one machine.
 constexpr std::int64_t kMostHere = 64;
 
-Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering) {
+Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates) {
   const std::int64_t workers = scenario.cluster->workers();
   const auto wrong = [&](const std::string& text) {
     return tl::make_unexpected(Error::request(text, {scenario.file, 0, 0}));
   };
+  if (emulates && scenario.cluster->fabric()) {
+    return wrong(
+        fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "
+                    "worker, and these "
+                    "have none; take ONE_SWITCH or RAILS, or tutti simulate",
+                    scenario.cluster->fabric()->describe()));
+  }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMostHere) {
     return wrong(fmt::format(
         "{} workers would be as many processes on this machine; up to {} can be run here, more where workers join from "
@@ -62,7 +69,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
                                 const core::RunControl& control, core::TimelineSink& sink) {
   Gathering& gathering = options_.gathering;
   if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
-  auto good = problems_of(scenario, gathering);
+  auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale));
   // Where workers join from elsewhere, each looks for itself what there is.
   if (good) good = check_backend(options_.backend, scenario, gathering.spawn == Gathering::Spawn::kAll);
   if (!good) {

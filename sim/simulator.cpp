@@ -132,7 +132,10 @@ class Run : private InterpreterListener {
     const auto first_link = [this](std::int64_t worker) {
       return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
     };
-    return {first_link(record.first_worker), first_link(record.last_worker + 1)};
+    // Links between switches come first. Bins take 8 KB for each, so that those of huge networks have none.
+    constexpr core::LinkId kMostSwitchLinks = 4096;
+    const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMostSwitchLinks;
+    return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
   }
 
   void set_up_replicas() {

@@ -7,8 +7,10 @@
 
 #include "core/base/version.h"
 #include "core/cluster/machine.h"
+#include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/network_reader.h"
 #include "core/text/bind.h"
 #include "core/text/limits.h"
 
@@ -62,6 +64,7 @@ Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& pa
       } else {
         return tl::make_unexpected(read.error());
       }
+      spell_out_rates(machine);
       // Two files may call their machines the same.
       const std::string plain = machine.name();
       for (int number = 2; !taken.insert(machine.name()).second; ++number)
@@ -130,6 +133,10 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   }
   if (const auto done = write_out_machines(*figures.cluster_, written_at, library); !done)
     return tl::make_unexpected(done.error());
+  if (figures.cluster_->has_network()) {
+    const auto done = spell_out_link(*figures.cluster_->mutable_network(), written_at, library);
+    if (!done) return tl::make_unexpected(done.error());
+  }
   figures.launch_us_ = scenario.strategy().launch_us();
   figures.collect();
   return figures;

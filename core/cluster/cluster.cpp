@@ -7,8 +7,30 @@
 #include "core/base/check.h"
 
 namespace tutti::core {
+namespace {
+
+std::shared_ptr<const Fabric> make_fabric(const std::optional<Network>& network,
+                                          const std::vector<WorkerGroup>& groups) {
+  if (!network) return nullptr;
+  std::int64_t workers = 0;
+  for (const WorkerGroup& group : groups) workers += group.count;
+  switch (network->kind) {
+    case Network::Kind::kFatTree: return std::make_shared<FatTree>(workers, network->fat_tree, network->choice);
+    case Network::Kind::kDragonfly: return std::make_shared<Dragonfly>(workers, network->dragonfly, network->choice);
+    case Network::Kind::kOneSwitch:
+    case Network::Kind::kRails: break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network)
-    : groups_(std::move(groups)), replicas_(replicas), network_(std::move(network)) {
+    : groups_(std::move(groups)),
+      replicas_(replicas),
+      network_(std::move(network)),
+      fabric_(make_fabric(network_, groups_)) {
+  links_ = switch_links();
   TUTTI_CHECK(!groups_.empty() && replicas_ > 0, "groups = {}, replicas = {}", groups_.size(), replicas_);
   for (const WorkerGroup& group : groups_) {
     const Machine& machine = *group.machine;
@@ -72,7 +94,7 @@ Hop Cluster::port_hop(std::int64_t worker, int nic, bool up) const {
   const auto w = static_cast<std::int32_t>(worker);
   const int part = m.nics()[static_cast<std::size_t>(nic)];
   const PartId card{w, part};
-  const PartId fabric{-1, -1};
+  const PartId beyond{-1, fabric_ ? -1 - fabric_->switch_of({worker, nic}) : -1};
   Bandwidth bandwidth = m.parts()[static_cast<std::size_t>(part)].nic;
   if (network_->port_bandwidth) bandwidth = std::min(bandwidth, *network_->port_bandwidth);
   const Time half(network_->latency.count() / 2);
@@ -81,9 +103,14 @@ Hop Cluster::port_hop(std::int64_t worker, int nic, bool up) const {
   hop.kind = LinkKind::kNetwork;
   hop.bandwidth = bandwidth;
   hop.latency = up ? half : network_->latency - half;
-  hop.from = up ? card : fabric;
-  hop.to = up ? fabric : card;
+  hop.from = up ? card : beyond;
+  hop.to = up ? beyond : card;
   return hop;
+}
+
+Hop Cluster::switch_hop(LinkId id) const {
+  const Fabric::Link link = fabric_->link(id);
+  return {id, LinkKind::kNetwork, link.bandwidth, link.latency, {-1, -1 - link.from}, {-1, -1 - link.to}, false};
 }
 
 bool Cluster::append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const {
@@ -106,6 +133,11 @@ bool Cluster::append_network(PartId from, PartId to, bool staged, std::vector<Ho
   if (out < 0 || in < 0 || in >= static_cast<int>(receiver.nics().size())) return false;
   if (!append_local(from, {from.worker, sender.nics()[static_cast<std::size_t>(out)]}, staged, route)) return false;
   route.push_back(port_hop(from.worker, out, true));
+  if (fabric_) {
+    std::vector<LinkId> links;
+    fabric_->append_route({from.worker, out}, {to.worker, in}, links);
+    for (const LinkId link : links) route.push_back(switch_hop(link));
+  }
   route.push_back(port_hop(to.worker, in, false));
   return append_local({to.worker, receiver.nics()[static_cast<std::size_t>(in)]}, to, false, route);
 }
@@ -126,6 +158,7 @@ bool Cluster::append_route(PartId from, PartId to, Staging staging, std::vector<
 }
 
 Hop Cluster::link(LinkId id) const {
+  if (id < switch_links()) return switch_hop(id);
   const std::size_t group = group_of_link(id);
   const Machine& m = *groups_[group].machine;
   const LinkId offset = id - first_link_[group];
@@ -136,8 +169,18 @@ Hop Cluster::link(LinkId id) const {
   return port_hop(worker, static_cast<int>((local - inside) / 2), (local - inside) % 2 == 0);
 }
 
+Bandwidth Cluster::widest_link() const {
+  Bandwidth widest = fabric_ ? fabric_->widest() : Bandwidth(1);
+  for (const WorkerGroup& group : groups_) {
+    const Machine& machine = *group.machine;
+    for (const MachineLink& link : machine.links()) widest = std::max(widest, link.bandwidth);
+    for (const int nic : machine.nics()) widest = std::max(widest, machine.parts()[static_cast<std::size_t>(nic)].nic);
+  }
+  return widest;
+}
+
 std::string Cluster::part_name(PartId id) const {
-  if (id.part < 0) return "network";
+  if (id.part < 0) return fabric_ ? fabric_->name(-1 - id.part) : "network";
   return fmt::format("w{}/{}", id.worker, part(id).name);
 }
 

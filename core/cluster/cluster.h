@@ -6,31 +6,37 @@
 #include <string>
 #include <vector>
 
+#include "core/cluster/dragonfly.h"
+#include "core/cluster/fat_tree.h"
 #include "core/cluster/machine.h"
 
 namespace tutti::core {
 
-/// A device or network card: part `part` of worker `worker`'s machine.
+/// A device or network card: part `part` of worker `worker`'s machine. Switch s of the network is {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
   auto operator<=>(const PartId&) const = default;
 };
 
-/// A directed link of the cluster. Numbered worker by worker, so that nothing has to be stored per link.
+/// A directed link of the cluster. First those between switches of the network, then worker by worker, so that nothing has
+/// to be stored per link.
 using LinkId = std::int64_t;
 
 /// What joins the workers' network cards.
 struct Network {
-  enum class Kind { kOneSwitch, kRails };
+  enum class Kind { kOneSwitch, kRails, kFatTree, kDragonfly };
   Kind kind = Kind::kOneSwitch;
   /// A port carries what its card does, but no more than this.
   std::optional<Bandwidth> port_bandwidth;
-  /// One way, card to card: half of it on the way up to the switch, half on the way down.
+  /// One way, card to card over one switch: half of it on the way up to the switch, half on the way down.
   Time latency;
   std::string source;
   /// No message over the network is faster, however wide the ports are.
   std::optional<Bandwidth> connection = {};
+  FatTreeShape fat_tree = {};     ///< of that kind
+  DragonflyShape dragonfly = {};  ///< of that kind
+  PathChoice choice = {};         ///< of both
 };
 
 /// Part of a route: one link, and what a message meets there.
@@ -39,7 +45,7 @@ struct Hop {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Time latency;
-  PartId from;  ///< `part` is -1 for the network's switch
+  PartId from;  ///< `part` is below 0 for the network's switches
   PartId to;
   /// The message must have arrived as a whole before it enters this link (it was staged in memory).
   bool staged = false;
@@ -58,7 +64,8 @@ enum class Staging { kDirect, kViaHost };
 class Cluster {
  public:
   /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has no GPU.
-  /// REQUIRES: at least one worker; every machine has as many devices; a network if there are several workers.
+  /// REQUIRES: at least one worker; every machine has as many devices; a network if there are several workers, whose
+  /// shape they fit.
   Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network);
 
   [[nodiscard]] std::int64_t workers() const { return workers_; }
@@ -66,6 +73,8 @@ class Cluster {
   [[nodiscard]] std::int64_t replicas() const { return workers_ * replicas_; }
   [[nodiscard]] const std::vector<WorkerGroup>& groups() const { return groups_; }
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
+  /// What is between the workers' cards; null if that is one switch, or one per rail.
+  [[nodiscard]] const Fabric* fabric() const { return fabric_.get(); }
   [[nodiscard]] const Machine& machine(std::int64_t worker) const { return *groups_[group_of(worker)].machine; }
   [[nodiscard]] const Part& part(PartId id) const {
     return machine(id.worker).parts()[static_cast<std::size_t>(id.part)];
@@ -83,12 +92,17 @@ class Cluster {
   /// ERRORS (false): the machines do not reach the network.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
-  /// All links there are: inside workers and, if there is a network, one up and one down per network card.
+  /// All links there are: between switches, inside workers and, if there is a network, one up and one down per network
+  /// card.
   [[nodiscard]] LinkId links() const { return links_; }
+  /// Of those the first so many are between switches.
+  [[nodiscard]] LinkId switch_links() const { return fabric_ ? fabric_->links() : 0; }
   [[nodiscard]] Hop link(LinkId id) const;
   /// The first link of a worker; its others follow up to the next worker's. `workers()` gives links().
   [[nodiscard]] LinkId first_link(std::int64_t worker) const;
-  /// "w0/gpu1→w0/nvswitch", "w1/nic0→network".
+  /// The widest of all.
+  [[nodiscard]] Bandwidth widest_link() const;
+  /// "w0/gpu1→w0/nvswitch", "w1/nic0→network", "leaf0→spine1".
   [[nodiscard]] std::string link_name(LinkId id) const;
   /// "w0/gpu1".
   [[nodiscard]] std::string part_name(PartId id) const;
@@ -98,6 +112,7 @@ class Cluster {
   [[nodiscard]] std::size_t group_of_link(LinkId id) const;
   [[nodiscard]] Hop local_hop(std::int64_t worker, int link) const;
   [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
+  [[nodiscard]] Hop switch_hop(LinkId id) const;
   [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
   /// Where a message of the device waits in host memory; the device itself if it is a CPU or its machine has none.
   [[nodiscard]] PartId staging_host(PartId device) const;
@@ -111,6 +126,7 @@ class Cluster {
   std::int64_t workers_ = 0;
   LinkId links_ = 0;
   std::optional<Network> network_;
+  std::shared_ptr<const Fabric> fabric_;
 };
 
 }  // namespace tutti::core

@@ -48,6 +48,7 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
+  Bandwidth nominal{};  ///< what vendors state for it, headers included; 0: not known
 };
 
 /// An order of GPU indices (0 is the machine's first GPU) that `channels` NCCL channels go round in.

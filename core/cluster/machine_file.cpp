@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/file.h"
+#include "core/cluster/link_rates.h"
 #include "core/proto/machine.pb.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -159,7 +160,7 @@ class MachineReader {
       case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
       default: problems_.add(sources_.at(message, "kind"), "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
     }
-    link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
+    set_rates(message, what, link);
     link.latency =
         time_from_us(fields_.required(message, "latency_us", what, {0, kMostLatencyUs}, "0 is allowed").value_or(0));
     const std::vector<int> from = ends(message, "from", message.from(), what);
@@ -182,6 +183,33 @@ class MachineReader {
       std::swap(link.from, link.to);
       links_.push_back(link);
     }
+  }
+
+  /// Bandwidth as written, or of so many lanes of a generation; more than those have together makes no sense.
+  void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
+    if (!message.has_generation()) {
+      if (message.has_lanes())
+        fields_.complain_at(message, "lanes", "{}: lanes of which generation? say that too", what);
+      link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
+      return;
+    }
+    const auto lane = lane_rate(link.kind, message.generation());
+    if (!lane) {
+      fields_.complain_at(
+          message, "generation",
+          "{}: generation must be 1 to {} for NVLINK, 1 to {} for PCIE, and is not known for SOCKET (got {})", what,
+          kNvlinkGenerations, kPcieGenerations, message.generation());
+      return;
+    }
+    const LaneCount count = lane_count(link.kind);
+    const std::int64_t lanes = fields_.integer(message, "lanes", what, 1, count.most).value_or(count.usual);
+    link.nominal = Bandwidth(lane->nominal.count() * lanes);
+    link.bandwidth = rate_or(message, "bandwidth_gb_per_s", what, Bandwidth(lane->payload.count() * lanes));
+    if (link.bandwidth <= link.nominal) return;
+    fields_.complain_at(
+        message, "bandwidth_gb_per_s", "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
+        message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
+        fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"), message.generation());
   }
 
   void add_ring(const proto::Ring& message) {
@@ -255,6 +283,20 @@ std::optional<std::vector<std::string>> expand_name(const std::string& pattern) 
   for (int i = first; i <= last; ++i)
     names.push_back(pattern.substr(0, open) + std::to_string(i) + std::string(close + 1, end));
   return names;
+}
+
+void spell_out_rates(proto::Machine& machine) {
+  for (proto::Link& link : *machine.mutable_link()) {
+    const LinkKind kind = link.kind() == proto::Link::NVLINK ? LinkKind::kNvlink : LinkKind::kPcie;
+    const auto lane = link.has_generation() ? lane_rate(kind, link.generation()) : std::nullopt;
+    const LaneCount count = lane_count(kind);
+    const int lanes = link.has_lanes() ? link.lanes() : count.usual;
+    if (!lane || lanes < 1 || lanes > count.most) continue;  // nothing to replace, or a mistake that is reported later
+    if (!link.has_bandwidth_gb_per_s())
+      link.set_bandwidth_gb_per_s(to_gb_per_s(Bandwidth(lane->payload.count() * lanes)));
+    link.clear_generation();
+    link.clear_lanes();
+  }
 }
 
 std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const SourceMap& sources,

@@ -24,6 +24,9 @@ Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path);
 /// The same for a text that is at hand; `path` is what errors call it.
 Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text, const std::string& path);
 
+/// Replaces generation and lanes of its links by the bandwidth that they stand for, so that it can be changed.
+void spell_out_rates(proto::Machine& machine);
+
 /// "gpu[0-7]" → gpu0 … gpu7; any other name → itself. Nothing if the range makes no sense ("gpu[3-1]", "gpu[0-", more
 /// than 4096 names).
 std::optional<std::vector<std::string>> expand_name(const std::string& pattern);

@@ -5,6 +5,7 @@
 
 #include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/network_reader.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {
@@ -57,7 +58,10 @@ class ClusterReader {
                        std::min(replicas[i], replicas.front()));
       usable = false;
     }
-    std::optional<Network> network = read_network();
+    std::optional<Network> network;
+    if (message_.has_network())
+      network = network_from(message_.network(), usable ? groups : std::vector<WorkerGroup>(), fields_, path_, library_,
+                             named_);
     if (total > 1 && !message_.has_network()) {
       fields_.complain(message_, "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
       usable = false;
@@ -142,28 +146,6 @@ class ClusterReader {
       return 0;
     }
     return workers.replicas();
-  }
-
-  std::optional<Network> read_network() {
-    if (!message_.has_network()) return std::nullopt;
-    const proto::Network& message = message_.network();
-    const std::size_t before = fields_.problems().size();
-    Network network;
-    if (message.kind() == proto::Network::KIND_UNSPECIFIED)
-      fields_.complain_at(message, "kind", "network: kind is missing; say ONE_SWITCH or RAILS");
-    network.kind = message.kind() == proto::Network::RAILS ? Network::Kind::kRails : Network::Kind::kOneSwitch;
-    if (const auto rate = fields_.number(message, "bandwidth_gb_per_s", "network", {0, kMostGbPerS, false})) {
-      network.port_bandwidth = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
-    }
-    network.latency = time_from_us(
-        fields_.required(message, "latency_us", "network", {0, kMostLatencyUs}, "one way, from card to card")
-            .value_or(0));
-    if (const auto rate = fields_.number(message, "connection_gb_per_s", "network", {0, kMostGbPerS, false})) {
-      network.connection = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
-    }
-    network.source = message.source();
-    if (fields_.problems().size() != before) return std::nullopt;
-    return network;
   }
 
   bool check_cards(const std::vector<WorkerGroup>& groups, const Network& network) {

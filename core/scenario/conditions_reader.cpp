@@ -98,27 +98,45 @@ class ConditionsReader {
     std::vector<LinkId> found;
     const bool usable = check_end(message, "from", message.from()) && check_end(message, "to", message.to());
     if (!usable) return found;
+    const auto a = switch_named(message.from());
+    const auto b = switch_named(message.to());
+    if (a && b) found = cluster_.fabric()->links_between(*a, *b);
     const std::int64_t worker = worker_of(message.from()).value_or(worker_of(message.to()).value_or(-1));
-    if (worker < 0) {
+    if (worker < 0 && !cluster_.fabric()) {
       fields_.complain_at(message, "from", "link: one end must be a part of a worker, such as \"w0/nic0\"");
       return found;
     }
-    for (LinkId id = cluster_.first_link(worker); id < cluster_.first_link(worker + 1); ++id) {
-      const Hop hop = cluster_.link(id);
-      const std::string from = cluster_.part_name(hop.from);
-      const std::string to = cluster_.part_name(hop.to);
-      if ((from == message.from() && to == message.to()) || (from == message.to() && to == message.from()))
-        found.push_back(id);
+    if (worker >= 0) {
+      for (LinkId id = cluster_.first_link(worker); id < cluster_.first_link(worker + 1); ++id) {
+        const Hop hop = cluster_.link(id);
+        const std::string from = cluster_.part_name(hop.from);
+        const std::string to = cluster_.part_name(hop.to);
+        if ((from == message.from() && to == message.to()) || (from == message.to() && to == message.from()))
+          found.push_back(id);
+      }
     }
     if (found.empty()) {
       fields_.complain_at(message, "from", "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(),
-                          message.to(), neighbours(message, worker));
+                          message.to(), worker < 0 ? "" : neighbours(message, worker));
     }
     return found;
   }
 
+  [[nodiscard]] std::optional<std::int32_t> switch_named(const std::string& name) const {
+    return cluster_.fabric() ? cluster_.fabric()->find(name) : std::nullopt;
+  }
+
+  /// How the network's switches are called, for those who called them something else.
+  [[nodiscard]] std::string names_of_switches() const {
+    if (!cluster_.network()) return "";
+    const Fabric* const fabric = cluster_.fabric();
+    if (!fabric) return ", and the network is called network";
+    return fmt::format(", switches of the network {} … {}", fabric->name(0), fabric->name(fabric->switches() - 1));
+  }
+
   bool check_end(const proto::LinkChange& message, const char* field, const std::string& name) {
-    if (name == "network" && cluster_.network()) return true;
+    if (name == "network" && cluster_.network() && !cluster_.fabric()) return true;
+    if (switch_named(name)) return true;
     const auto worker = worker_of(name);
     if (worker && *worker < cluster_.workers()) {
       const std::vector<Part>& parts = cluster_.machine(*worker).parts();
@@ -126,7 +144,7 @@ class ConditionsReader {
       if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.name == part; })) return true;
     }
     fields_.complain_at(message, field, "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}", name,
-                        cluster_.network() ? ", and the network is called network" : "");
+                        names_of_switches());
     return false;
   }
 

@@ -22,6 +22,7 @@ Place place_of(Library::Kind kind) {
     case Library::Kind::kMachine: return {"machines", ".textproto"};
     case Library::Kind::kModel: return {"models", ".csv"};
     case Library::Kind::kLayerTimes: return {"layer_times", ".csv"};
+    case Library::Kind::kLink: return {"links", ".textproto"};
     case Library::Kind::kCluster: break;
   }
   return {"", ""};

@@ -16,7 +16,8 @@ std::string describe(const Cluster& cluster) {
     text += fmt::format("{}{} × {}", text.empty() ? "" : " + ", group.count, group.machine->name());
   }
   const bool gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
-  return text + fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU", cluster.replicas() == 1 ? "" : "s");
+  text += fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU", cluster.replicas() == 1 ? "" : "s");
+  return cluster.fabric() ? text + ", " + cluster.fabric()->describe() : text;
 }
 
 std::string describe(const Strategy& strategy) {
@@ -64,10 +65,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes);
+  const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes, scenario.run.network_model);
   info.communication_bound = communication.time;
   info.bound_reason = communication.reason;
-  info.step_bound = step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm).time;
+  info.step_bound =
+      step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm, scenario.run.network_model)
+          .time;
   info.notes = scenario.plan.notes;
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();

@@ -61,7 +61,7 @@ struct Cut {
   std::size_t group = 0;
   std::int64_t times = 1;
   Capacity capacity;
-  enum class What { kLeaveDevice, kReachDevice, kAllDevices, kCards, kAllCards };
+  enum class What { kLeaveDevice, kReachDevice, kAllDevices, kCards, kAllCards, kUplinks, kAllUplinks };
   What what = What::kAllDevices;
   int part = -1;
 
@@ -73,11 +73,12 @@ struct Cut {
 /// All cuts of a cluster. Their capacities do not depend on the bytes, so they are found once.
 class Cuts {
  public:
-  explicit Cuts(const Cluster& cluster) : cluster_(cluster) {
+  Cuts(const Cluster& cluster, NetworkModel model) : cluster_(cluster) {
     if (cluster_.replicas() == 1) return;
     each_device();
     all_devices();
     if (cluster_.workers() > 1) workers();
+    if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
   /// The latest that something in `bytes` can be reduced if they are ready at `ready[g]` on the workers of group g.
@@ -104,6 +105,8 @@ class Cuts {
       case Cut::What::kAllDevices: return "the links of all devices together carry no more";
       case Cut::What::kCards: return "every byte must cross the network cards of " + machine.name();
       case Cut::What::kAllCards: return "the network cards of all workers together carry no more";
+      case Cut::What::kUplinks: return "every byte must leave a part of the " + cluster_.fabric()->describe();
+      case Cut::What::kAllUplinks: return "the links across the " + cluster_.fabric()->describe() + " carry no more";
     }
     return "";
   }
@@ -190,20 +193,31 @@ class Cuts {
     add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
+  /// The same for workers that share their links to all others: a leaf's, a group's.
+  void switches(const Fabric::Domains& domains) {
+    if (domains.count < 2) return;
+    Capacity one, all;
+    one.add(domains.outward, domains.latency + cluster_.network()->latency);
+    all.add(one, domains.count);
+    add({Cut::Start::kLatest, 0, 1, one, Cut::What::kUplinks, -1});
+    add({Cut::Start::kEarliest, 0, 2 * (domains.count - 1), all, Cut::What::kAllUplinks, -1});
+  }
+
   const Cluster& cluster_;
   std::vector<Cut> cuts_;
 };
 
 }  // namespace
 
-Bound all_reduce_bound(const Cluster& cluster, Bytes bytes) {
-  const Cuts cuts(cluster);
+Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model) {
+  const Cuts cuts(cluster, model);
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
   if (!found.cut) return {Time(), "there is nothing to send", Time()};
   return {found.time, cuts.reason(*found.cut), found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
 }
 
-Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm) {
+Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
+                 NetworkModel model) {
   // Every task is scaled and rounded down by itself, so the sum may lose a picosecond for each.
   const Time rounding(compute_faster_ppm == 0
                           ? 0
@@ -218,7 +232,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
     longest = std::max(longest, faster(times.forward + times.backward_total() + times.update));
   Bound best{longest, "computation alone", Time()};
 
-  const Cuts cuts(cluster);
+  const Cuts cuts(cluster, model);
   Cuts::Found winner{nullptr, best.time};
   std::size_t winning_segment = 0;
   Bytes winning_bytes;

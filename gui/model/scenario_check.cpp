@@ -88,7 +88,8 @@ Parts parts_of(const core::Scenario& scenario) {
   for (const core::Pack& pack : scenario.plan.packs) {
     const Bytes bytes = pack.collective.bytes();
     auto found = known.find(bytes);
-    if (found == known.end()) found = known.emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes)).first;
+    if (found == known.end())
+      found = known.emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model)).first;
     parts.bytes = std::min(core::kLongestDuration, parts.bytes + (found->second.time - found->second.latency));
     parts.latency = std::min(core::kLongestDuration, parts.latency + found->second.latency);
   }
@@ -106,8 +107,9 @@ Card card_of(const core::Scenario& scenario) {
   fact("strategy", core::describe(scenario.strategy));
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
-  const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes);
-  const core::Bound step = core::step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm);
+  const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
+  const core::Bound step = core::step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm,
+                                            scenario.run.network_model);
   fact("least time of a step", show(step.time) + ": " + step.reason);
   fact("… of communication", show(all.time) + ": " + all.reason);
   const Parts parts = parts_of(scenario);
@@ -145,6 +147,7 @@ std::vector<std::string> suggestions(const std::string& full_name, const core::L
   using Kind = core::Library::Kind;
   if (full_name == "tutti.proto.Strategy.algorithm") return core::algorithm_names();
   if (full_name == "tutti.proto.Workers.machine") return library.names(Kind::kMachine);
+  if (full_name == "tutti.proto.Network.link") return library.names(Kind::kLink);
   if (full_name == "tutti.proto.Workload.model") return library.names(Kind::kModel);
   if (full_name == "tutti.proto.Workload.layer_times") return library.names(Kind::kLayerTimes);
   return {};

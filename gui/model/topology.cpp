@@ -49,6 +49,16 @@ Topology::Kind guessed(const std::string& name) {
 constexpr const char* kArrow = "→";
 constexpr const char* kNetwork = "network";
 
+/// "network", or a switch of it as Fabric names them: all of them are drawn as one.
+bool is_of_network(const std::string& name) {
+  const auto numbered = [&name](const char* word) {
+    const std::size_t length = std::string(word).size();
+    return name.starts_with(word) && name.size() > length && name[length] >= '0' && name[length] <= '9';
+  };
+  return name == kNetwork || numbered("leaf") || numbered("spine") ||
+         (numbered("g") && name.find('r') != std::string::npos && name.find('/') == std::string::npos);
+}
+
 }  // namespace
 
 std::string Topology::Node::full_name() const { return worker < 0 ? name : fmt::format("w{}/{}", worker, name); }
@@ -94,7 +104,12 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
     return part.part < 0 ? node(-1, kNetwork, Kind::kNetwork)
                          : node(part.worker, cluster.part(part).name, kind_of(cluster.part(part).kind));
   };
-  for (core::LinkId id = 0; id < cluster.first_link(workers); ++id) {
+  // Switches of the network are drawn as one: what is between them has no place of its own.
+  if (cluster.fabric()) {
+    words_ += fmt::format("{}The network, a {}, is drawn as one; its links are in the report.",
+                          words_.empty() ? "" : " ", cluster.fabric()->describe());
+  }
+  for (core::LinkId id = cluster.switch_links(); id < cluster.first_link(workers); ++id) {
     const Hop hop = cluster.link(id);
     Link link{end_of(hop.from), end_of(hop.to), cluster.link_name(id), hop.kind, hop.bandwidth, {}, {}};
     if (const auto record = records.find(link.name); record != records.end()) {
@@ -108,7 +123,7 @@ void Topology::from_cluster(const Trace& trace, const Cluster& cluster, std::int
 
 void Topology::from_records(const Trace& trace) {
   const auto end_of = [&](const std::string& name) -> std::optional<std::size_t> {
-    if (name == kNetwork) return node(-1, name, Kind::kNetwork);
+    if (is_of_network(name)) return node(-1, kNetwork, Kind::kNetwork);
     const auto part = part_of(name);
     if (!part || part->first >= kMostWorkers) return std::nullopt;
     return node(part->first, part->second, guessed(part->second));
@@ -119,7 +134,8 @@ void Topology::from_records(const Trace& trace) {
     if (arrow == std::string::npos) continue;
     const auto from = end_of(record.name.substr(0, arrow));
     const auto to = end_of(record.name.substr(arrow + std::string(kArrow).size()));
-    if (from && to) links_.push_back({*from, *to, record.name, record.kind, record.bandwidth, record.bytes, r});
+    if (from && to && (*from != *to || nodes_[*from].worker >= 0))
+      links_.push_back({*from, *to, record.name, record.kind, record.bandwidth, record.bytes, r});
   }
   devices_of(trace);
 }

@@ -16,16 +16,6 @@ using core::Time;
 
 namespace {
 
-Bandwidth widest_link(const core::Cluster& cluster) {
-  Bandwidth widest(1);
-  for (const core::WorkerGroup& group : cluster.groups()) {
-    for (const core::MachineLink& link : group.machine->links()) widest = std::max(widest, link.bandwidth);
-    for (const int nic : group.machine->nics())
-      widest = std::max(widest, group.machine->parts()[static_cast<std::size_t>(nic)].nic);
-  }
-  return widest;
-}
-
 /// When each hop's end is reached after the last byte has left the sender. Hops come before those that follow them.
 std::vector<Time> lags_of(const Path& path, std::size_t first) {
   std::vector<Time> reached(path.hops.size());
@@ -46,7 +36,7 @@ std::vector<Time> lags_of(const Path& path, std::size_t first) {
 
 }  // namespace
 
-FairLinks::FairLinks(const core::Cluster& cluster) : cluster_(cluster), share_(widest_link(cluster)) {}
+FairLinks::FairLinks(const core::Cluster& cluster) : cluster_(cluster), share_(cluster.widest_link()) {}
 
 FairShare::Link FairLinks::link(LinkId id) {
   const auto [known, fresh] = links_.try_emplace(id, 0);

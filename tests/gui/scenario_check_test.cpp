@@ -178,7 +178,7 @@ TEST(Suggestions, AreOfFieldsThatThereAre) {
       if (!suggestions(field.full_name, library()).empty()) ++with;
     }
   }
-  EXPECT_EQ(with, 4u);
+  EXPECT_EQ(with, 5u);
 }
 
 TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {

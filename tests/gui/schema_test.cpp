@@ -65,7 +65,7 @@ TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
 TEST(Schema, ChoicesAreThoseThatMeanSomething) {
   const Schema schema = Schema::scenario();
   const FieldType& kind = field(schema, {"cluster", "network", "kind"});
-  ASSERT_EQ(kind.choices.size(), 2u);
+  ASSERT_EQ(kind.choices.size(), 4u);
   EXPECT_EQ(kind.choices[0].name, "ONE_SWITCH");
   EXPECT_EQ(kind.choices[0].help, "Every network card on one non-blocking switch.");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).choices.size(), 5u);

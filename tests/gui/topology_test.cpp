@@ -66,6 +66,28 @@ TEST(Topology, HasEveryPartAndLinkOfTheClusterWithItsRecord) {
   }
 }
 
+TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
+  const std::string text =
+      on_machine("cpu-host", 4, "FAT_TREE switch_us: 1 fat_tree { workers_per_leaf: 2 spines: 2 }");
+  const Ran run(text);
+  const core::Cluster& cluster = *run.plan->cluster;
+  EXPECT_EQ(run.topology.nodes().size(), 1 + 4 * cluster.machine(0).parts().size());
+  EXPECT_EQ(static_cast<core::LinkId>(run.topology.links().size()), cluster.links() - cluster.switch_links());
+  EXPECT_EQ(run.topology.words(),
+            "The network, a fat tree of 2 leaves and 2 spines, is drawn as one; its links are in the report.");
+  const auto way =
+      run.topology.route(run.traffic->device(0, "cpu0"), run.traffic->device(3, "cpu0"), core::Staging::kDirect);
+  std::string names;
+  for (const std::size_t link : way) names += run.topology.links()[link].name + " ";
+  EXPECT_EQ(names, "w0/cpu0→w0/nic0 w0/nic0→leaf0 leaf1→w3/nic0 w3/nic0→w3/cpu0 ");
+  // Where the scenario cannot be read, from the links that the timeline names.
+  const Topology known = Topology::of(*run.trace, nullptr, run.traffic.get());
+  std::size_t networks = 0;
+  for (const Topology::Node& node : known.nodes()) networks += node.worker < 0 ? 1 : 0;
+  EXPECT_EQ(networks, 1u);
+  for (const Topology::Link& link : known.links()) EXPECT_NE(link.from, link.to) << link.name;
+}
+
 TEST(Topology, RoutesAreThoseOfTheCluster) {
   const Ran run(on_machine("dgx1-v100", 2));
   const core::Cluster& cluster = *run.plan->cluster;

@@ -49,6 +49,13 @@ std::vector<std::shared_ptr<const Cluster>> clusters() {
       std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine("cpu-host"), 4}}, 2, one_switch));
   all.push_back(std::make_shared<const Cluster>(
       std::vector<core::WorkerGroup>{{machine("dgx1-v100"), 1}, {machine("hgx-h100"), 2}}, 8, one_switch));
+  const core::Bandwidth slow(3'125'000'000);
+  all.push_back(std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine("dgx1-v100"), 5}}, 8,
+                                                test::fat_tree(2, 2, slow, true, 4)));
+  all.push_back(std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine("cpu-host"), 7}}, 1,
+                                                test::fat_tree(3, 1, slow)));
+  all.push_back(std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine("cpu-host"), 8}}, 2,
+                                                test::dragonfly(1, 2, 2, slow, slow)));
   return all;
 }
 
@@ -70,9 +77,9 @@ void for_each_collective(const Cluster& cluster, std::int64_t elements, Visit vi
 TEST(Law, NothingIsEverBelowTheLowerBound) {
   for (const auto& cluster : clusters()) {
     for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{5'000'011}}) {
-      const core::Bound bound = core::all_reduce_bound(*cluster, Bytes(4 * elements));
       for_each_collective(*cluster, elements, [&](const Collective& collective, const std::string& what) {
         for (const core::NetworkModel model : kModels) {
+          const core::Bound bound = core::all_reduce_bound(*cluster, Bytes(4 * elements), model);
           EXPECT_GE(sim::run_alone(collective, model).end, bound.time) << what << ": " << bound.reason;
         }
       });

@@ -43,13 +43,35 @@ void join(std::vector<MachineLink>& links, int a, int b, LinkKind kind, Bandwidt
 }  // namespace
 
 std::shared_ptr<const Cluster> plain_cluster(int workers, const PlainRates& rates) {
-  std::vector<Part> parts{device("cpu0", PartKind::kCpu, rates), other("nic0", PartKind::kNic, rates.link)};
+  return plain_cluster(workers, Network{Network::Kind::kOneSwitch, std::nullopt, rates.latency, "test"}, 1, rates);
+}
+
+std::shared_ptr<const Cluster> plain_cluster(std::int64_t workers, const Network& network, int cards,
+                                             const PlainRates& rates) {
+  std::vector<Part> parts{device("cpu0", PartKind::kCpu, rates)};
   std::vector<MachineLink> links;
-  join(links, 0, 1, LinkKind::kPcie, rates.link, Time());
+  for (int card = 0; card < cards; ++card) {
+    parts.push_back(other("nic" + std::to_string(card), PartKind::kNic, rates.link));
+    join(links, 0, card + 1, LinkKind::kPcie, rates.link, Time());
+  }
   auto machine = std::make_shared<const Machine>("plain", std::move(parts), std::move(links),
                                                  std::vector<core::RingOrder>{}, std::vector<core::RingOrder>{});
-  return std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine, workers}}, 1,
-                                         Network{Network::Kind::kOneSwitch, std::nullopt, rates.latency, "test"});
+  return std::make_shared<const Cluster>(std::vector<core::WorkerGroup>{{machine, workers}}, 1, network);
+}
+
+Network fat_tree(std::int64_t workers_per_leaf, int spines, Bandwidth uplink, bool rails, int cards) {
+  Network network{Network::Kind::kFatTree, std::nullopt, core::nanoseconds(1'000), "test"};
+  network.fat_tree = {workers_per_leaf, spines, rails, cards, uplink, core::nanoseconds(100)};
+  network.choice.cards_per_worker = cards;
+  return network;
+}
+
+Network dragonfly(std::int64_t workers_per_router, int routers_per_group, int global_links_per_router, Bandwidth local,
+                  Bandwidth global) {
+  Network network{Network::Kind::kDragonfly, std::nullopt, core::nanoseconds(1'000), "test"};
+  network.dragonfly = {workers_per_router,     routers_per_group,     global_links_per_router, local, global,
+                       core::nanoseconds(100), core::nanoseconds(300)};
+  return network;
 }
 
 core::Collective on_plain_cluster(const Cluster& cluster, std::shared_ptr<const core::Schedule> schedule,

@@ -18,6 +18,16 @@ struct PlainRates {
 /// `latency` plus bytes over `link`, in both network models; adding runs at `reduce`.
 std::shared_ptr<const core::Cluster> plain_cluster(int workers, const PlainRates& rates = {});
 
+/// The same machines on another network, with so many cards each.
+std::shared_ptr<const core::Cluster> plain_cluster(std::int64_t workers, const core::Network& network, int cards = 1,
+                                                   const PlainRates& rates = {});
+/// A fat tree of leaves with so many workers. `uplink`: between a leaf and a spine. Every switch adds 100 ns.
+core::Network fat_tree(std::int64_t workers_per_leaf, int spines, core::Bandwidth uplink, bool rails = false,
+                       int cards = 1);
+/// A dragonfly; links between groups carry `global`. Every router adds 100 ns, between groups 300.
+core::Network dragonfly(std::int64_t workers_per_router, int routers_per_group, int global_links_per_router,
+                        core::Bandwidth local, core::Bandwidth global);
+
 /// A collective of `schedule` over all the workers of a plain cluster. Elements are bytes-sized by `type`.
 core::Collective on_plain_cluster(const core::Cluster& cluster, std::shared_ptr<const core::Schedule> schedule,
                                   std::int64_t elements, core::DataType type = core::DataType::kFloat32);

@@ -636,7 +636,8 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
     EXPECT_EQ(o.status, 0) << line << ": " << o.err;
   }
   EXPECT_EQ(counts["models:"], 35);
-  EXPECT_EQ(counts["machines:"], 5);
+  EXPECT_EQ(counts["machines:"], 19);
+  EXPECT_EQ(counts["links:"], 15);
 }
 
 TEST(Init, OverwritesOnlyWhenTold) {

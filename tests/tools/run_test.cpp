@@ -220,6 +220,20 @@ TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
   EXPECT_EQ(run_tutti({"run", file, "--compute", "busy", "--emulate"}).status, 2);
 }
 
+TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "tree.textproto",
+      "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree { "
+      "workers_per_leaf: 2 spines: 1 } } } workload { variable { name: \"v\" shape: 100 } update_ms: 0 } strategy { "
+      "algorithm: \"ring\" } run { steps: 1 }");
+  const Outcome o = run_tutti({"run", file, "--emulate"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("links between switches (fat tree of 2 leaves and 1 spine) cannot be emulated"));
+  EXPECT_EQ(run_tutti({"run", file}).status, 0)
+      << "a real run has the network that is there, and needs the file of edr";
+}
+
 TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
   for (const char* transport : {"tcp", "shm"}) {
     const TemporaryFolder folder;

@@ -29,6 +29,7 @@ std::string list_as_json(const Library& library) {
   };
   json.object([&] {
     list("machines", library.names(Library::Kind::kMachine));
+    list("links", library.names(Library::Kind::kLink));
     list("models", library.names(Library::Kind::kModel));
     list("layer_times", library.names(Library::Kind::kLayerTimes));
     list("algorithms", core::algorithm_names());
@@ -103,6 +104,7 @@ int init(const InitOptions& options, const Environment& environment) {
   if (options.list && as_json) return print_out(list_as_json(library));
   if (options.list) {
     return print_out(list_of("machines", library.names(Library::Kind::kMachine)) +
+                     list_of("links", library.names(Library::Kind::kLink)) +
                      list_of("models", library.names(Library::Kind::kModel)) +
                      list_of("layer times", library.names(Library::Kind::kLayerTimes)) +
                      list_of("algorithms", core::algorithm_names()));

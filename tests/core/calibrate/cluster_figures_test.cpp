@@ -161,6 +161,30 @@ TEST(ClusterFigures, AllShippedMachinesCanBeWrittenOut) {
   }
 }
 
+TEST(ClusterFigures, AKindOfLinkIsWrittenOutAsItsFigures) {
+  const ClusterFigures figures = figures_of(
+      "workers { machine: \"dgx1-v100\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: "
+      "2 "
+      "spines: 2 } }");
+  std::vector<FigureSource> values;
+  bool latency = false;
+  for (const ClusterFigure& figure : figures.list()) {
+    const bool this_one = figure.name == "network.latency";
+    if (this_one) {
+      EXPECT_EQ(figure.before, 1.5);
+    }
+    latency = latency || this_one;
+    values.push_back(this_one ? FigureSource{3, "fitted"} : FigureSource{});
+  }
+  EXPECT_TRUE(latency);
+  const Scenario before = with(figures, std::vector<FigureSource>(values.size()));
+  const Scenario after = with(figures, values);
+  EXPECT_EQ(before.cluster->network()->latency, nanoseconds(1'500));
+  EXPECT_EQ(after.cluster->network()->latency, microseconds(3));
+  EXPECT_EQ(after.cluster->network()->fat_tree.uplink, before.cluster->network()->fat_tree.uplink);
+  EXPECT_EQ(after.cluster->network()->fat_tree.switch_latency, nanoseconds(140));
+}
+
 TEST(ClusterFigures, AScenarioWithMistakesIsRefused) {
   const auto figures = ClusterFigures::of("cluster { wrokers {} }", "f", library());
   ASSERT_FALSE(figures);

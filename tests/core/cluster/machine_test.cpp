@@ -7,7 +7,6 @@
 
 #include "core/base/random.h"
 #include "core/cluster/machine_file.h"
-#include "core/scenario/library.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::core {
@@ -142,32 +141,36 @@ TEST(LoadMachine, SaysWhichEndLeadsNowhereAndStopsWhereNobodyReadsOn) {
           "mean \"gpu7\"?");
 }
 
-TEST(ShippedMachines, LoadAndStateASourceForEveryFigure) {
-  const Library library(test::source_folder() + "/scenarios");
-  const std::vector<std::string> names = library.names(Library::Kind::kMachine);
-  EXPECT_THAT(names, testing::IsSupersetOf({"cpu-host", "dgx-a100", "dgx1-v100", "hgx-h100", "pcie-l40s"}));
-  for (const std::string& name : names) {
-    const auto m = shipped(name);
-    ASSERT_TRUE(m) << name;
-    EXPECT_EQ(m->name(), name) << "a machine is found by its file's name";
-    for (const Part& part : m->parts()) EXPECT_FALSE(part.source.empty()) << name << " " << part.name;
-    for (const MachineLink& link : m->links()) EXPECT_FALSE(link.source.empty()) << name;
-    for (const int gpu : m->gpus()) EXPECT_GE(m->nearest_nic(gpu), 0) << name;
-  }
-}
+TEST(LinkRates, FollowFromGenerationAndLanes) {
+  const auto machine = [](const std::string& link) {
+    return read_machine(
+        "name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 } link { from: \"gpu0\" to: \"gpu1\" "
+        "latency_us: 1 " +
+            link + "}",
+        "m");
+  };
+  const auto rate = [&](const std::string& link) { return to_gb_per_s((*machine(link))->links().front().bandwidth); };
+  EXPECT_EQ(rate("kind: NVLINK generation: 4 lanes: 18"), 370.8) << "NCCL's rate of H100";
+  EXPECT_EQ(rate("kind: NVLINK generation: 1"), 18) << "one link";
+  EXPECT_EQ(rate("kind: PCIE generation: 5"), 48) << "16 lanes";
+  EXPECT_EQ(rate("kind: PCIE generation: 3 lanes: 8"), 6);
+  EXPECT_EQ(rate("kind: PCIE generation: 3 bandwidth_gb_per_s: 10.5"), 10.5) << "measured here";
 
-TEST(ShippedMachines, RingsFollowNvlinksInsideADgx1) {
-  const auto m = shipped("dgx1-v100");
-  ASSERT_FALSE(m->rings_inside().empty());
-  for (const RingOrder& ring : m->rings_inside()) {
-    for (std::size_t i = 0; i < ring.gpus.size(); ++i) {
-      const int from = m->gpus()[static_cast<std::size_t>(ring.gpus[i])];
-      const int to = m->gpus()[static_cast<std::size_t>(ring.gpus[(i + 1) % ring.gpus.size()])];
-      const auto route = m->route(from, to);
-      ASSERT_EQ(route->size(), 1u) << "GPU " << ring.gpus[i] << " to its successor";
-      EXPECT_EQ(m->links()[static_cast<std::size_t>(route->front())].kind, LinkKind::kNvlink);
-    }
-  }
+  const auto problem = [&](const std::string& link) {
+    const auto read = machine(link);
+    return read ? "" : read.error().problems().front().text;
+  };
+  EXPECT_EQ(problem("kind: PCIE generation: 3 bandwidth_gb_per_s: 16"),
+            "link \"gpu0\"–\"gpu1\": 16 GB/s are more than the 15.7538 that 16 PCIe lanes of generation 3 have");
+  EXPECT_EQ(
+      problem("kind: NVLINK generation: 6"),
+      "link \"gpu0\"–\"gpu1\": generation must be 1 to 5 for NVLINK, 1 to 6 for PCIE, and is not known for SOCKET "
+      "(got 6)");
+  EXPECT_THAT(problem("kind: SOCKET generation: 1"), testing::HasSubstr("not known for SOCKET (got 1)"));
+  EXPECT_EQ(problem("kind: NVLINK lanes: 6 bandwidth_gb_per_s: 6"),
+            "link \"gpu0\"–\"gpu1\": lanes of which generation? say that too");
+  EXPECT_THAT(problem("kind: PCIE generation: 3 lanes: 33"), testing::HasSubstr("lanes must be at most 32 (got 33)"));
+  EXPECT_THAT(problem("kind: PCIE"), testing::HasSubstr("bandwidth_gb_per_s is missing"));
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+
+#include "core/cluster/fabric.h"
+
+namespace tutti::core {
+
+/// How a dragonfly is built.
+struct DragonflyShape {
+  std::int64_t workers_per_router = 1;
+  std::int32_t routers_per_group = 1;
+  std::int32_t global_links_per_router = 1;
+  Bandwidth local;      ///< between two routers of a group, per direction
+  Bandwidth global;     ///< one link between two groups, per direction
+  Time local_latency;   ///< what a router further adds, with its cable
+  Time global_latency;  ///< the same over a link between groups
+};
+
+/// Groups of routers. In a group every router is joined to every other; every two groups are joined by as many links as
+/// there are for all pairs, routers_per_group · global_links_per_router / (groups - 1), rounded down. The way is the
+/// shortest: to the router that has the link, over it, to the router of the receiver; at most two local links and a
+/// global one. Where several links join two groups, messages from one card to another all take the same.
+///
+/// Global links are laid relatively: link q of a group (on its router q / global_links_per_router) leads to the group
+/// 1 + q mod (groups - 1) further on.
+/// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008; the arrangement:
+/// Camarero, Vallejo, Beivide, "Topological characterization of Hamming and dragonfly networks and its implications on
+/// routing", ACM TACO 2014.
+class Dragonfly : public Fabric {
+ public:
+  /// Groups that so many workers fill.
+  static std::int64_t groups_for(std::int64_t workers, const DragonflyShape& shape);
+
+  /// REQUIRES: every group can be joined to every other; fewer than 2^31 routers.
+  Dragonfly(std::int64_t workers, const DragonflyShape& shape, PathChoice choice);
+
+  [[nodiscard]] std::int32_t switches() const override { return groups_ * shape_.routers_per_group; }
+  [[nodiscard]] std::int64_t links() const override { return local_links_ + groups_ * globals_per_group(); }
+  [[nodiscard]] Link link(std::int64_t id) const override;
+  [[nodiscard]] std::int32_t switch_of(Card card) const override {
+    return static_cast<std::int32_t>(card.worker / shape_.workers_per_router);
+  }
+  void append_route(Card from, Card to, std::vector<std::int64_t>& links) const override;
+  [[nodiscard]] std::vector<std::int64_t> links_between(std::int32_t a, std::int32_t b) const override;
+  [[nodiscard]] std::string name(std::int32_t id) const override;
+  [[nodiscard]] std::optional<std::int32_t> find(const std::string& name) const override;
+  [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] Bandwidth widest() const override { return std::max(shape_.local, shape_.global); }
+  [[nodiscard]] Domains domains() const override;
+
+ private:
+  /// A link between groups, as its group counts them.
+  struct Global {
+    std::int32_t group = 0;
+    std::int64_t index = 0;
+  };
+  [[nodiscard]] std::int64_t globals_per_group() const { return copies_ * (groups_ - 1); }
+  [[nodiscard]] std::int32_t group_of(std::int32_t router) const { return router / shape_.routers_per_group; }
+  [[nodiscard]] std::int32_t router_of(Global global) const;
+  [[nodiscard]] std::int32_t target_of(Global global) const;
+  [[nodiscard]] Global reverse_of(Global global) const;
+  [[nodiscard]] std::int64_t id_of(Global global) const {
+    return local_links_ + global.group * globals_per_group() + global.index;
+  }
+  /// Within a group. REQUIRES: two routers of it.
+  [[nodiscard]] std::int64_t local(std::int32_t from, std::int32_t to) const;
+
+  DragonflyShape shape_;
+  PathChoice choice_;
+  std::int32_t groups_;
+  std::int64_t copies_;  ///< links that join two groups
+  std::int64_t local_links_;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// A network card: the `index`-th of its worker.
+struct Card {
+  std::int64_t worker = 0;
+  std::int32_t index = 0;
+};
+
+/// Which of several equally short ways the messages from one card to another take. Always the same one, as routers that
+/// hash addresses choose and as InfiniBand's forwarding tables say; no way of it knows how loaded it is.
+struct PathChoice {
+  enum class Rule {
+    kHash,         ///< by a hash of both cards (ECMP)
+    kDestination,  ///< by the receiving card's number (InfiniBand's d-mod-k)
+  };
+  Rule rule = Rule::kHash;
+  std::uint64_t seed = 0;             ///< of the hash
+  std::int32_t cards_per_worker = 1;  ///< the most that a worker has
+
+  /// One of 0 … ways - 1. REQUIRES: ways > 0.
+  [[nodiscard]] std::uint64_t pick(Card from, Card to, std::uint64_t ways) const;
+};
+
+/// Switches and what joins them, between the cards of workers. A function of position: nothing is stored per worker,
+/// switch or link. Switches and directed links are numbered from 0.
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  struct Link {
+    std::int32_t from = 0;  ///< switches
+    std::int32_t to = 0;
+    Bandwidth bandwidth;
+    Time latency;
+  };
+
+  [[nodiscard]] virtual std::int32_t switches() const = 0;
+  [[nodiscard]] virtual std::int64_t links() const = 0;
+  [[nodiscard]] virtual Link link(std::int64_t id) const = 0;
+  /// The switch that a card hangs on.
+  [[nodiscard]] virtual std::int32_t switch_of(Card card) const = 0;
+  /// Appends the links from the switch of one card to that of another; none if it is the same.
+  virtual void append_route(Card from, Card to, std::vector<std::int64_t>& links) const = 0;
+  /// Both directions of what joins two switches.
+  [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a, std::int32_t b) const = 0;
+
+  /// "leaf3", "g2r0"; never that of a worker's part.
+  [[nodiscard]] virtual std::string name(std::int32_t id) const = 0;
+  /// The other way about.
+  [[nodiscard]] virtual std::optional<std::int32_t> find(const std::string& name) const = 0;
+  /// "fat tree of 4 leaves and 2 spines".
+  [[nodiscard]] virtual std::string describe() const = 0;
+  [[nodiscard]] virtual Bandwidth widest() const = 0;
+
+  /// Workers that share what leads to all others: so many of them at a time (the last ones may be fewer), and what their
+  /// links to the others carry per direction, all together. A cut, for the lower bound.
+  struct Domains {
+    std::int64_t workers = 0;
+    std::int64_t count = 1;
+    Bandwidth outward;  ///< of one domain; 0 if there is only one
+    Time latency;       ///< of the shortest way out
+  };
+  [[nodiscard]] virtual Domains domains() const = 0;
+};
+
+}  // namespace tutti::core

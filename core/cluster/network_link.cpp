@@ -1,0 +1,45 @@
+#include "core/cluster/network_link.h"
+
+#include "core/proto/machine.pb.h"
+#include "core/text/bind.h"
+#include "core/text/document.h"
+#include "core/text/fields.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+
+Expected<NetworkLink> read_network_link(const std::string& text, const std::string& path) {
+  Problems problems;
+  SourceMap sources(path);
+  proto::NetworkLink message;
+  const Document document = parse_document(text, path, problems);
+  bind(document.root, message, sources, problems);
+  if (document.cut_off) return problems.take();
+  Fields fields(sources, problems);
+  const std::string what = "link kind";
+  const auto number = [&](const char* field, Bounds bounds) {
+    return fields.required(message, field, what, bounds).value_or(1);
+  };
+  const auto bytes = [&](const char* field, std::int64_t least) {
+    if (!fields.has(message, field)) fields.complain_at(message, field, "{}: {} is missing", what, field);
+    return static_cast<double>(fields.integer(message, field, what, least, 1 << 20).value_or(1));
+  };
+  if (message.name().empty()) fields.complain(message, "a link kind needs a name");
+  if (message.source().empty())
+    fields.complain(message, "link kind \"{}\": source is missing; say where its figures are from", message.name());
+  NetworkLink link;
+  link.name = message.name();
+  link.source = message.source();
+  const double line = number("port_gbit_per_s", {0, 8 * kMostGbPerS, false}) / 8;
+  const double payload = bytes("packet_payload_bytes", 1);
+  const double overhead = bytes("packet_overhead_bytes", 0);
+  link.port = bandwidth_from_gb_per_s(std::max(line * payload / (payload + overhead), kLeastGbPerS));
+  link.latency = time_from_us(number("latency_us", {0, kMostLatencyUs}));
+  link.switch_latency = time_from_us(number("switch_us", {0, kMostLatencyUs}));
+  if (const auto rate = fields.number(message, "connection_gb_per_s", what, {0, kMostGbPerS, false}))
+    link.connection = bandwidth_from_gb_per_s(std::max(*rate, kLeastGbPerS));
+  if (!problems.empty()) return problems.take();
+  return link;
+}
+
+}  // namespace tutti::core

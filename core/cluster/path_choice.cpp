@@ -1,0 +1,19 @@
+#include "core/base/random.h"
+#include "core/cluster/fabric.h"
+
+namespace tutti::core {
+
+std::uint64_t PathChoice::pick(Card from, Card to, std::uint64_t ways) const {
+  const auto number = [this](Card card) {
+    return static_cast<std::uint64_t>(card.worker) * static_cast<std::uint64_t>(cards_per_worker) +
+           static_cast<std::uint64_t>(card.index);
+  };
+  if (ways == 1) return 0;
+  if (rule == Rule::kDestination) return number(to) % ways;
+  // The seed is mixed first: with a plain xor seed 1 would only swap neighbours' ways.
+  const std::uint64_t seeded = Random(seed).next();
+  const std::uint64_t sender = Random(seeded ^ number(from)).next();
+  return Random(sender ^ number(to)).below(ways);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,187 @@
+#include "core/scenario/network_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/cluster/network_link.h"
+#include "core/scenario/scenario.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+Library library() { return Library(test::source_folder() + "/scenarios"); }
+
+Expected<Scenario> read(const std::string& network, const std::string& machine = "cpu-host", int count = 16,
+                        const std::string& rest = "") {
+  return read_scenario(fmt::format("cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ {} }} }} workload {{ "
+                                   "variable {{ name: \"v\" shape: 100 }} update_ms: 0 }} strategy {{ algorithm: "
+                                   "\"ring\" }} {}",
+                                   machine, count, network, rest),
+                       "s", library());
+}
+
+Network network_of(const std::string& text, const std::string& machine = "cpu-host") {
+  const auto scenario = read(text, machine);
+  EXPECT_TRUE(scenario) << scenario.error().message();
+  return scenario ? *scenario->cluster->network() : Network{};
+}
+
+std::vector<std::string> problems(const std::string& text, const std::string& machine = "cpu-host", int count = 16) {
+  const auto scenario = read(text, machine, count);
+  std::vector<std::string> texts;
+  if (!scenario) {
+    for (const Problem& problem : scenario.error().problems()) texts.push_back(problem.text);
+  }
+  return texts;
+}
+
+const std::string kTree = "kind: FAT_TREE latency_us: 2 switch_us: 0.5 fat_tree { workers_per_leaf: 4 spines: 2 ";
+
+TEST(NetworkOfScenario, AnUplinkIsWhatALeafsPortsCarryOverSpinesAndOversubscription) {
+  EXPECT_EQ(network_of(kTree + "}").fat_tree.uplink, Bandwidth(4 * 3'125'000'000 / 2)) << "non-blocking";
+  EXPECT_EQ(network_of(kTree + "oversubscription: 4 }").fat_tree.uplink, Bandwidth(4 * 3'125'000'000 / 2 / 4));
+  EXPECT_EQ(network_of(kTree + "uplink_gb_per_s: 1.5 }").fat_tree.uplink, Bandwidth(1'500'000'000));
+  EXPECT_EQ(network_of(kTree + "} bandwidth_gb_per_s: 1").fat_tree.uplink, Bandwidth(2'000'000'000))
+      << "of narrow ports";
+  // Four cards of 12.5 GB/s, all on one leaf; on rails a leaf has one of each worker.
+  EXPECT_EQ(network_of(kTree + "}", "dgx1-v100").fat_tree.uplink, Bandwidth(4 * 4 * 12'500'000'000 / 2));
+  EXPECT_EQ(network_of(kTree + "rails: true }", "dgx1-v100").fat_tree.uplink, Bandwidth(4 * 12'500'000'000 / 2));
+  EXPECT_EQ(network_of(kTree + "}").fat_tree.switch_latency, nanoseconds(500));
+}
+
+/// With r:1 a leaf's links to the spines carry 1/r of what its ports do: that is the ratio, and the bisection.
+TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
+  for (const double ratio : {1.0, 2.0, 5.0}) {
+    const auto scenario = read(kTree + fmt::format("oversubscription: {} }}", ratio));
+    ASSERT_TRUE(scenario);
+    const Cluster& cluster = *scenario->cluster;
+    std::int64_t up = 0, ports = 0;
+    for (LinkId id = 0; id < cluster.links(); ++id) {
+      const Hop link = cluster.link(id);
+      const std::string from = cluster.part_name(link.from), to = cluster.part_name(link.to);
+      if (from == "leaf0" && to.starts_with("spine")) up += link.bandwidth.count();
+      if (to == "leaf0" && from.find("nic") != std::string::npos) ports += link.bandwidth.count();
+    }
+    EXPECT_EQ(ports, 4 * 3'125'000'000);
+    EXPECT_DOUBLE_EQ(static_cast<double>(ports) / static_cast<double>(up), ratio);
+  }
+}
+
+TEST(NetworkOfScenario, ADragonflysLinksAreAsWideAsPortsUnlessSaidOtherwise) {
+  const Network plain = network_of(
+      "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { workers_per_router: 2 routers_per_group: 4 "
+      "global_links_per_router: 1 }");
+  EXPECT_EQ(plain.dragonfly.local, Bandwidth(3'125'000'000));
+  EXPECT_EQ(plain.dragonfly.global, Bandwidth(3'125'000'000));
+  EXPECT_EQ(plain.dragonfly.global_latency, nanoseconds(500));
+  const Network said = network_of(
+      "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 path_choice: DESTINATION dragonfly { routers_per_group: 4 "
+      "global_links_per_router: 1 local_gb_per_s: 5 global_gb_per_s: 4 global_us: 0.9 }");
+  EXPECT_EQ(said.dragonfly.workers_per_router, 1);
+  EXPECT_EQ(said.dragonfly.local, Bandwidth(5'000'000'000));
+  EXPECT_EQ(said.dragonfly.global, Bandwidth(4'000'000'000));
+  EXPECT_EQ(said.dragonfly.global_latency, nanoseconds(900));
+  EXPECT_EQ(said.choice.rule, PathChoice::Rule::kDestination);
+}
+
+TEST(NetworkOfScenario, AKindOfLinkGivesWhatIsNotSaid) {
+  const Network edr = network_of("kind: ONE_SWITCH link: \"edr\"", "dgx1-v100");
+  EXPECT_EQ(edr.port_bandwidth, bandwidth_from_gb_per_s(12.5 * 4096 / 4122)) << "26 bytes of headers per packet";
+  EXPECT_EQ(edr.latency, nanoseconds(1'500));
+  EXPECT_FALSE(edr.connection);
+  EXPECT_THAT(edr.source, HasSubstr("InfiniBand architecture specification"));
+  const Network said = network_of("kind: ONE_SWITCH link: \"ena\" latency_us: 7 bandwidth_gb_per_s: 2", "dgx1-v100");
+  EXPECT_EQ(said.latency, nanoseconds(7'000));
+  EXPECT_EQ(said.port_bandwidth, Bandwidth(2'000'000'000));
+  EXPECT_EQ(said.connection, Bandwidth(1'250'000'000)) << "10 Gb/s per flow, from the kind";
+  const Network tree = network_of("kind: FAT_TREE link: \"hdr\" fat_tree { workers_per_leaf: 4 spines: 2 }");
+  EXPECT_EQ(tree.fat_tree.switch_latency, nanoseconds(180));
+}
+
+TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
+  EXPECT_THAT(problems("latency_us: 1"),
+              ElementsAre("network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY"));
+  EXPECT_THAT(problems("kind: ONE_SWITCH"),
+              ElementsAre("network: latency_us is missing; one way, from card to card; or name the kind of link, such "
+                          "as link: \"edr\""));
+  EXPECT_THAT(problems("kind: ONE_SWITCH link: \"edt\""),
+              ElementsAre("there is no kind of link \"edt\"; did you mean \"edr\"?"));
+  EXPECT_THAT(
+      problems("kind: ONE_SWITCH latency_us: 1 switch_us: 1 path_choice: DESTINATION path_seed: 1 fat_tree {} "
+               "dragonfly {}"),
+      UnorderedElementsAre("network: fat_tree is of kind FAT_TREE; leave it out",
+                           "network: dragonfly is of kind DRAGONFLY; leave it out",
+                           "network: switch_us is of kind FAT_TREE or DRAGONFLY; leave it out",
+                           "network: path_choice is of kind FAT_TREE or DRAGONFLY; leave it out",
+                           "network: path_seed is of kind FAT_TREE or DRAGONFLY with path_choice HASH; leave it out"));
+  EXPECT_THAT(problems("kind: FAT_TREE latency_us: 1"),
+              ElementsAre("network: switch_us is missing; what every switch beyond the first adds; or name the kind of "
+                          "link"));
+  EXPECT_THAT(problems("kind: FAT_TREE link: \"edr\""),
+              ElementsAre("network: fat_tree is missing; say fat_tree { workers_per_leaf: … spines: … }"));
+  EXPECT_THAT(problems("kind: FAT_TREE link: \"edr\" fat_tree { spines: 0 oversubscription: 2 uplink_gb_per_s: 3 }"),
+              ElementsAre("fat_tree: workers_per_leaf is missing", "fat_tree: spines must be at least 1 (got 0)",
+                          "fat_tree: oversubscription and uplink_gb_per_s both say how wide the links to the spines "
+                          "are; keep one"));
+  EXPECT_THAT(problems(kTree + "oversubscription: 0 }"), ElementsAre(HasSubstr("oversubscription must be")));
+  EXPECT_THAT(
+      problems("kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: 1 spines: 4096 }", "cpu-host", 10'000),
+      ElementsAre("fat_tree: that makes 8.19e+07 links between switches; at most 16000000 can be simulated"));
+  EXPECT_THAT(problems("kind: DRAGONFLY link: \"edr\""), ElementsAre(HasSubstr("network: dragonfly is missing; say")));
+  EXPECT_THAT(
+      problems("kind: DRAGONFLY link: \"edr\" dragonfly { routers_per_group: 2 global_links_per_router: 3 }"),
+      ElementsAre("dragonfly: 16 workers make 8 groups, so each needs at least 7 links to others, one to each; 2 "
+                  "routers with 3 have 6; take more links, or larger groups"));
+}
+
+TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    return read(kTree + "}", "cpu-host", 16,
+                "conditions { link { from: \"" + from + "\" to: \"" + to + "\" bandwidth_share: 0.5 } }");
+  };
+  const auto spine = with("spine1", "leaf3");
+  ASSERT_TRUE(spine) << spine.error().message();
+  ASSERT_EQ(spine->run.conditions.links.size(), 2u);
+  EXPECT_EQ(spine->cluster->link_name(spine->run.conditions.links[0].link), "leaf3→spine1");
+  EXPECT_EQ(spine->cluster->link_name(spine->run.conditions.links[1].link), "spine1→leaf3");
+  const auto port = with("w5/nic0", "leaf1");
+  ASSERT_TRUE(port) << port.error().message();
+  EXPECT_EQ(port->run.conditions.links.size(), 2u);
+  EXPECT_THAT(with("w5/nic0", "leaf2").error().message(),
+              HasSubstr("nothing joins \"w5/nic0\" and \"leaf2\" directly"));
+  EXPECT_THAT(with("leaf0", "leaf2").error().message(), HasSubstr("nothing joins \"leaf0\" and \"leaf2\" directly"));
+  EXPECT_THAT(with("w5/nic0", "network").error().message(),
+              HasSubstr("there is no part \"network\"; parts are called w0/gpu0, w1/nic0, …, switches of the network "
+                        "leaf0 … spine1"));
+}
+
+TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
+  for (const std::string& name : library().names(Library::Kind::kLink)) {
+    const auto file = library().read(Library::Kind::kLink, name, "");
+    ASSERT_TRUE(file && *file);
+    const auto link = read_network_link((*file)->text, (*file)->path);
+    ASSERT_TRUE(link) << link.error().message();
+    EXPECT_EQ(link->name, name) << "a kind is found by its file's name";
+    EXPECT_FALSE(link->source.empty());
+    EXPECT_GT(link->switch_latency, Time());
+    EXPECT_LT(link->switch_latency, link->latency);
+  }
+  EXPECT_THAT(library().names(Library::Kind::kLink),
+              testing::IsSupersetOf({"ethernet-1", "ethernet-10", "ethernet-25", "ethernet-100", "edr", "hdr", "ndr",
+                                     "roce-100", "efa", "slingshot-11"}));
+}
+
+TEST(NetworkLinkFile, SaysWhatIsMissing) {
+  const auto link = read_network_link("name: \"x\" port_gbit_per_s: 0 packet_payload_bytes: 0 latency_us: 1", "f");
+  ASSERT_FALSE(link);
+  EXPECT_EQ(link.error().problems().size(), 5u) << link.error().message();
+  EXPECT_THAT(link.error().message(), HasSubstr("link kind \"x\": source is missing; say where its figures are from"));
+}
+
+}  // namespace
+}  // namespace tutti::core
