@@ -36,9 +36,9 @@ ScenarioDesk::~ScenarioDesk() { run_.stop_and_wait(); }
 
 // --- files ---
 
-core::Expected<bool> ScenarioDesk::open(const QString& path) {
+core::Expected<bool> ScenarioDesk::open(const ScenarioBytes& file) {
   if (!editor_->may_close()) return false;
-  if (auto opened = editor_->open(path); !opened) return tl::make_unexpected(opened.error());
+  if (auto opened = editor_->open(file); !opened) return tl::make_unexpected(opened.error());
   if (!running()) bar_->show_words({});
   return true;
 }

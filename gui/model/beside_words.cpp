@@ -110,9 +110,7 @@ void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& 
     tell(own.lanes, other.lanes, "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
-    if (!traces[s]->complete())
-      sentences.push_back(
-          fmt::format("{} ends before its index: the run did not end well, or the file was cut off", names[s]));
+    if (!traces[s]->complete()) sentences.push_back(fmt::format("the file of {} {}", names[s], traces[s]->damage()));
   }
 }
 

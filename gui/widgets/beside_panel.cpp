@@ -13,6 +13,7 @@
 
 #include "core/base/format.h"
 #include "gui/model/beside_rows.h"
+#include "gui/model/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/timeline_view.h"
@@ -93,9 +94,9 @@ BesidePanel::BesidePanel(TimelineView& view)
   connect(sort_, &QComboBox::activated, this, &BesidePanel::fill);
   connect(table_, &QTableWidget::cellClicked, this, &BesidePanel::go_to);
   connect(table_, &QTableWidget::cellActivated, this, &BesidePanel::go_to);
-  connect(&opener_, &TraceOpener::progress, this, &BesidePanel::progress);
-  connect(&opener_, &TraceOpener::failed, this, &BesidePanel::failed);
-  connect(&opener_, &TraceOpener::opened, this, [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
+  connect(&opener_, &FileOpener::progress, this, &BesidePanel::progress);
+  connect(&opener_, &FileOpener::failed, this, &BesidePanel::failed);
+  connect(&opener_, &FileOpener::opened, this, [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
     second_ = trace;
     second_path_ = path;
     put_together(false);
@@ -188,14 +189,16 @@ void BesidePanel::work(What what) {
   if (thread_.joinable()) thread_.join();
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
-    what(*stop, [this, stop](auto then) {
+    const auto tell = [this, stop](auto then) {
       QMetaObject::invokeMethod(
           this,
           [stop, then] {
             if (!*stop) then();
           },
           Qt::QueuedConnection);
-    });
+    };
+    if (const auto thrown = guarded([&] { what(*stop, tell); }))
+      tell([this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
   });
 }
 
@@ -204,7 +207,8 @@ void BesidePanel::put_together(bool again) {
   work([this, again, needs_errors, first = first_, second = second_, align = align_,
         first_path = first_path_.toStdString(),
         second_path = second_path_.toStdString()](const std::atomic<bool>& stop, const auto& tell) {
-    auto beside = std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}));
+    auto beside = std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}, stop));
+    if (stop) return;
     const core::Numbers packs = beside->packs;
     const std::vector<core::StepComparison> steps = beside->steps;
     tell([this, beside, again] { show_beside(std::move(*beside), again); });
@@ -334,6 +338,8 @@ bool BesidePanel::go_to_error(int row) {
   go_to(row);
   return true;
 }
+
+int BesidePanel::errors() const { return table_->rowCount(); }
 
 void BesidePanel::walk(int by) {
   if (table_->rowCount() == 0) return emit told(tr("there is no second timeline, or nothing to compare"));

@@ -17,8 +17,10 @@
 #include <memory>
 #include <sstream>
 
+#include "core/base/format.h"
 #include "core/schedule/step.h"
 #include "core/strategy/driver.h"
+#include "core/timeline/compare.h"
 #include "core/timeline/writer.h"
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/details_panel.h"
@@ -282,6 +284,30 @@ TEST_F(TwoTimelines, NumbersAreOfEach) {
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("timeline,kind,"));
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"simulated\",pack in flight,6,120000.000000"));
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"real\",pack in flight,6,156000.000000"));
+}
+
+TEST_F(TwoTimelines, DetailsAreWhatTuttiCompareSays) {
+  open_both();
+  const auto a = core::TimelineReader::open(first_), b = core::TimelineReader::open(second_);
+  ASSERT_TRUE(a && b);
+  const auto compared = core::compare(*a, *b);
+  ASSERT_TRUE(compared);
+  const auto* const details = window_->findChild<DetailsPanel*>();
+  ASSERT_TRUE(details);
+  std::multimap<std::string, std::string> facts;
+  for (int row = 0; row < details->table().rowCount(); ++row)
+    facts.emplace(details->table().item(row, 0)->text().toStdString(),
+                  details->table().item(row, 1)->text().toStdString());
+  const auto expect = [&](const std::string& name, const core::Pair& pair) {
+    ASSERT_EQ(facts.count(name), 1u) << name;
+    EXPECT_THAT(facts.find(name)->second, testing::StartsWith(core::show(pair.a) + " → " + core::show(pair.b))) << name;
+  };
+  expect("step time", compared->steady.time);
+  expect("forward", compared->steady.forward);
+  expect("backward", compared->steady.backward);
+  expect("exposed communication", compared->steady.exposed);
+  EXPECT_EQ(facts.find("these are of")->second, "mean of steps 1 to 2");
+  EXPECT_EQ(facts.count("in words"), compared->in_words().size());
 }
 
 TEST_F(TwoTimelines, TheCriticalPathOfEachIsWalked) {

@@ -158,12 +158,21 @@ class Editor : public testing::Test {
   /// Answers the next question that a modal box asks.
   void answer(QMessageBox::StandardButton button) {
     asked_ = false;
-    QTimer::singleShot(0, window_.get(), [this, button] {
-      if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
-        asked_ = true;
-        box->button(button)->click();
-      }
+    auto* const look = new QTimer(window_.get());
+    QObject::connect(look, &QTimer::timeout, window_.get(), [this, button, look] {
+      auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+      if (!box) return;
+      look->deleteLater();
+      asked_ = true;
+      box->button(button)->click();
     });
+    look->start(1);
+  }
+  /// What is opened is read in a thread: waits until the window has come to what is expected then.
+  template <class What>
+  bool until(What what) {
+    for (int i = 0; i < 1000 && !what(); ++i) QTest::qWait(10);
+    return what();
   }
   static std::vector<std::string> run_folders() {
     std::vector<std::string> found;
@@ -396,7 +405,7 @@ TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
   set(path({{"name", 0}}), QStringLiteral("b"));
   answer(QMessageBox::Cancel);
   window_->open(QString::fromStdString(shipped("01_two_ranks")));
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(until([&] { return asked_; }));
   EXPECT_EQ(text(), "name: \"b\"\n");
   answer(QMessageBox::Cancel);
   EXPECT_FALSE(window_->close());
@@ -443,7 +452,7 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(window_.get(), &drop);
-  EXPECT_EQ(editor().title(), QStringLiteral("02_eight_hosts_ring.textproto"));
+  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
   EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().front().toStdString(),
             shipped("02_eight_hosts_ring"));
   act("new");
@@ -493,6 +502,7 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
     ASSERT_GT(number, 0) << card->objectName().toStdString();
     if (number == 1) continue;
     // There are no more keys than digits.
+    opened_ = failed_ = 0;
     number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier) : card->click();
     ASSERT_TRUE(ran()) << number << ": " << said_;
     EXPECT_TRUE(editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));
