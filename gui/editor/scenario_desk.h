@@ -41,6 +41,8 @@ class ScenarioDesk : public QWidget {
   bool may_close();
   void run();
   void stop();
+  /// Keeps the timeline of the last run, and the marks that were made on it. False: it is told what is wrong. REQUIRES: there was one.
+  bool save_timeline_to(const QString& path);
   [[nodiscard]] bool running() const { return run_.running(); }
   /// Whether the file is the timeline of a run from here.
   [[nodiscard]] bool made(const QString& path) const;

@@ -70,6 +70,7 @@ class BesidePanel : public QWidget {
   void show_beside(Beside beside, bool again);
   void show_deviations(std::vector<Deviation> deviations);
   void fill();
+  void tell_what_is_listed();
   void go_to(int row);
   void walk(int by);
   void show_controls();

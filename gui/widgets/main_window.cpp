@@ -172,7 +172,7 @@ void MainWindow::make_panels() {
 
 void MainWindow::make_beside() {
   beside_ = new BesidePanel(*view_);
-  auto* const dock = add_panel(tr("Largest errors"), "errors", beside_, Qt::BottomDockWidgetArea);
+  auto* const dock = add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
   dock->hide();
   connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
@@ -254,6 +254,7 @@ void MainWindow::make_actions() {
   actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
     QWidget* const dock = topology_->parentWidget();
     dock->setVisible(!dock->isVisible());
+    if (beside_->beside()) tell(tr("the topology is that of one timeline: close the second to see it (Ctrl+Shift+W)"));
     if (dock->isVisible()) topology_->topology_view().setFocus();
   });
   marks_->add_actions(actions_);
@@ -414,8 +415,21 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 // --- what is told ---
 
-void MainWindow::tell(const QString& text) { statusBar()->showMessage(text); }
-QString MainWindow::status_text() const { return statusBar()->currentMessage(); }
+void MainWindow::tell(const QString& text) {
+  // Beside the progress, and the moment under the mouse.
+  constexpr int kOthers = 230;
+  told_ = text;
+  const int room = std::max(100, statusBar()->width() - kOthers);
+  statusBar()->showMessage(statusBar()->fontMetrics().elidedText(text, Qt::ElideRight, room));
+  statusBar()->setToolTip(text);
+}
+
+QString MainWindow::status_text() const { return told_; }
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (!told_.isEmpty()) tell(told_);
+}
 
 void MainWindow::set_dark(bool dark) {
   dark_ = dark;

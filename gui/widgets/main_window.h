@@ -67,6 +67,7 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void make_desk();
@@ -110,6 +111,7 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   std::vector<Example> examples_;
   QByteArray panels_;        ///< where they were, until there is a timeline for them to show; then empty
+  QString told_;             ///< all of what the status bar has room for the beginning of
   bool run_opened_ = false;  ///< what is being opened is to be run at once
   bool dark_ = false;
   bool topology_away_ = false;  ///< until there is one timeline again

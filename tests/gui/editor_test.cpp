@@ -13,6 +13,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
@@ -30,6 +31,8 @@
 #include "gui/editor/scenario_editor.h"
 #include "gui/editor/text_editor.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/welcome_page.h"
 #include "gui/workshop.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
@@ -483,6 +486,32 @@ TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
   EXPECT_EQ(window_->timeline().view().range().to, core::microseconds(218));
   EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().size(), 1)
       << "what a run wrote goes with the window";
+}
+
+TEST_F(Editor, MarksOfARunAreKeptWithItsTimeline) {
+  open(shipped("01_two_ranks"));
+  press(Qt::Key_F5);
+  ASSERT_TRUE(ran()) << said_;
+  window_->actions_of().find(QStringLiteral("mark"))->trigger();
+  QApplication::processEvents();
+  ASSERT_EQ(window_->marks().marks().all().size(), 1u);
+  const std::string kept = folder_.write("kept.tutti", "what was there");
+  EXPECT_TRUE(desk().save_timeline_to(QString::fromStdString(kept)));
+  open(kept);
+  EXPECT_EQ(window_->timeline().trace()->run().scenario, "01_two_ranks");
+  EXPECT_EQ(window_->marks().marks().all().size(), 1u);
+  EXPECT_FALSE(desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.tutti cannot be written"));
+}
+
+TEST_F(Editor, CardsAreNeverWiderThanTheWindow) {
+  for (const QSize size : {QSize(800, 500), QSize(480, 400), QSize(1400, 800)}) {
+    window_->resize(size);
+    QApplication::processEvents();
+    const auto* const page = window_->findChild<WelcomePage*>();
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->horizontalScrollBar()->maximum(), 0) << size.width();
+  }
 }
 
 TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
