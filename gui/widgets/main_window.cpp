@@ -406,7 +406,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (!desk_->may_close()) return event->ignore();
   opener_.stop();
   beside_->stop();
+  // Panels are remembered as they are with one timeline.
   put_topology_away(false);
+  if (beside_->beside()) beside_->parentWidget()->hide();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
   settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);

@@ -24,6 +24,7 @@
 #include "core/strategy/driver.h"
 #include "core/timeline/compare.h"
 #include "core/timeline/writer.h"
+#include "gui/topology/topology_panel.h"
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
@@ -415,6 +416,18 @@ TEST_F(TwoTimelines, WhatHasNothingInCommonIsShownAndToldSo) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing in common"));
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("aligned by start"));
   window_->grab();
+}
+
+TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
+  open_both();
+  window_->close();
+  window_ = std::make_unique<MainWindow>();
+  QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
+  window_->show();
+  window_->open(QString::fromStdString(first_));
+  ASSERT_TRUE(wait(opened, failed)) << said_;
+  EXPECT_FALSE(window_->beside().isVisible());
+  EXPECT_TRUE(window_->topology().isVisible());
 }
 
 TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {
