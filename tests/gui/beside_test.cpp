@@ -510,6 +510,15 @@ TEST(Beside, WhatDiffersIsSaid) {
   EXPECT_THAT(said, Contains(HasSubstr("1 of simulated's 4 packs")));
 }
 
+TEST(Beside, AligningCanBeStopped) {
+  const Recipe a, b;
+  const std::atomic<bool> stop{true};
+  for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
+    EXPECT_FALSE(put_beside(made(a), made(b), align, {"a", "b"}, stop).trace);
+    EXPECT_TRUE(put_beside(made(a), made(b), align, {"a", "b"}).trace);
+  }
+}
+
 TEST(Beside, WhatHasNothingInCommonIsShownByStartAndSaysSo) {
   Recipe a, b;
   a.workers = 1;
