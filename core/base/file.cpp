@@ -11,13 +11,31 @@ namespace tutti::core {
 
 namespace fs = std::filesystem;
 
-Expected<std::string> read_text_file(const std::string& path) {
+Expected<void> check_is_file(const std::string& path, const std::string& wanted) {
+  std::error_code status;
+  const char* is = nullptr;
+  switch (fs::status(path, status).type()) {
+    case fs::file_type::directory: is = "a folder"; break;
+    case fs::file_type::fifo: is = "a pipe"; break;
+    case fs::file_type::socket: is = "a socket"; break;
+    case fs::file_type::block:
+    case fs::file_type::character: is = "a device"; break;
+    default: return {};
+  }
+  return tl::make_unexpected(Error::request(fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
+}
+
+Expected<std::string> read_text_file(const std::string& path, TextSource source) {
   constexpr std::size_t kLargest = std::size_t{64} << 20;
   const auto fail = [&path](const std::string& text) {
     return tl::make_unexpected(Error::request(text, {path, 0, 0}));
   };
   std::error_code status;
-  if (fs::is_directory(path, status)) return fail("this is a folder; name a file");
+  if (source == TextSource::kFile) {
+    if (const auto file = check_is_file(path, "a text"); !file) return tl::make_unexpected(file.error());
+  } else if (fs::is_directory(path, status)) {
+    return fail("this is a folder; name a file");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(fmt::format("cannot be read: {}", std::strerror(errno)));
   // Read piece by piece: a device or a pipe tells no size beforehand and may never end.

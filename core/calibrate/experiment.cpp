@@ -33,7 +33,8 @@ Expected<OneRun> read_run(const std::string& path, bool lane_steps, const Cluste
   const auto timeline = TimelineReader::open(path);
   if (!timeline) return tl::make_unexpected(timeline.error());
   if (!timeline->complete())
-    return wrong(path, "this timeline is cut off or damaged, so its times are not those of a whole run; run it again");
+    return wrong(path,
+                 fmt::format("this file {}; its times are not those of a whole run; run it again", timeline->damage()));
   RunTimes times(lane_steps);
   if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
   if (times.steps() == 0) return wrong(path, "no step ended in this timeline; run it again, to its end");

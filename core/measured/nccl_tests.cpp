@@ -296,7 +296,7 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, co
 }
 
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path) {
-  const Expected<std::string> text = read_text_file(path);
+  const Expected<std::string> text = read_text_file(path, TextSource::kAnything);
   if (!text) return tl::make_unexpected(text.error());
   return parse_nccl_tests(*text, path);
 }

@@ -399,7 +399,7 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
 }
 
 Expected<Scenario> load_scenario(const std::string& path, const Library& library) {
-  Expected<std::string> text = read_text_file(path);
+  Expected<std::string> text = read_text_file(path, TextSource::kAnything);
   if (!text) return tl::make_unexpected(text.error());
   return read_scenario(*text, path, library);
 }

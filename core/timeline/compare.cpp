@@ -23,11 +23,9 @@ std::string more(const Pair& pair) {
   return fmt::format("{}{} {}", show(magnitude(by)), share, by < Time() ? "less" : "more");
 }
 
-Expected<Summary> summary_of(const TimelineReader& timeline, const char* which) {
+Expected<Summary> summary_of(const TimelineReader& timeline) {
   Summary summary;
   if (auto done = timeline.replay(summary); !done) return tl::make_unexpected(done.error());
-  if (summary.steps().empty())
-    return tl::make_unexpected(Error::request(fmt::format("no step ended in the {} timeline", which)));
   return summary;
 }
 
@@ -46,7 +44,7 @@ Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, c
     kind.mean_error += magnitude(time.difference());
     return true;
   };
-  const auto counts = join_lane_steps(a, b, {{comparison.step, comparison.step_b}}, packs, add);
+  const auto counts = join_lane_steps(a, b, {{comparison.last.step, comparison.last.step_b}}, packs, add);
   if (!counts) return tl::make_unexpected(counts.error());
   for (auto& [key, kind] : kinds) {
     kind.mean_error = Time(kind.mean_error.count() / kind.steps);
@@ -99,46 +97,59 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
   return step;
 }
 
-Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b) {
-  const auto summary_a = summary_of(a, "first");
-  if (!summary_a) return tl::make_unexpected(summary_a.error());
-  const auto summary_b = summary_of(b, "second");
-  if (!summary_b) return tl::make_unexpected(summary_b.error());
-  const Numbers packs = packs_in_common(summary_a->info(), summary_b->info());
+Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
+  const auto of_a = a.steady_parts(), of_b = b.steady_parts();
+  if (!of_a || !of_b)
+    return tl::make_unexpected(
+        Error::request(fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
   Comparison comparison;
-  static_cast<StepComparison&>(comparison) =
-      compare_step(summary_a->steps().back(), summary_b->steps().back(), summary_a->last_packs(),
-                   summary_b->last_packs(), summary_a->info(), packs);
-  comparison.a = summary_a->info();
-  comparison.b = summary_b->info();
-  comparison.step_time = {summary_a->step_time(), summary_b->step_time()};
-  if (auto done = compare_lanes(a, b, packs, comparison); !done) return tl::make_unexpected(done.error());
+  comparison.a = a.info();
+  comparison.b = b.info();
+  const auto pair = [&](Time StepParts::*part) { return Pair{(*of_a).*part, (*of_b).*part}; };
+  comparison.steady = {pair(&StepParts::time),          pair(&StepParts::forward),       pair(&StepParts::backward),
+                       pair(&StepParts::other_compute), pair(&StepParts::communication), pair(&StepParts::exposed)};
+  comparison.basis_a = a.steady_basis();
+  comparison.basis_b = b.steady_basis();
+  comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(), a.info(),
+                                 packs_in_common(a.info(), b.info()));
+  return comparison;
+}
+
+Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b) {
+  const auto summary_a = summary_of(a);
+  if (!summary_a) return tl::make_unexpected(summary_a.error());
+  const auto summary_b = summary_of(b);
+  if (!summary_b) return tl::make_unexpected(summary_b.error());
+  auto comparison = compare_runs(*summary_a, *summary_b);
+  if (!comparison) return comparison;
+  const Numbers packs = packs_in_common(comparison->a, comparison->b);
+  if (auto done = compare_lanes(a, b, packs, *comparison); !done) return tl::make_unexpected(done.error());
   return comparison;
 }
 
 std::vector<std::string> Comparison::in_words() const {
   std::vector<std::string> sentences;
-  sentences.push_back(fmt::format("the second's step takes {}", more(step_time)));
-  const std::vector<std::pair<const char*, Pair>> parts{{"forward pass", forward},
-                                                        {"backward pass", backward},
-                                                        {"copies and updates", other_compute},
-                                                        {"exposed communication", exposed}};
+  sentences.push_back(fmt::format("the second's step takes {}", more(steady.time)));
+  const std::vector<std::pair<const char*, Pair>> parts{{"forward pass", steady.forward},
+                                                        {"backward pass", steady.backward},
+                                                        {"copies and updates", steady.other_compute},
+                                                        {"exposed communication", steady.exposed}};
   const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
     return magnitude(x.second.difference()) < magnitude(y.second.difference());
   });
   if (largest->second.difference() != Time())
     sentences.push_back(
         fmt::format("most of that lies in the {}, which takes {}", largest->first, more(largest->second)));
-  const auto pack = std::max_element(packs.begin(), packs.end(), [](const auto& x, const auto& y) {
+  const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
     return magnitude(x.took.difference()) < magnitude(y.took.difference());
   });
-  if (pack != packs.end() && pack->took.difference() != Time())
+  if (pack != last.packs.end() && pack->took.difference() != Time())
     sentences.push_back(
         fmt::format("of the packs, number {} differs most: in flight {}", pack->pack, more(pack->took)));
-  if (packs_only_a + packs_only_b > 0) {
+  if (last.packs_only_a + last.packs_only_b > 0) {
     sentences.push_back(
         fmt::format("{} packs of the first and {} of the second hold other gradients and are not compared",
-                    packs_only_a, packs_only_b));
+                    last.packs_only_a, last.packs_only_b));
   }
   if (together > 0) {
     sentences.push_back(fmt::format(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/timeline/join.h"
+#include "core/timeline/summary.h"
 
 namespace tutti::core {
 
@@ -57,11 +58,18 @@ struct StepComparison {
 StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<const PackRecord> packs_a,
                             std::span<const PackRecord> packs_b, const RunInfo& run_a, const Numbers& common);
 
+/// What a training step goes into, in both.
+struct PartsComparison {
+  Pair time, forward, backward, other_compute, communication, exposed;
+};
+
 /// What two timelines of the same workload have in common and where they part: a prediction and its run, or two
-/// strategies. Parts and packs are those of the last step.
-struct Comparison : StepComparison {
+/// strategies. Packs and steps of lanes are those of the last step.
+struct Comparison {
   RunInfo a, b;
-  Pair step_time;  ///< steady state: the mean over all steps but the first
+  PartsComparison steady;            ///< each one's Summary::steady_parts()
+  std::string basis_a{}, basis_b{};  ///< Summary::steady_basis()
+  StepComparison last;
   std::vector<KindComparison> kinds;
   std::int64_t steps_joined = 0;
   /// See JoinCounts.
@@ -74,6 +82,9 @@ struct Comparison : StepComparison {
   /// What it comes to, in sentences.
   [[nodiscard]] std::vector<std::string> in_words() const;
 };
+
+/// Without the steps of lanes. ERRORS: no step ended in one of them.
+Expected<Comparison> compare_runs(const Summary& a, const Summary& b);
 
 /// ERRORS: no step ended in one of them; a damaged block.
 Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b);

@@ -29,7 +29,7 @@ class TimelineReader {
     bool operator==(const SpanBlock&) const = default;
   };
 
-  /// ERRORS: unreadable, not a timeline.
+  /// ERRORS: unreadable, no file (a pipe, …), not a timeline, nothing in it is whole.
   static Expected<TimelineReader> open(const std::string& path);
   /// The same for bytes at hand; `name` is what errors call them.
   static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name);
@@ -45,8 +45,11 @@ class TimelineReader {
   [[nodiscard]] const std::vector<LinkRecord>& links() const;
   [[nodiscard]] const std::vector<PathPiece>& path() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
-  /// False: the file ends before its index, so the run did not end well, or it is damaged; what is whole was read.
-  [[nodiscard]] bool complete() const;
+  /// What the file lacks, in words that go on from "the file …" and end with no full stop; empty if it is whole. What is whole
+  /// was read: of a file that was cut off what stands before that; of one that is damaged what the index leads to, or whatever
+  /// of the blocks one behind the other holds. (A block of spans is looked at when it is read.)
+  [[nodiscard]] const std::string& damage() const;
+  [[nodiscard]] bool complete() const { return damage().empty(); }
 
   /// The spans of a block. ERRORS: the block is damaged.
   [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;

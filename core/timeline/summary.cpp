@@ -23,6 +23,38 @@ Time Summary::step_time() const {
   return Time((steps_.back().end - steps_.front().end).count() / steps);
 }
 
+std::optional<StepParts> Summary::steady_parts() const {
+  if (steps_.empty()) return std::nullopt;
+  const std::size_t first = steps_.size() > 1 ? 1 : 0;
+  StepParts parts;
+  const auto mean = [&](Time StepRecord::*part) {
+    // Quotient and remainder apart: the times of a made-up file may be too long to be added up.
+    const auto count = static_cast<std::int64_t>(steps_.size() - first);
+    std::int64_t quotients = 0, remainders = 0;
+    for (std::size_t s = first; s < steps_.size(); ++s) {
+      quotients += (steps_[s].*part).count() / count;
+      remainders += (steps_[s].*part).count() % count;
+    }
+    return Time(quotients + remainders / count);
+  };
+  parts.time = step_time();
+  parts.forward = mean(&StepRecord::forward);
+  parts.backward = mean(&StepRecord::backward);
+  parts.other_compute = mean(&StepRecord::other_compute);
+  parts.communication = mean(&StepRecord::communication);
+  parts.exposed = mean(&StepRecord::exposed);
+  return parts;
+}
+
+std::string Summary::steady_basis() const {
+  switch (steps_.size()) {
+    case 0: return "";
+    case 1: return "the only step";
+    case 2: return fmt::format("step {}", steps_[1].step);
+    default: return fmt::format("mean of steps {} to {}", steps_[1].step, steps_.back().step);
+  }
+}
+
 int Summary::steady_from() const {
   const auto length = [this](std::size_t i) { return steps_[i].end - steps_[i].start; };
   std::size_t from = steps_.size();

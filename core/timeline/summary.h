@@ -8,6 +8,11 @@
 
 namespace tutti::core {
 
+/// What a training step goes into. Forward, backward, other computation and what is exposed add up to it.
+struct StepParts {
+  Time time, forward, backward, other_compute, communication, exposed;
+};
+
 /// What a researcher wants to know of a run, taken from its timeline: as it comes into being, or from a file.
 class Summary : public TimelineSink {
  public:
@@ -29,6 +34,11 @@ class Summary : public TimelineSink {
   [[nodiscard]] std::optional<StepRecord> steady_step() const;
   /// The steady state's step time: the mean over all steps but the first (over the only one if there is one).
   [[nodiscard]] Time step_time() const;
+  /// The same for what the step goes into: the mean of each part over the steps that step_time() is the mean of. Nothing if no step
+  /// ended.
+  [[nodiscard]] std::optional<StepParts> steady_parts() const;
+  /// "the only step", "step 1", "mean of steps 1 to 4": what step_time() and steady_parts() are of. Empty if no step ended.
+  [[nodiscard]] std::string steady_basis() const;
   /// The first step from which on all take the same time to the picosecond; -1 if the last two differ.
   [[nodiscard]] int steady_from() const;
   /// Whom the steady steps waited for most.

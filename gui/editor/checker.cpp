@@ -1,5 +1,7 @@
 #include "gui/editor/checker.h"
 
+#include "gui/model/guarded.h"
+
 namespace tutti::gui {
 
 namespace {
@@ -39,7 +41,9 @@ void Checker::work(const std::stop_token& stop) {
     const Job job = std::move(*waiting_);
     waiting_.reset();
     lock.unlock();
-    CheckedScenario result = check_scenario(job.text, job.path, library_, schema_);
+    CheckedScenario result;
+    if (const auto thrown = guarded([&] { result = check_scenario(job.text, job.path, library_, schema_); }))
+      result = {{{thrown->problems().front(), {}, {}}}, {}};
     QMetaObject::invokeMethod(
         this,
         [this, number = job.number, result = std::move(result)] {

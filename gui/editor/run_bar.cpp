@@ -9,6 +9,8 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "gui/model/guarded.h"
+
 namespace tutti::gui {
 
 namespace {
@@ -73,7 +75,11 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
   show_running(false);
   looking_ = std::jthread([this, all = backends_] {
     std::vector<std::string> missing;
-    for (const Backend& backend : all) missing.push_back(backend.missing ? backend.missing() : "");
+    for (const Backend& backend : all) {
+      std::string why;
+      const auto thrown = guarded([&] { why = backend.missing ? backend.missing() : ""; });
+      missing.push_back(thrown ? thrown->message() : why);
+    }
     QMetaObject::invokeMethod(
         this, [this, missing] { look(missing); }, Qt::QueuedConnection);
   });

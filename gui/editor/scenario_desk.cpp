@@ -7,10 +7,12 @@
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QSaveFile>
 #include <QVBoxLayout>
 
 #include "gui/editor/run_bar.h"
 #include "gui/editor/scenario_editor.h"
+#include "gui/model/marks.h"
 
 namespace tutti::gui {
 
@@ -36,9 +38,27 @@ ScenarioDesk::~ScenarioDesk() { run_.stop_and_wait(); }
 
 // --- files ---
 
-core::Expected<bool> ScenarioDesk::open(const QString& path) {
+/// A file that is whole, or what was there before and what is wrong, in words.
+static QString copy_whole(const QString& from, const QString& to) {
+  QFile source(from);
+  QSaveFile made(to);
+  if (!source.open(QIODevice::ReadOnly)) return source.errorString();
+  if (!made.open(QIODevice::WriteOnly)) return made.errorString();
+  constexpr qint64 kPiece = 1 << 20;
+  for (QByteArray piece = source.read(kPiece); !piece.isEmpty(); piece = source.read(kPiece)) {
+    if (made.write(piece) != piece.size()) return made.errorString();
+  }
+  if (source.error() != QFileDevice::NoError) return source.errorString();
+  return made.commit() ? QString() : made.errorString();
+}
+
+static QString marks_beside(const QString& timeline) {
+  return QString::fromStdString(Marks::path_beside(timeline.toStdString()));
+}
+
+core::Expected<bool> ScenarioDesk::open(const ScenarioBytes& file) {
   if (!editor_->may_close()) return false;
-  if (auto opened = editor_->open(path); !opened) return tl::make_unexpected(opened.error());
+  if (auto opened = editor_->open(file); !opened) return tl::make_unexpected(opened.error());
   if (!running()) bar_->show_words({});
   return true;
 }
@@ -71,8 +91,19 @@ void ScenarioDesk::save_timeline() {
   const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
                                                       QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
   if (chosen.isEmpty()) return;
-  QFile::remove(chosen);  // the dialog has asked
-  emit told(QFile::copy(last_, chosen) ? tr("wrote %1").arg(chosen) : tr("%1 cannot be written").arg(chosen));
+  save_timeline_to(chosen);
+}
+
+bool ScenarioDesk::save_timeline_to(const QString& path) {
+  if (const QString wrong = copy_whole(last_, path); !wrong.isEmpty()) {
+    emit told(tr("%1 cannot be written: %2").arg(path, wrong));
+    return false;
+  }
+  // Notes on it belong to it.
+  const QString marks = marks_beside(last_);
+  const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_beside(path)) : QString();
+  emit told(wrong.isEmpty() ? tr("wrote %1").arg(path) : tr("wrote %1, but not its marks: %2").arg(path, wrong));
+  return wrong.isEmpty();
 }
 
 // --- runs ---

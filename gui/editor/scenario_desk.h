@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/scenario/library.h"
+#include "gui/editor/scenario_file.h"
 #include "gui/editor/scenario_run.h"
 #include "gui/model/backend.h"
 #include "gui/widgets/actions.h"
@@ -32,14 +33,16 @@ class ScenarioDesk : public QWidget {
   ~ScenarioDesk() override;
 
   /// Opens a scenario, after asking about changes of the one that is open. False: somebody would rather keep that.
-  /// ERRORS: it cannot be read; what is open stays.
-  core::Expected<bool> open(const QString& path);
+  /// ERRORS: it cannot be edited; what is open stays.
+  core::Expected<bool> open(const ScenarioBytes& file);
   /// The same for one that has no file yet.
   bool start_new();
   /// Whether the window may be closed: asks about changes. Ends a run.
   bool may_close();
   void run();
   void stop();
+  /// Keeps the timeline of the last run, and the marks that were made on it. False: it is told what is wrong. REQUIRES: there was one.
+  bool save_timeline_to(const QString& path);
   [[nodiscard]] bool running() const { return run_.running(); }
   /// Whether the file is the timeline of a run from here.
   [[nodiscard]] bool made(const QString& path) const;

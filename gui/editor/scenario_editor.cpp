@@ -123,8 +123,8 @@ QString ScenarioEditor::title() const { return QFileInfo(path()).fileName(); }
 bool ScenarioEditor::changed() const { return text_->document()->isModified(); }
 std::string ScenarioEditor::text() const { return text_->utf8(); }
 
-core::Expected<void> ScenarioEditor::open(const QString& path) {
-  const auto text = file_.read(QFileInfo(path).absoluteFilePath());
+core::Expected<void> ScenarioEditor::open(const ScenarioBytes& file) {
+  const auto text = file_.take(file);
   if (!text) return tl::make_unexpected(text.error());
   set_text(*text);
   return {};

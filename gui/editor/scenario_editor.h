@@ -28,7 +28,7 @@ class ScenarioEditor : public QWidget {
   explicit ScenarioEditor(const core::Library& library, QWidget* parent = nullptr);
 
   /// Shows a file. What was shown is gone: ask may_close() first. ERRORS: as ScenarioFile::read(); all stays as it was.
-  core::Expected<void> open(const QString& path);
+  core::Expected<void> open(const ScenarioBytes& file);
   /// Shows a text that has no file yet.
   void start_new(const std::string& text);
   /// False if somebody would lose changes and does not want to.

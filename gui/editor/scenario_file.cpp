@@ -29,16 +29,25 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 }  // namespace
 
-Expected<std::string> ScenarioFile::read(const QString& from) {
+Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
+  const QFileInfo file(from);
   const std::string name = from.toStdString();
+  if (file.size() > kMostBytes) {
+    return tl::make_unexpected(
+        Error::request("this is larger than the 4 MiB that are edited here; is it a scenario?", {name, 0, 0}));
+  }
+  auto bytes = core::read_text_file(name);
+  if (!bytes) return tl::make_unexpected(bytes.error());
+  return ScenarioBytes{from, file.lastModified(), std::move(*bytes)};
+}
+
+Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
+  const std::string name = read.path.toStdString();
   const auto refuse = [&](const std::string& why) { return tl::make_unexpected(Error::request(why, {name, 0, 0})); };
-  if (QFileInfo(from).size() > kMostBytes)
-    return refuse("this is larger than the 4 MiB that are edited here; is it a scenario?");
-  auto text = core::read_text_file(name);
-  if (!text) return text;
+  std::optional<std::string> text = read.bytes;
   core::Problems problems;
   if (!core::utf8_content(*text, name, problems)) return problems.take();
-  ScenarioFile file{from, QFileInfo(from).lastModified(), text->starts_with(kMark), false};
+  ScenarioFile file{read.path, read.written, text->starts_with(kMark), false};
   if (file.byte_order_mark) text->erase(0, 3);
   file.crlf = text->find("\r\n") != std::string::npos;
   std::string lines = *text;

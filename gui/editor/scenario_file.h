@@ -8,6 +8,18 @@
 
 namespace tutti::gui {
 
+/// What lies in a scenario's file, as it lies there.
+struct ScenarioBytes {
+  QString path;
+  QDateTime written;
+  std::string bytes;
+
+  /// Reads a file; in any thread. ERRORS: missing, no file (a folder, a pipe, …), unreadable, larger than kMostBytes.
+  static core::Expected<ScenarioBytes> read(const QString& from);
+  /// The largest text that is edited here: form and text follow every key.
+  static constexpr qint64 kMostBytes = 4 << 20;
+};
+
 /// A scenario's file: how its text lies in it, so that what nobody has changed is written as it was read.
 struct ScenarioFile {
   QString path;       ///< empty: it has none yet
@@ -15,14 +27,11 @@ struct ScenarioFile {
   bool byte_order_mark = false;
   bool crlf = false;  ///< lines end with "\r\n"; texts in memory have '\n' alone
 
-  /// The largest text that is edited here: form and text follow every key.
-  static constexpr qint64 kMostBytes = 4 << 20;
   /// Of one line: Qt takes seconds to break longer ones.
   static constexpr std::size_t kMostBytesOfALine = 64 << 10;
 
-  /// Reads a file; answers its text and fills in the rest.
-  /// ERRORS: missing, a folder, unreadable, not UTF-8, too large, lines that end now so and now so.
-  core::Expected<std::string> read(const QString& from);
+  /// Answers the text of what was read, and fills in the rest. ERRORS: not UTF-8, a line too long, lines that end now so and now so.
+  core::Expected<std::string> take(const ScenarioBytes& read);
   /// Writes a file that is whole or not there. ERRORS: in the system's words.
   core::Expected<void> write(const std::string& text, const QString& to);
   /// Somebody else has written it meanwhile.

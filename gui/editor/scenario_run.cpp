@@ -7,6 +7,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
+#include "gui/model/guarded.h"
 
 namespace tutti::gui {
 
@@ -39,7 +40,11 @@ void ScenarioRun::start(const Order& order) {
           },
           Qt::QueuedConnection);
     };
-    const Result result = run(order, control, cancel_);
+    Result result;
+    if (const auto thrown = guarded([&] { result = run(order, control, cancel_); })) {
+      std::remove(order.timeline.c_str());
+      result = {{}, thrown, false};
+    }
     QMetaObject::invokeMethod(
         this,
         [this, number, result] {

@@ -15,28 +15,32 @@ constexpr Time kSane(core::kHorizon.count() / 8);
 /// When a side's training steps begin and end: as recorded, else from the first of its spans to the last.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
-/// Calls with each stretch of spans of one training step, row by row.
+using Stop = std::atomic<bool>;
+
+/// Calls with each stretch of spans of one training step, row by row; with no more once it is stopped.
 template <class Take>
-void for_each_stretch(const Trace& trace, Take take) {
+void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
   for (const Trace::Row& row : trace.rows()) {
     for (std::size_t s = 0; s < row.steps.size(); ++s) {
+      if (stop) return;
       const SpanRow::Index end = s + 1 < row.steps.size() ? row.steps[s + 1].first : row.spans.size();
       take(row, row.steps[s].second, row.steps[s].first, end);
     }
   }
 }
 
-StepTimes times_of_steps(const Trace& trace) {
+StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
   StepTimes times;
   for (const core::StepRecord& step : trace.steps())
     times.try_emplace(step.step, TimeRange{step.start, std::max(step.start, step.end)});
   StepTimes others;  // which did not end
-  for_each_stretch(trace, [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
-    if (times.contains(step)) return;
-    const TimeRange range{row.spans.start(first), row.spans.end(end - 1)};
-    TimeRange& whole = others.try_emplace(step, range).first->second;
-    whole = {std::min(whole.from, range.from), std::max(whole.to, range.to)};
-  });
+  for_each_stretch(trace, stop,
+                   [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+                     if (times.contains(step)) return;
+                     const TimeRange range{row.spans.start(first), row.spans.end(end - 1)};
+                     TimeRange& whole = others.try_emplace(step, range).first->second;
+                     whole = {std::min(whole.from, range.from), std::max(whole.to, range.to)};
+                   });
   times.merge(others);
   return times;
 }
@@ -45,44 +49,46 @@ using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 using PackBegins = std::map<PackOfStep, Time>;
 
 /// When packs are in flight on all devices: as recorded, else where the last device was seen to launch it.
-PackBegins begins_of_packs(const Trace& trace) {
+PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
   for (const core::PackRecord& pack : trace.packs()) begins.try_emplace({pack.step, pack.pack}, pack.last_start);
   PackBegins others;
-  for_each_stretch(trace, [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
-    if (row.track.kind != core::TrackKind::kPacks) return;
-    for (SpanRow::Index i = first; i < end; ++i) {
-      const PackOfStep pack{step, row.spans.pack(i)};
-      if (begins.contains(pack)) continue;
-      Time& last = others.try_emplace(pack, row.spans.start(i)).first->second;
-      last = std::max(last, row.spans.start(i));
-    }
-  });
+  for_each_stretch(trace, stop,
+                   [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+                     if (row.track.kind != core::TrackKind::kPacks) return;
+                     for (SpanRow::Index i = first; i < end; ++i) {
+                       const PackOfStep pack{step, row.spans.pack(i)};
+                       if (begins.contains(pack)) continue;
+                       Time& last = others.try_emplace(pack, row.spans.start(i)).first->second;
+                       last = std::max(last, row.spans.start(i));
+                     }
+                   });
   begins.merge(others);
   return begins;
 }
 
 /// How far from its begin the spans of a step's packs reach once they are moved by `packs` in addition to the step.
-StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves) {
+StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves, const Stop& stop) {
   StepTimes reach;
-  for_each_stretch(trace, [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
-    if (row.track.kind == core::TrackKind::kCompute || !steps.contains(step)) return;
-    TimeRange& whole = reach[step];
-    for (SpanRow::Index i = first; i < end; ++i) {
-      const auto move = moves.find({step, row.spans.pack(i)});
-      if (move == moves.end()) continue;
-      const Time by = move->second - steps.at(step).from;
-      whole = {std::min(whole.from, row.spans.start(i) + by), std::max(whole.to, row.spans.end(i) + by)};
-    }
-  });
+  for_each_stretch(
+      trace, stop, [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index end) {
+        if (row.track.kind == core::TrackKind::kCompute || !steps.contains(step)) return;
+        TimeRange& whole = reach[step];
+        for (SpanRow::Index i = first; i < end; ++i) {
+          const auto move = moves.find({step, row.spans.pack(i)});
+          if (move == moves.end()) continue;
+          const Time by = move->second - steps.at(step).from;
+          whole = {std::min(whole.from, row.spans.start(i) + by), std::max(whole.to, row.spans.end(i) + by)};
+        }
+      });
   return reach;
 }
 
 /// By how much more than its step each pack of the second moves, so that it begins as long after it as in the first.
 PackBegins moves_of_packs(const Trace& first, const Trace& second, const std::array<StepTimes, 2>& times,
-                          const core::Numbers& packs) {
+                          const core::Numbers& packs, const Stop& stop) {
   PackBegins moves;
-  const PackBegins begins = begins_of_packs(first), own = begins_of_packs(second);
+  const PackBegins begins = begins_of_packs(first, stop), own = begins_of_packs(second, stop);
   for (const auto& [key, begin] : begins) {
     const auto number = packs.find(key.second);
     if (number == packs.end()) continue;
@@ -141,12 +147,13 @@ bool is_sane(const std::array<StepTimes, 2>& times) {
 
 /// Devices that are ahead of the others begin before their step is said to: the first ones' lead over the beginning of the axis.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
-             const std::map<std::int32_t, Time>& begins) {
+             const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;
   for (std::size_t s = 0; s < 2; ++s) {
-    for_each_stretch(*traces[s], [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index) {
-      lead = std::max(lead, times[s].at(step).from - begins.at(step) - row.spans.start(first));
-    });
+    for_each_stretch(*traces[s], stop,
+                     [&](const Trace::Row& row, std::int32_t step, SpanRow::Index first, SpanRow::Index) {
+                       lead = std::max(lead, times[s].at(step).from - begins.at(step) - row.spans.start(first));
+                     });
   }
   return lead;
 }
@@ -190,7 +197,7 @@ Time Delays::own(Time shown) const {
 }
 
 core::Numbers steps_in_common(const Trace& first, const Trace& second) {
-  const StepTimes a = times_of_steps(first), b = times_of_steps(second);
+  const StepTimes a = times_of_steps(first, kNeverStop), b = times_of_steps(second, kNeverStop);
   core::Numbers steps;
   for (const auto& [step, range] : a) {
     if (b.contains(step)) steps[step] = step;
@@ -198,21 +205,22 @@ core::Numbers steps_in_common(const Trace& first, const Trace& second) {
   return steps;
 }
 
-std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs) {
+std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs,
+                               const Stop& stop) {
   Alignment alignment;
   if (align == Align::kStart) return alignment;
-  const std::array<StepTimes, 2> times{times_of_steps(first), times_of_steps(second)};
-  if (steps_in_common(first, second).empty() || !is_sane(times)) return std::nullopt;
+  const std::array<StepTimes, 2> times{times_of_steps(first, stop), times_of_steps(second, stop)};
+  if (stop || steps_in_common(first, second).empty() || !is_sane(times)) return std::nullopt;
   PackBegins moves;
   StepTimes reach;
   if (align == Align::kPack) {
     if (first.length() > kSane || second.length() > kSane) return std::nullopt;
-    moves = moves_of_packs(first, second, times, packs);
-    reach = reach_of_packs(second, times[1], moves);
+    moves = moves_of_packs(first, second, times, packs, stop);
+    reach = reach_of_packs(second, times[1], moves, stop);
   }
   const auto begins = begins_on_axis(times, reach);
-  if (!begins) return std::nullopt;
-  const Time lead = lead_of({&first, &second}, times, *begins);
+  if (stop || !begins) return std::nullopt;
+  const Time lead = lead_of({&first, &second}, times, *begins, stop);
   for (std::size_t s = 0; s < 2; ++s) {
     for (const auto& [step, range] : times[s]) {
       const Time by = begins->at(step) - range.from + lead;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,9 +43,13 @@ struct Alignment {
   std::vector<AxisStretch> axis;  ///< of each training step; none with kStart
 };
 
-/// Nothing if there is no way: no training step is in both, or times are too far apart.
+/// For what nobody stops.
+inline const std::atomic<bool> kNeverStop{false};
+
+/// Nothing if there is no way: no training step is in both, or times are too far apart; or if it was stopped.
 /// `packs`: as core::packs_in_common() has it.
-std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs);
+std::optional<Alignment> align(const Trace& first, const Trace& second, Align align, const core::Numbers& packs,
+                               const std::atomic<bool>& stop = kNeverStop);
 
 /// Training steps that both have, by number.
 core::Numbers steps_in_common(const Trace& first, const Trace& second);

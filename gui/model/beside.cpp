@@ -151,12 +151,11 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
 class Parts : public TraceParts {
  public:
   Parts(Sources sources, std::shared_ptr<const BesideRows> rows, core::Numbers packs, std::array<std::string, 2> names,
-        std::vector<core::StepComparison> steps, std::vector<std::string> differences)
+        std::vector<std::string> differences)
       : sources_(std::move(sources)),
         rows_(std::move(rows)),
         packs_(std::move(packs)),
         names_(std::move(names)),
-        steps_(std::move(steps)),
         differences_(std::move(differences)) {}
 
   [[nodiscard]] Expected<std::vector<Span>> spans(std::size_t row, SpanRow::Index first,
@@ -180,7 +179,6 @@ class Parts : public TraceParts {
   std::shared_ptr<const BesideRows> rows_;
   core::Numbers packs_;
   std::array<std::string, 2> names_;
-  std::vector<core::StepComparison> steps_;
   std::vector<std::string> differences_;
 };
 
@@ -333,7 +331,7 @@ Facts Parts::facts() const {
   std::array<core::Summary, 2> summaries;
   for (std::size_t s = 0; s < 2; ++s) {
     const core::RunInfo& run = sources_[s]->run();
-    for (const core::StepRecord& step : sources_[s]->steps()) summaries[s].step(step);
+    summaries[s] = summary_of(*sources_[s]);
     facts.emplace_back(names_[s], fmt::format("{}: {}; {}; {}; {}", run.scenario, run.executor, run.cluster,
                                               run.workload, run.strategy));
   }
@@ -341,13 +339,20 @@ Facts Parts::facts() const {
     facts.emplace_back(name,
                        fmt::format("{} → {}   {}", core::show(time.a), core::show(time.b), signed_difference(time)));
   };
-  if (!steps_.empty()) {
-    const core::StepComparison& last = steps_.back();
-    add("step time", {summaries[0].step_time(), summaries[1].step_time()});
-    add("forward", last.forward);
-    add("backward", last.backward);
-    add("copies and updates", last.other_compute);
-    add("exposed communication", last.exposed);
+  if (const auto compared = core::compare_runs(summaries[0], summaries[1])) {
+    const core::PartsComparison& steady = compared->steady;
+    add("step time", steady.time);
+    add("forward", steady.forward);
+    add("backward", steady.backward);
+    add("copies and updates", steady.other_compute);
+    add("exposed communication", steady.exposed);
+    facts.emplace_back("these are of",
+                       compared->basis_a == compared->basis_b
+                           ? compared->basis_a
+                           : fmt::format("{}: {}; {}: {}", names_[0], compared->basis_a, names_[1], compared->basis_b));
+    for (const std::string& sentence : compared->in_words()) facts.emplace_back("in words", sentence);
+  } else {
+    facts.emplace_back("step time", "not known: " + compared.error().message());
   }
   for (const std::string& difference : differences_) facts.emplace_back("not alike", difference);
   return facts;
@@ -371,7 +376,7 @@ std::string signed_difference(const Pair& time) {
 }
 
 Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second, Align wanted,
-                  const std::array<std::string, 2>& files) {
+                  const std::array<std::string, 2>& files, const std::atomic<bool>& stop) {
   Beside beside;
   beside.sources = {std::move(first), std::move(second)};
   const Trace &a = *beside.sources[0], &b = *beside.sources[1];
@@ -379,15 +384,16 @@ Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trac
   beside.packs = core::packs_in_common(a.run(), b.run());
   beside.apart = is_prediction(a.run(), b.run()) ? "error" : "difference";
   beside.align = wanted;
-  auto alignment = align(a, b, wanted, beside.packs);
+  auto alignment = align(a, b, wanted, beside.packs, stop);
   std::optional<BesideRows> rows;
-  if (alignment) rows = BesideRows::make(beside.sources, *alignment, beside.packs, names);
+  if (alignment) rows = BesideRows::make(beside.sources, *alignment, beside.packs, names, stop);
   if (!rows) {
     beside.align = Align::kStart;
     alignment = Alignment();
     // Without delays there is nothing that could fail.
-    rows = BesideRows::make(beside.sources, *alignment, beside.packs, names);
+    rows = BesideRows::make(beside.sources, *alignment, beside.packs, names, stop);
   }
+  if (stop || !rows) return {};
   beside.steps = compare_steps(beside.sources, beside.packs);
   beside.differences = what_differs(a, b, names, beside.packs);
   if (beside.align != wanted)
@@ -399,8 +405,7 @@ Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trac
   for (std::size_t s = 0; s < 2; ++s) sides.push_back(moved(*beside.sources[s], alignment->delays[s], names[s]));
   auto differences = rows_of_differences(beside.steps, sides, beside.align, beside.apart);
   beside.rows = std::make_shared<const BesideRows>(std::move(*rows));
-  auto parts =
-      std::make_shared<const Parts>(beside.sources, beside.rows, beside.packs, names, beside.steps, beside.differences);
+  auto parts = std::make_shared<const Parts>(beside.sources, beside.rows, beside.packs, names, beside.differences);
   beside.trace = std::make_shared<const Trace>(std::move(sides), beside.rows->rows(), alignment->axis,
                                                std::move(differences), std::move(parts));
   beside.alignment = std::move(*alignment);

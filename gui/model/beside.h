@@ -35,9 +35,9 @@ struct Beside {
 };
 
 /// REQUIRES: both are of one file each. `names`: files, which the two are called by where nothing better tells them apart.
-/// Cost: linear in steps and packs, with kPack in spans; and of a copy of all times.
+/// Cost: linear in steps and packs, with kPack in spans; and of a copy of all times. Once it is stopped it ends soon, without a trace.
 Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second, Align align,
-                  const std::array<std::string, 2>& names);
+                  const std::array<std::string, 2>& names, const std::atomic<bool>& stop = kNeverStop);
 
 /// What the two are called: "simulated" and "real" if they are that; else by what they differ in.
 std::array<std::string, 2> names_of(const core::RunInfo& first, const core::RunInfo& second,

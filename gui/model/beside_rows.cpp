@@ -78,8 +78,8 @@ bool BesideRows::add_as_they_are(const Trace& source, std::size_t side, std::siz
 
 /// A device's packs after they have moved, each with its lanes: in a slot of their own while they overlap; where it is free
 /// in that which the first has the pack in, so that the same is side by side.
-bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays,
-                             const core::Numbers& packs) {
+bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Delays& delays, const core::Numbers& packs,
+                             const std::atomic<bool>& stop) {
   core::Numbers own_packs;
   for (std::size_t p = 0; p < second.run().packs.size(); ++p)
     own_packs[static_cast<std::int32_t>(p)] = static_cast<std::int32_t>(p);
@@ -91,6 +91,7 @@ bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Dela
     std::vector<const Trace::Row*> of_device;
     std::vector<Moved> moved;
     for (; end < rows.size() && device_of(rows[end]) == device_of(rows[r]); ++end) {
+      if (stop) return false;
       of_device.push_back(&rows[end]);
       if (rows[end].track.kind == TrackKind::kCompute) {
         if (!add_as_they_are(second, 1, end, delays)) return false;
@@ -180,18 +181,18 @@ bool BesideRows::add_moved(const Trace& source, std::vector<Moved>& moved) {
 
 std::optional<BesideRows> BesideRows::make(const std::array<std::shared_ptr<const Trace>, 2>& sources,
                                            const Alignment& alignment, const core::Numbers& packs,
-                                           const std::array<std::string, 2>& names) {
+                                           const std::array<std::string, 2>& names, const std::atomic<bool>& stop) {
   BesideRows made;
   made.names_ = names;
   for (std::size_t side = 0; side < 2; ++side) made.runs_of_own_[side].resize(sources[side]->rows().size());
   for (std::size_t r = 0; r < sources[0]->rows().size(); ++r) {
-    if (!made.add_as_they_are(*sources[0], 0, r, alignment.delays[0])) return std::nullopt;
+    if (stop || !made.add_as_they_are(*sources[0], 0, r, alignment.delays[0])) return std::nullopt;
   }
   if (!alignment.delays[1].packs.empty()) {
-    if (!made.add_by_pack(*sources[0], *sources[1], alignment.delays[1], packs)) return std::nullopt;
+    if (!made.add_by_pack(*sources[0], *sources[1], alignment.delays[1], packs, stop)) return std::nullopt;
   } else {
     for (std::size_t r = 0; r < sources[1]->rows().size(); ++r) {
-      if (!made.add_as_they_are(*sources[1], 1, r, alignment.delays[1])) return std::nullopt;
+      if (stop || !made.add_as_they_are(*sources[1], 1, r, alignment.delays[1])) return std::nullopt;
     }
   }
   for (auto& side : made.runs_of_own_) {

@@ -15,10 +15,10 @@ namespace tutti::gui {
 /// The rows of two traces at the times at which they are shown, and how spans are called here and there.
 class BesideRows {
  public:
-  /// Nothing if times would go beyond what they can be. A side's tracks are numbered as its rows.
+  /// Nothing if times would go beyond what they can be, or if it was stopped. A side's tracks are numbered as its rows.
   static std::optional<BesideRows> make(const std::array<std::shared_ptr<const Trace>, 2>& sources,
                                         const Alignment& alignment, const core::Numbers& packs,
-                                        const std::array<std::string, 2>& names);
+                                        const std::array<std::string, 2>& names, const std::atomic<bool>& stop);
 
   [[nodiscard]] const std::vector<Trace::Row>& rows() const { return rows_; }
   /// Where a span is in its own trace.
@@ -38,7 +38,8 @@ class BesideRows {
   struct Moved;
 
   bool add_as_they_are(const Trace& source, std::size_t side, std::size_t row, const Delays& delays);
-  bool add_by_pack(const Trace& first, const Trace& second, const Delays& delays, const core::Numbers& packs);
+  bool add_by_pack(const Trace& first, const Trace& second, const Delays& delays, const core::Numbers& packs,
+                   const std::atomic<bool>& stop);
   bool add_moved(const Trace& source, std::vector<Moved>& moved);
   void add_row(Trace::Row row, std::vector<Run> runs);
 

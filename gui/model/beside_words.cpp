@@ -1,6 +1,7 @@
 #include "gui/model/beside_words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
@@ -35,7 +36,35 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// The first part of each that the other has not, if they have one each and these tell them apart; else all of both.
+/// Of two names that are too long for a row only what tells them apart, with whole words; nothing is cut of those that are short.
+Names told_apart(const Names& names) {
+  constexpr std::size_t kShort = 14;
+  if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto same = [&](auto a, auto a_end, auto b, auto b_end) {
+    std::size_t whole = 0;  // as far as words end in both
+    for (std::size_t n = 0; a != a_end && b != b_end && *a == *b; ++a, ++b) {
+      ++n;
+      if (!is_word(*a)) whole = n;
+    }
+    return whole;
+  };
+  std::size_t before = same(names[0].begin(), names[0].end(), names[1].begin(), names[1].end());
+  const auto rest = [&](const std::string& name) { return static_cast<std::ptrdiff_t>(name.size() - before); };
+  const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]), names[1].rbegin(),
+                                  names[1].rbegin() + rest(names[1]));
+  // A number alone says little: "run 2".
+  constexpr std::size_t kTiny = 3;
+  if (names[0].size() - before - behind <= kTiny && names[1].size() - before - behind <= kTiny) {
+    while (before > 0 && !is_word(names[0][before - 1])) --before;
+    while (before > 0 && is_word(names[0][before - 1])) --before;
+  }
+  Names own;
+  for (std::size_t s = 0; s < 2; ++s) own[s] = names[s].substr(before, names[s].size() - before - behind);
+  return own[0].empty() || own[1].empty() ? names : own;
+}
+
+/// The first part of each that the other has not, if they have one each and these tell them apart; else nothing.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);
@@ -45,7 +74,7 @@ Names own_parts(const std::string& first, const std::string& second) {
     return std::string();
   };
   const Names parts{own(first, second), own(second, first)};
-  return parts[0].empty() || parts[1].empty() ? Names{first, second} : parts;
+  return parts[0].empty() || parts[1].empty() ? Names() : parts;
 }
 
 /// "0, 1 and 4 to 7".
@@ -110,9 +139,7 @@ void tell_what_is_missing(const std::array<Contents, 2>& contents, const Trace& 
     tell(own.lanes, other.lanes, "lanes (recorded with --record steps)");
     tell(!traces[s]->links().empty(), !traces[1 - s]->links().empty(), "load of links");
     tell(!traces[s]->path().empty(), !traces[1 - s]->path().empty(), "critical path");
-    if (!traces[s]->complete())
-      sentences.push_back(
-          fmt::format("{} ends before its index: the run did not end well, or the file was cut off", names[s]));
+    if (!traces[s]->complete()) sentences.push_back(fmt::format("the file of {} {}", names[s], traces[s]->damage()));
   }
 }
 
@@ -125,12 +152,13 @@ bool is_prediction(const RunInfo& first, const RunInfo& second) {
 std::array<std::string, 2> names_of(const RunInfo& first, const RunInfo& second, const Names& files) {
   const Names sorts{sort_of(first), sort_of(second)};
   if (sorts[0] != sorts[1]) return sorts;
-  if (first.strategy != second.strategy) return own_parts(first.strategy, second.strategy);
-  if (first.scenario != second.scenario) return {first.scenario, second.scenario};
+  if (const Names parts = own_parts(first.strategy, second.strategy); !parts[0].empty()) return parts;
+  if (first.scenario != second.scenario && !first.scenario.empty() && !second.scenario.empty())
+    return told_apart({first.scenario, second.scenario});
   Names names;
   for (std::size_t s = 0; s < 2; ++s) names[s] = std::filesystem::path(files[s]).filename().string();
   if (names[0] == names[1]) names = files;
-  return names[0] == names[1] ? Names{"first", "second"} : names;
+  return names[0] == names[1] ? Names{"first", "second"} : told_apart(names);
 }
 
 std::vector<std::string> what_differs(const Trace& first, const Trace& second, const Names& names,

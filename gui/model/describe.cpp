@@ -39,7 +39,45 @@ void pack_facts(const Trace& trace, std::int32_t step, std::int32_t pack, Facts&
   facts.emplace_back("pack over everywhere", moment(record->end));
 }
 
+/// "packs, 38 of 40": how many rows of a kind have no spans.
+void tell_empty_rows(const Trace& trace, core::TrackKind kind, const char* what, std::vector<std::string>& lost) {
+  std::size_t rows = 0, empty = 0;
+  for (const Trace::Row& row : trace.rows()) {
+    rows += row.track.kind == kind;
+    empty += row.track.kind == kind && row.spans.size() == 0;
+  }
+  if (empty > 0)
+    lost.push_back(fmt::format("{} in {} of {} rows", what, empty == rows ? "all" : std::to_string(empty), rows));
+}
+
+/// What a run would have recorded, and is not in its file.
+std::string what_is_lost(const Trace& trace) {
+  const core::RunInfo& run = trace.run();
+  std::vector<std::string> lost;
+  if (run.scenario.empty()) lost.emplace_back("what the run was of");
+  tell_empty_rows(trace, core::TrackKind::kCompute, "computation", lost);
+  tell_empty_rows(trace, core::TrackKind::kPacks, "packs in flight", lost);
+  tell_empty_rows(trace, core::TrackKind::kLane, "lanes", lost);
+  const auto steps = static_cast<std::int64_t>(trace.steps().size());
+  if (steps < run.steps)
+    lost.push_back(fmt::format("the times of {} of {} training steps", run.steps - steps, run.steps));
+  if (trace.packs().empty() && !run.packs.empty()) lost.emplace_back("when packs were ready, begun and over");
+  if (run.executor.starts_with("simulated")) {
+    if (trace.links().empty()) lost.emplace_back("the load of links");
+    if (trace.path().empty()) lost.emplace_back("the critical path");
+  }
+  return fmt::format("{}", fmt::join(lost, "; "));
+}
+
 }  // namespace
+
+core::Summary summary_of(const Trace& trace) {
+  core::Summary summary;
+  summary.begin(trace.run());
+  for (const core::StepRecord& step : trace.steps()) summary.step(step);
+  for (const core::PackRecord& pack : trace.packs()) summary.pack(pack);
+  return summary;
+}
 
 std::string moment(const Trace& trace, Time shown) {
   for (const AxisStretch& stretch : trace.axis()) {
@@ -93,23 +131,29 @@ core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow
 Facts facts_of_run(const Trace& trace) {
   if (trace.parts()) return trace.parts()->facts();
   const core::RunInfo& run = trace.run();
-  core::Summary summary;
-  summary.begin(run);
-  for (const core::StepRecord& step : trace.steps()) summary.step(step);
-  Facts facts{{"scenario", run.scenario}, {"made by", fmt::format("{}, Tutti {}", run.executor, run.version)},
-              {"cluster", run.cluster},   {"workload", run.workload},
-              {"strategy", run.strategy}, {"step time", show(summary.step_time())}};
-  if (const auto step = summary.steady_step()) {
+  const core::Summary summary = summary_of(trace);
+  const auto known = [](const std::string& text) { return text.empty() ? "not known" : text; };
+  Facts facts{{"scenario", known(run.scenario)},
+              {"made by", run.executor.empty() ? "not known" : fmt::format("{}, Tutti {}", run.executor, run.version)},
+              {"cluster", known(run.cluster)},
+              {"workload", known(run.workload)},
+              {"strategy", known(run.strategy)}};
+  if (!trace.complete()) {
+    facts.insert(facts.begin(), {"incomplete", "the file " + trace.damage()});
+    if (const std::string lost = what_is_lost(trace); !lost.empty()) facts.insert(facts.begin() + 1, {"missing", lost});
+  }
+  if (const auto step = summary.steady_parts()) {
+    facts.emplace_back("step time", fmt::format("{} ({})", show(step->time), summary.steady_basis()));
     facts.emplace_back("forward", show(step->forward));
     facts.emplace_back("backward", show(step->backward));
     facts.emplace_back("copies and updates", show(step->other_compute));
     facts.emplace_back("exposed communication", show(step->exposed));
+  } else {
+    facts.emplace_back("step time", "not known: no step's end is recorded");
   }
   if (run.step_bound > Time()) facts.emplace_back("least possible step", show(run.step_bound));
   facts.emplace_back("recorded", fmt::format("{} spans in {} rows", trace.spans(), trace.rows().size()));
   for (const std::string& note : run.notes) facts.emplace_back("note", note);
-  if (!trace.complete())
-    facts.emplace_back("note", "the file ends before its index: the run did not end well, or the file was cut off");
   return facts;
 }
 

@@ -2,12 +2,15 @@
 
 #include <string>
 
+#include "core/base/error.h"
+
 namespace tutti::gui {
 
 enum class FileKind { kTimeline, kScenario };
 
 /// What a file is opened as: a timeline if it begins like one or is called .tutti; else a scenario, a text. A file that is not
 /// there, or cannot be read, is what it is called.
-FileKind file_kind(const std::string& path);
+/// ERRORS: a folder, a pipe, a device: nothing of them is read, since they may never answer.
+core::Expected<FileKind> file_kind(const std::string& path);
 
 }  // namespace tutti::gui

@@ -72,13 +72,14 @@ Topology Topology::of(const Trace& trace, const core::Scenario* plan, const Traf
     topology.from_cluster(trace, *plan->cluster, std::min(kMostWorkers, plan->cluster->workers()));
   } else if (topology.has_links_) {
     topology.from_records(trace);
-    topology.words_ = "The scenario cannot be read here: these are the links that the timeline names.";
+    topology.words_ = "Links are those that the timeline names.";
   } else {
     topology.devices_of(trace);
     if (traffic) topology.from_messages(*traffic);
     topology.words_ = topology.links_.empty()
                           ? "This timeline holds neither links nor messages: only its devices are known."
-                          : "A real run has no record of links. Lines are who sent to whom, the wider the more bytes.";
+                          : fmt::format("{} no record of links. Lines are who sent to whom, the wider the more bytes.",
+                                        trace.complete() ? "A real run has" : "In what is left of the file there is");
   }
   topology.index(traffic);
   return topology;

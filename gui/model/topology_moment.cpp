@@ -55,8 +55,7 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
   });
   if (known != replays_.end()) return known->get();
   if (!plan_) {
-    words = "The scenario cannot be read here, so what devices hold is not known.";
-    return nullptr;
+    return nullptr;  // that it is not there is known to whoever has not given it
   }
   auto made = PackReplay::of(plan_, traffic_, pack.step, pack.pack);
   if (!made) {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "gui/model/guarded.h"
+
 namespace tutti::gui {
 
 using core::Error;
@@ -45,7 +47,7 @@ bool is_listed_before(const Track& a, const Track& b) {
 }
 
 Trace::Trace(core::TimelineReader reader)
-    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.complete()}} {
+    : sides_{{"", reader.run(), reader.steps(), reader.packs(), reader.links(), reader.path(), reader.damage()}} {
   reader_.emplace(std::move(reader));
 }
 
@@ -75,6 +77,12 @@ Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const Ope
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
   trace->opener_ = open;
   trace->list_rows();
+  const Side& side = trace->sides_.front();
+  if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() && side.links.empty()) {
+    return tl::make_unexpected(Error::request(
+        fmt::format("nothing that could be drawn is whole in this timeline of {}: the file {}",
+                    side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
+  }
   if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
   trace->measure();
   return trace;
@@ -148,15 +156,20 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
     }
   };
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto guarded_work = [&](auto what) {
+    if (const auto thrown = guarded(what)) fail(*thrown);
+  };
   {
     std::vector<std::jthread> others;
     for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i) {
       others.emplace_back([&] {
-        const auto reader = open();
-        reader ? work(*reader) : fail(reader.error());
+        guarded_work([&] {
+          const auto reader = open();
+          reader ? work(*reader) : fail(reader.error());
+        });
       });
     }
-    work(*reader_);
+    guarded_work([&] { work(*reader_); });
   }
   if (failure) return tl::make_unexpected(*failure);
   return {};

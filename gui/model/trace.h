@@ -41,7 +41,7 @@ struct Side {
   std::vector<core::PackRecord> packs;
   std::vector<core::LinkRecord> links;
   std::vector<core::PathPiece> path;
-  bool complete = true;  ///< false: the run or the file did not end well
+  std::string damage{};  ///< as core::TimelineReader::damage() has it; empty: all of the run is there
 };
 
 /// Something that two sides did, and how long each took.
@@ -113,8 +113,9 @@ class Trace {
   [[nodiscard]] const std::vector<core::PackRecord>& packs() const { return sides_.front().packs; }
   [[nodiscard]] const std::vector<core::LinkRecord>& links() const { return sides_.front().links; }
   [[nodiscard]] const std::vector<core::PathPiece>& path() const { return sides_.front().path; }
-  /// False: the run or the file did not end well.
-  [[nodiscard]] bool complete() const { return sides_.front().complete; }
+  /// False: the run or the file did not end well; damage() says how.
+  [[nodiscard]] bool complete() const { return damage().empty(); }
+  [[nodiscard]] const std::string& damage() const { return sides_.front().damage; }
   /// Where the time axis counts anew; none if it counts through.
   [[nodiscard]] const std::vector<AxisStretch>& axis() const { return axis_; }
   [[nodiscard]] const std::vector<DifferenceRow>& differences() const { return differences_; }

@@ -171,24 +171,35 @@ class Canvas {
     }
   }
 
-  /// A closed group: how many of its devices compute, of its lanes do something.
+  /// A closed group: how many of its devices compute, of its lanes do something. Of two timelines the first's in the upper half, the
+  /// second's in the lower.
   void utilisation(const Line& group) {
+    const auto of_second = [&](std::size_t r) { return scene_.trace.rows()[r].side == 1; };
+    const bool second = std::any_of(group.rows.begin(), group.rows.end(), of_second);
+    const bool both = second && !std::all_of(group.rows.begin(), group.rows.end(), of_second);
+    const int middle = height_ / 2;
+    if (!both) return utilisation(group, second ? 1 : 0, device(kGap), height_ - device(kGap));
+    utilisation(group, 0, device(kGap), middle - device(1));
+    utilisation(group, 1, middle + device(1), height_ - device(kGap));
+  }
+
+  void utilisation(const Line& group, std::size_t side, int top, int bottom) {
     std::vector<double> sums(columns_.size());
     int counted = 0;
     for (const std::size_t r : group.rows) {
       const Trace::Row& row = scene_.trace.rows()[r];
-      if (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute) continue;
+      if (row.side != side || (group.kind != Line::Kind::kLanes && row.track.kind != core::TrackKind::kCompute))
+        continue;
       ++counted;
       columns_of(row.spans, scene_.range, columns_);
       for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns_[x].filled;
     }
-    const int room = height_ - 2 * device(kGap);
     for (std::size_t x = 0; x < sums.size() && counted > 0; ++x) {
       const double share = sums[x] / (static_cast<double>(counted) * Column::kFull);
       if (share <= 0) continue;
-      const int lines = std::max(1, static_cast<int>(std::lround(share * room)));
+      const int lines = std::max(1, static_cast<int>(std::lround(share * (bottom - top))));
       const int at = static_cast<int>(x);
-      fill(at, at + 1, height_ - device(kGap) - lines, height_ - device(kGap), scene_.theme.load);
+      fill(at, at + 1, bottom - lines, bottom, scene_.theme.load);
     }
   }
 
@@ -447,6 +458,7 @@ static QRect paint_side(QPainter& painter, const Scene& scene, const Line& line,
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names) {
   painter.save();
   painter.setClipRect(names);
+  painter.fillRect(names, colour(scene.theme.background));  // below the last line
   const auto& all = scene.layout.lines();
   for (const bool pinned : {false, true}) {
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -32,7 +32,7 @@ class TopologyPainter {
  public:
   TopologyPainter(QPainter& painter, const TopologyScene& scene, const QRectF& seen, double scale)
       : painter_(painter), scene_(scene), seen_(seen), scale_(scale), font_(painter.font()) {
-    font_.setPixelSize(static_cast<int>(std::lround(std::clamp(kNamePixels / scale_, 11.0, 15.0))));
+    font_.setPixelSize(static_cast<int>(std::lround(std::clamp(kNamePixels / scale_, 11.0, 17.0))));
     painter_.setFont(font_);
   }
 

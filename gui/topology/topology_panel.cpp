@@ -146,7 +146,7 @@ void TopologyPanel::tell() {
   }
   if (!moment.words.empty()) words << QString::fromStdString(moment.words);
   if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());
-  if (!reader_.busy() && !reader_.traffic() && view_.trace()) words << QString::fromStdString(reader_.problem());
+  if (!reader_.busy() && view_.trace()) words << QString::fromStdString(reader_.problem());
   words_->setText(words.join(QLatin1Char(' ')));
   holding_->show_held(node && *node < moment.held.size() ? moment.held[*node] : std::vector<PackReplay::Piece>(),
                       moment);

@@ -1,5 +1,6 @@
 #include "gui/topology/traffic_reader.h"
 
+#include "gui/model/guarded.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -38,17 +39,21 @@ void TrafficReader::begin() {
   cancel_ = std::make_shared<std::atomic<bool>>(false);
   result_ = std::make_shared<Known>();
   thread_ = std::jthread([this, trace, library = library_, cancel = cancel_, result = result_] {
-    if (auto plan = plan_of_run(*trace, library)) {
-      result->plan = *plan;
-    } else {
-      result->problem = plan.error().message();
-    }
-    auto traffic = Traffic::read(*trace, cancel.get());
-    if (traffic) {
-      result->traffic = *traffic;
-    } else {
-      result->problem = traffic.error().message();
-    }
+    const auto thrown = guarded([&] {
+      if (auto plan = plan_of_run(*trace, library)) {
+        result->plan = *plan;
+      } else {
+        result->problem = "The scenario of this timeline cannot be read here (" + plan.error().problems().front().text +
+                          "), so what devices hold is not known.";
+      }
+      auto traffic = Traffic::read(*trace, cancel.get());
+      if (traffic) {
+        result->traffic = *traffic;
+      } else {
+        result->problem = traffic.error().message();
+      }
+    });
+    if (thrown) result->problem = thrown->message();
     if (*cancel) return;
     QMetaObject::invokeMethod(
         this,

@@ -13,6 +13,7 @@
 
 #include "core/base/format.h"
 #include "gui/model/beside_rows.h"
+#include "gui/model/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/timeline_view.h"
@@ -26,6 +27,7 @@ namespace {
 /// So many packs, and so many spans, are listed.
 constexpr std::size_t kMost = 300;
 constexpr int kDifferenceColumn = 6;
+constexpr int kWidestTitle = 130;
 
 QString text_of(Time t) { return QString::fromStdString(core::show(t)); }
 QString text_of(const std::string& text) { return QString::fromStdString(text); }
@@ -56,7 +58,7 @@ BesidePanel::BesidePanel(TimelineView& view)
       sort_(new QComboBox),
       table_(make_table(
           {tr("what"), tr("step"), tr("pack"), tr("where"), tr("first"), tr("second"), tr("difference"), tr("share")},
-          tr("Largest errors"))) {
+          tr("Where the two are furthest apart"))) {
   const QSettings settings;
   align_ = parse_align(settings.value(QStringLiteral("align")).toString().toStdString()).value_or(Align::kStep);
   if (settings.value(QStringLiteral("arrangement")).toString() == QLatin1String("sides"))
@@ -69,9 +71,9 @@ BesidePanel::BesidePanel(TimelineView& view)
   alignment_->setAccessibleName(tr("How the two timelines are aligned"));
   arrangement_->addItems({tr("the same one above the other"), tr("first above second")});
   arrangement_->setAccessibleName(tr("How the rows of the two are arranged"));
-  sort_->addItems({tr("errors of steps and packs"), tr("of steps and their parts"), tr("of packs"),
-                   tr("of spans of single devices"), tr("all of these")});
-  sort_->setAccessibleName(tr("Which errors are listed"));
+  sort_->addItems({tr("steps and packs"), tr("steps and their parts"), tr("packs"), tr("spans of single devices"),
+                   tr("all of these")});
+  sort_->setAccessibleName(tr("What is listed"));
   bar->addWidget(alignment_);
   bar->addWidget(arrangement_);
   bar->addWidget(sort_);
@@ -93,9 +95,9 @@ BesidePanel::BesidePanel(TimelineView& view)
   connect(sort_, &QComboBox::activated, this, &BesidePanel::fill);
   connect(table_, &QTableWidget::cellClicked, this, &BesidePanel::go_to);
   connect(table_, &QTableWidget::cellActivated, this, &BesidePanel::go_to);
-  connect(&opener_, &TraceOpener::progress, this, &BesidePanel::progress);
-  connect(&opener_, &TraceOpener::failed, this, &BesidePanel::failed);
-  connect(&opener_, &TraceOpener::opened, this, [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
+  connect(&opener_, &FileOpener::progress, this, &BesidePanel::progress);
+  connect(&opener_, &FileOpener::failed, this, &BesidePanel::failed);
+  connect(&opener_, &FileOpener::opened, this, [this](const std::shared_ptr<const Trace>& trace, const QString& path) {
     second_ = trace;
     second_path_ = path;
     put_together(false);
@@ -121,8 +123,8 @@ void BesidePanel::add_actions(Actions& actions) {
               });
   actions.add(compare, "partner", tr("To the same in the &other timeline"), QStringLiteral("X"),
               [this] { view_.select_partner(); });
-  actions.add(compare, "error-next", tr("Next in the list of &errors"), QStringLiteral("E"), [this] { walk(1); });
-  actions.add(compare, "error-previous", tr("Previous in the list of errors"), QStringLiteral("Shift+E"),
+  actions.add(compare, "error-next", tr("N&ext in the list of the largest"), QStringLiteral("E"), [this] { walk(1); });
+  actions.add(compare, "error-previous", tr("Previous in the list of the largest"), QStringLiteral("Shift+E"),
               [this] { walk(-1); });
 }
 
@@ -188,14 +190,16 @@ void BesidePanel::work(What what) {
   if (thread_.joinable()) thread_.join();
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
-    what(*stop, [this, stop](auto then) {
+    const auto tell = [this, stop](auto then) {
       QMetaObject::invokeMethod(
           this,
           [stop, then] {
             if (!*stop) then();
           },
           Qt::QueuedConnection);
-    });
+    };
+    if (const auto thrown = guarded([&] { what(*stop, tell); }))
+      tell([this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
   });
 }
 
@@ -204,7 +208,8 @@ void BesidePanel::put_together(bool again) {
   work([this, again, needs_errors, first = first_, second = second_, align = align_,
         first_path = first_path_.toStdString(),
         second_path = second_path_.toStdString()](const std::atomic<bool>& stop, const auto& tell) {
-    auto beside = std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}));
+    auto beside = std::make_shared<Beside>(put_beside(first, second, align, {first_path, second_path}, stop));
+    if (stop) return;
     const core::Numbers packs = beside->packs;
     const std::vector<core::StepComparison> steps = beside->steps;
     tell([this, beside, again] { show_beside(std::move(*beside), again); });
@@ -242,12 +247,16 @@ void BesidePanel::show_beside(Beside beside, bool again) {
   if (selected) view_.go_to(beside_->rows->place(selected->first, selected->second));
   show_controls();
   const auto& sides = beside_->trace->sides();
-  table_->setHorizontalHeaderItem(4, new QTableWidgetItem(text_of(sides[0].name)));
-  table_->setHorizontalHeaderItem(5, new QTableWidgetItem(text_of(sides[1].name)));
+  for (int s = 0; s < 2; ++s) {
+    const QString name = text_of(sides[static_cast<std::size_t>(s)].name);
+    auto* const title = new QTableWidgetItem(fontMetrics().elidedText(name, Qt::ElideRight, kWidestTitle));
+    title->setToolTip(name);
+    table_->setHorizontalHeaderItem(4 + s, title);
+  }
+  words_->setText(tr("comparing …"));
   arrangement_->setItemText(1, tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
   QStringList said;
   for (const std::string& sentence : beside_->differences) said.append(text_of(sentence));
-  words_->hide();
   emit told(said.isEmpty() ? tr("the two are of the same scenario, steps, workers and packs") : said.join(tr("; ")));
 }
 
@@ -267,8 +276,10 @@ void BesidePanel::fill() {
   for (std::size_t i = 0; i < deviations_.size(); ++i) {
     const auto sort = deviations_[i].sort;
     const int group = sort == Deviation::Sort::kPack ? 2 : sort == Deviation::Sort::kSpan ? 3 : 1;
-    if (wanted == 4 || wanted == group || (wanted == 0 && group != 3)) listed_.push_back(i);
+    const bool is_wanted = wanted == 4 || wanted == group || (wanted == 0 && group != 3);
+    if (is_wanted && deviations_[i].time.difference() != Time()) listed_.push_back(i);
   }
+  tell_what_is_listed();
   table_->setRowCount(static_cast<int>(listed_.size()));
   for (int row = 0; row < table_->rowCount(); ++row) {
     const std::size_t number = listed_[static_cast<std::size_t>(row)];
@@ -293,6 +304,20 @@ void BesidePanel::fill() {
   table_->setColumnHidden(3, std::none_of(listed_.begin(), listed_.end(), is_of_span));
   table_->setSortingEnabled(true);
   table_->resizeColumnsToContents();
+}
+
+void BesidePanel::tell_what_is_listed() {
+  if (!beside_) return;
+  const QString second = text_of(beside_->trace->sides()[1].name);
+  if (deviations_.empty()) {
+    words_->setText(tr("nothing to compare: no training step ended in both"));
+  } else if (listed_.empty()) {
+    words_->setText(tr("nothing differs: all of these take exactly as long in both"));
+  } else {
+    words_->setText(tr("rows of %1s: from below, longer in %2; from above, shorter; full height from 25 % on")
+                        .arg(text_of(beside_->apart), second));
+  }
+  words_->setToolTip(words_->text());
 }
 
 /// To what the row of the list is about: the span and the same in the other; a whole step is a range.
@@ -334,6 +359,8 @@ bool BesidePanel::go_to_error(int row) {
   go_to(row);
   return true;
 }
+
+int BesidePanel::errors() const { return table_->rowCount(); }
 
 void BesidePanel::walk(int by) {
   if (table_->rowCount() == 0) return emit told(tr("there is no second timeline, or nothing to compare"));

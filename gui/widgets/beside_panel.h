@@ -9,7 +9,7 @@
 
 #include "gui/model/beside.h"
 #include "gui/model/deviations.h"
-#include "gui/widgets/trace_opener.h"
+#include "gui/widgets/file_opener.h"
 
 class QComboBox;
 class QLabel;
@@ -41,6 +41,8 @@ class BesidePanel : public QWidget {
   void close_second();
   /// To the row of the list, from 0 on; false if there are not as many.
   bool go_to_error(int row);
+  /// How many rows there are.
+  [[nodiscard]] int errors() const;
   /// Nothing follows any more.
   void stop();
 
@@ -68,6 +70,7 @@ class BesidePanel : public QWidget {
   void show_beside(Beside beside, bool again);
   void show_deviations(std::vector<Deviation> deviations);
   void fill();
+  void tell_what_is_listed();
   void go_to(int row);
   void walk(int by);
   void show_controls();
@@ -81,7 +84,7 @@ class BesidePanel : public QWidget {
   QComboBox* arrangement_;
   QComboBox* sort_;
   QTableWidget* table_;
-  TraceOpener opener_{this};
+  FileOpener opener_{this};
   std::shared_ptr<const Trace> first_, second_;
   QString first_path_, second_path_;
   Align align_ = Align::kStep;

@@ -21,7 +21,6 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/model/describe.h"
-#include "gui/model/file_kind.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
@@ -87,9 +86,10 @@ MainWindow::MainWindow(Workshop workshop)
   connect(view_, &TimelineView::cursor_moved, this, &MainWindow::tell_cursor);
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
-  connect(&opener_, &TraceOpener::progress, progress_, &QProgressBar::setValue);
-  connect(&opener_, &TraceOpener::opened, this, &MainWindow::show_trace);
-  connect(&opener_, &TraceOpener::failed, this, [this](const QString& why) {
+  connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
+  connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
+  connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
+  connect(&opener_, &FileOpener::failed, this, [this](const QString& why) {
     progress_->hide();
     tell(why);
     emit failed(why);
@@ -172,7 +172,7 @@ void MainWindow::make_panels() {
 
 void MainWindow::make_beside() {
   beside_ = new BesidePanel(*view_);
-  auto* const dock = add_panel(tr("Largest errors"), "errors", beside_, Qt::BottomDockWidgetArea);
+  auto* const dock = add_panel(tr("Largest differences"), "errors", beside_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
   dock->hide();
   connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
@@ -254,6 +254,7 @@ void MainWindow::make_actions() {
   actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
     QWidget* const dock = topology_->parentWidget();
     dock->setVisible(!dock->isVisible());
+    if (beside_->beside()) tell(tr("the topology is that of one timeline: close the second to see it (Ctrl+Shift+W)"));
     if (dock->isVisible()) topology_->topology_view().setFocus();
   });
   marks_->add_actions(actions_);
@@ -296,40 +297,43 @@ void MainWindow::choose_file() {
 }
 
 void MainWindow::open(const QString& path) {
-  if (file_kind(path.toStdString()) == FileKind::kScenario) {
-    // What is known of it, problems too, belongs to what is to be seen.
-    if (open_scenario(path))
-      connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
-    return;
-  }
+  run_opened_ = false;
+  begin_to_open(path);
+}
+
+void MainWindow::open_and_run(const QString& path) {
+  run_opened_ = true;
+  begin_to_open(path);
+}
+
+void MainWindow::begin_to_open(const QString& path) {
   progress_->setValue(0);
   progress_->show();
   second_.clear();
   tell(tr("opening %1 …").arg(path));
-  opener_.open(path);
+  opener_.open(path, FileOpener::Wanted::kTimelineOrScenario);
 }
 
-void MainWindow::open_and_run(const QString& path) {
-  if (open_scenario(path)) desk_->run();
-}
-
-bool MainWindow::open_scenario(const QString& path) {
-  const auto opened = desk_->open(path);
+void MainWindow::open_scenario(const ScenarioBytes& file) {
+  progress_->hide();
+  tell({});
+  const auto opened = desk_->open(file);
   if (!opened) {
     const QString why = QString::fromStdString(opened.error().message());
     tell(why);
-    // Later, as of timelines: whoever asked may only then begin to listen.
-    QMetaObject::invokeMethod(
-        this, [this, why] { emit failed(why); }, Qt::QueuedConnection);
-    return false;
+    emit failed(why);
+    return;
   }
-  if (!*opened) return false;
-  remember_file(path);
+  if (!*opened) return;
+  remember_file(file.path);
   show_desk();
-  return true;
+  if (run_opened_) return desk_->run();
+  // What is known of it, problems too, belongs to what is to be seen.
+  connect(&desk_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened, Qt::SingleShotConnection);
 }
 
 void MainWindow::start_new() {
+  opener_.stop();
   if (desk_->start_new()) show_desk();
 }
 
@@ -363,7 +367,7 @@ void MainWindow::choose_second() {
   beside_->open(chosen);
 }
 
-void MainWindow::find(const QString& words) { search_->find(words); }
+bool MainWindow::find(const QString& words) { return search_->find(words); }
 
 void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QString& path) {
   progress_->hide();
@@ -378,7 +382,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   tell(tr("%1 spans in %2 rows%3")
            .arg(trace->spans())
            .arg(trace->rows().size())
-           .arg(trace->complete() ? QString() : tr("; the file ends before its index")));
+           .arg(trace->complete() ? QString() : tr("; the file %1").arg(QString::fromStdString(trace->damage()))));
   put_topology_away(false);
   marks_->read_beside(path);
   if (!of_desk) remember_file(path);
@@ -402,7 +406,9 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (!desk_->may_close()) return event->ignore();
   opener_.stop();
   beside_->stop();
+  // Panels are remembered as they are with one timeline.
   put_topology_away(false);
+  if (beside_->beside()) beside_->parentWidget()->hide();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
   settings.setValue(QStringLiteral("docks"), panels_.isEmpty() ? saveState() : panels_);
@@ -411,8 +417,21 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 // --- what is told ---
 
-void MainWindow::tell(const QString& text) { statusBar()->showMessage(text); }
-QString MainWindow::status_text() const { return statusBar()->currentMessage(); }
+void MainWindow::tell(const QString& text) {
+  // Beside the progress, and the moment under the mouse.
+  constexpr int kOthers = 230;
+  told_ = text;
+  const int room = std::max(100, statusBar()->width() - kOthers);
+  statusBar()->showMessage(statusBar()->fontMetrics().elidedText(text, Qt::ElideRight, room));
+  statusBar()->setToolTip(text);
+}
+
+QString MainWindow::status_text() const { return told_; }
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (!told_.isEmpty()) tell(told_);
+}
 
 void MainWindow::set_dark(bool dark) {
   dark_ = dark;

@@ -6,8 +6,8 @@
 #include "gui/editor/scenario_desk.h"
 #include "gui/model/examples.h"
 #include "gui/widgets/actions.h"
+#include "gui/widgets/file_opener.h"
 #include "gui/widgets/timeline_view.h"
-#include "gui/widgets/trace_opener.h"
 
 class QLabel;
 class QProgressBar;
@@ -43,8 +43,10 @@ class MainWindow : public QMainWindow {
   void open_and_run(const QString& path);
   /// Begins to open both, the second beside the first; opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
-  /// Selects the first span that fits, as if the words had been typed into the search bar.
-  void find(const QString& words);
+  /// Selects the first span that fits, as if the words had been typed into the search bar; false if there is none.
+  bool find(const QString& words);
+  /// Says it in the status bar.
+  void tell(const QString& text);
   [[nodiscard]] const Actions& actions_of() const { return actions_; }
   [[nodiscard]] TimelineView& timeline() { return *view_; }
   [[nodiscard]] ScenarioDesk& desk() { return *desk_; }
@@ -65,6 +67,7 @@ class MainWindow : public QMainWindow {
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void make_desk();
@@ -74,7 +77,8 @@ class MainWindow : public QMainWindow {
   /// A dock that the user may move, close, and find in the View menu.
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void choose_file();
-  bool open_scenario(const QString& path);
+  void begin_to_open(const QString& path);
+  void open_scenario(const ScenarioBytes& file);
   void start_new();
   void show_desk();
   void show_panels();
@@ -82,13 +86,12 @@ class MainWindow : public QMainWindow {
   void make_beside();
   void put_topology_away(bool away);
   void choose_second();
-  void tell(const QString& text);
   void tell_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
   void export_numbers(const QString& path);
 
   Actions actions_{this};
-  TraceOpener opener_{this};
+  FileOpener opener_{this};
   ScenarioDesk* desk_;
   QSplitter* middle_;  ///< the desk, and the timeline or the welcome page
   QStackedWidget* stack_;
@@ -107,7 +110,9 @@ class MainWindow : public QMainWindow {
   QLabel* where_;
   QProgressBar* progress_;
   std::vector<Example> examples_;
-  QByteArray panels_;  ///< where they were, until there is a timeline for them to show; then empty
+  QByteArray panels_;        ///< where they were, until there is a timeline for them to show; then empty
+  QString told_;             ///< all of what the status bar has room for the beginning of
+  bool run_opened_ = false;  ///< what is being opened is to be run at once
   bool dark_ = false;
   bool topology_away_ = false;  ///< until there is one timeline again
 };

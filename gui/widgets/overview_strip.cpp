@@ -11,6 +11,9 @@ namespace tutti::gui {
 
 using core::Time;
 
+/// For two timelines, whose bands lie beneath each other.
+static constexpr int kHeightOfTwo = 64;
+
 OverviewStrip::OverviewStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
   setFixedHeight(sizeHint().height());
   setAccessibleName(tr("Overview"));
@@ -19,6 +22,7 @@ OverviewStrip::OverviewStrip(QWidget* parent) : QWidget(parent), theme_(&light_t
 void OverviewStrip::show_trace(std::shared_ptr<const Trace> trace) {
   trace_ = std::move(trace);
   range_ = whole();
+  setFixedHeight(trace_ && trace_->sides().size() > 1 ? kHeightOfTwo : sizeHint().height());
   load_is_old_ = true;
   update();
 }
@@ -40,36 +44,40 @@ TimeRange OverviewStrip::whole() const {
   return {Time(), trace_ ? std::max(trace_->length(), Time(10'000)) : Time(10'000)};
 }
 
-/// Two bands: how many devices compute above, how many packs are in flight below.
+/// Bands of each of the timelines: how many devices compute above, how many packs are in flight below; of two the same side by side.
 void OverviewStrip::paint_load() {
   const QRect area = strip();
   const int width = std::max(1, area.width());
   load_ = QImage(width, std::max(2, area.height()), QImage::Format_RGB32);
   load_.fill(theme_->background);
   load_is_old_ = false;
-  std::vector<Column> columns(static_cast<std::size_t>(width));
-  QPainter painter(&load_);
-  const int half = load_.height() / 2;
+  const std::size_t sides = trace_->sides().size();
+  const int height = load_.height() / static_cast<int>(2 * sides);
   int band = 0;
   for (const auto kind : {core::TrackKind::kCompute, core::TrackKind::kPacks}) {
-    std::vector<double> sums(columns.size());
-    double most = 0;
-    int rows = 0;
-    for (const Trace::Row& row : trace_->rows()) {
-      if (row.track.kind != kind) continue;
-      ++rows;
-      columns_of(row.spans, whole(), columns);
-      for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
-    }
-    for (const double sum : sums) most = std::max(most, sum);
-    const int kind_of_colour = band == 0 ? core::SpanKind::kFirstCompute + 1 : core::SpanKind::kPackInFlight;
-    const QColor colour = QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
-    const int bottom = band == 0 ? half : load_.height();
-    for (std::size_t x = 0; x < sums.size() && rows > 0 && most > 0; ++x) {
-      const int lines = static_cast<int>(std::lround(sums[x] / most * (half - 2)));
-      painter.fillRect(static_cast<int>(x), bottom - lines, 1, lines, colour);
-    }
-    ++band;
+    for (std::size_t side = 0; side < sides; ++side, ++band)
+      paint_band(kind, side, QRect(0, band * height, width, height));
+  }
+}
+
+void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRect& band) {
+  std::vector<Column> columns(static_cast<std::size_t>(band.width()));
+  std::vector<double> sums(columns.size());
+  for (const Trace::Row& row : trace_->rows()) {
+    if (row.track.kind != kind || row.side != side) continue;
+    columns_of(row.spans, whole(), columns);
+    for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
+  }
+  const double most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+  const int kind_of_colour =
+      kind == core::TrackKind::kCompute ? core::SpanKind::kFirstCompute + 1 : core::SpanKind::kPackInFlight;
+  const QColor colour = QColor::fromRgb(theme_->spans[static_cast<std::size_t>(kind_of_colour)].colour);
+  QPainter painter(&load_);
+  // As the lines of the second are.
+  if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));
+  for (std::size_t x = 0; x < sums.size() && most > 0; ++x) {
+    const int lines = static_cast<int>(std::lround(sums[x] / most * (band.height() - 2)));
+    painter.fillRect(static_cast<int>(x), band.bottom() + 1 - lines, 1, lines, colour);
   }
 }
 
@@ -81,9 +89,7 @@ void OverviewStrip::paintEvent(QPaintEvent*) {
   const QRect area = strip();
   painter.drawImage(area.topLeft(), load_);
   painter.setPen(QColor::fromRgb(theme_->faint_text));
-  const QRect names(8, area.top(), Scene::kGutter - 16, area.height() / 2);
-  painter.drawText(names, Qt::AlignVCenter | Qt::AlignRight, tr("computing"));
-  painter.drawText(names.translated(0, area.height() / 2), Qt::AlignVCenter | Qt::AlignRight, tr("packs in flight"));
+  paint_names(painter);
   const int from = area.left() + std::max(0, pixel_at(whole(), range_.from, area.width()));
   const int to = std::max(from + 3, area.left() + pixel_at(whole(), range_.to, area.width()));
   QColor shade = QColor::fromRgb(theme_->group);
@@ -92,6 +98,30 @@ void OverviewStrip::paintEvent(QPaintEvent*) {
   painter.fillRect(QRect(to, area.top(), area.right() + 1 - to, area.height()), shade);
   painter.setPen(QPen(QColor::fromRgb(theme_->selection), 1));
   painter.drawRect(QRect(from, area.top(), to - from - 1, area.height() - 1));
+}
+
+void OverviewStrip::paint_names(QPainter& painter) const {
+  const QRect area = strip();
+  const std::size_t sides = trace_->sides().size();
+  const QRect half(8, area.top(), Scene::kGutter - 16, area.height() / 2);
+  painter.drawText(half, Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight), tr("computing"));
+  painter.drawText(half.translated(0, half.height()), Qt::AlignVCenter | (sides > 1 ? Qt::AlignLeft : Qt::AlignRight),
+                   tr("packs in flight"));
+  if (sides == 1) return;
+  QFont small = painter.font();
+  small.setPixelSize(10);
+  painter.setFont(small);
+  const int height = area.height() / 4;
+  for (int band = 0; band < 4; ++band) {
+    const std::size_t side = static_cast<std::size_t>(band) % 2;
+    const QRect line(half.left() + 90, area.top() + band * height, half.width() - 90, height);
+    const QColor colour = QColor::fromRgb(theme_->sides[side]);
+    painter.setPen(colour);
+    painter.drawText(line, Qt::AlignVCenter | Qt::AlignRight | Qt::TextSingleLine,
+                     painter.fontMetrics().elidedText(QString::fromStdString(trace_->sides()[side].name),
+                                                      Qt::ElideRight, line.width()));
+    painter.fillRect(QRect(area.left() - 5, line.top(), 4, height), colour);
+  }
 }
 
 void OverviewStrip::resizeEvent(QResizeEvent*) { load_is_old_ = true; }

@@ -42,6 +42,8 @@ class OverviewStrip : public QWidget {
   void centre_at(int x);
   [[nodiscard]] core::Time time_under(int x) const;
   void paint_load();
+  void paint_band(core::TrackKind kind, std::size_t side, const QRect& band);
+  void paint_names(QPainter& painter) const;
 
   std::shared_ptr<const Trace> trace_;
   const Theme* theme_;

@@ -41,16 +41,19 @@ void SearchBar::add_actions(Actions& actions) {
               [this] { filter_->setFocus(); });
 }
 
-void SearchBar::find(const QString& words) {
+bool SearchBar::find(const QString& words) {
   search_->setText(words);
-  find(true);
+  return find(true);
 }
 
-void SearchBar::find(bool forward) {
+bool SearchBar::find(bool forward) {
   const Trace* const trace = view_.trace();
-  if (!trace) return;
+  if (!trace) return false;
   const Query query(search_->text().toStdString());
-  if (query.empty()) return emit told(tr("nothing to look for: type what, such as: pack 3"));
+  if (query.empty()) {
+    emit told(tr("nothing to look for: type what, such as: pack 3"));
+    return false;
+  }
   std::optional<SpanId> found;
   if (const auto& selected = view_.selected()) {
     found = forward ? find_next(*trace, query, *selected) : find_previous(*trace, query, *selected);
@@ -60,10 +63,14 @@ void SearchBar::find(bool forward) {
   }
   const Durations durations = durations_of(*trace, query);
   found_.show_durations(durations);
-  if (!found) return emit told(tr("no span is “%1”").arg(search_->text()));
+  if (!found) {
+    emit told(tr("no span is “%1”").arg(search_->text()));
+    return false;
+  }
   view_.go_to(*found);
   emit told(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
   emit searched();
+  return true;
 }
 
 void SearchBar::narrow(core::Time at_least, core::Time less_than) {

@@ -21,9 +21,10 @@ class SearchBar : public QToolBar {
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
-  void find(bool forward);
-  /// The first that fits `words`.
-  void find(const QString& words);
+  /// False if there is none.
+  bool find(bool forward);
+  /// The first that fits `words`; false if none does.
+  bool find(const QString& words);
 
  signals:
   void searched();

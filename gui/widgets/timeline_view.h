@@ -55,7 +55,7 @@ class TimelineView : public QWidget {
   /// Rows whose lines are to be seen, groups that are closed with all that is in them.
   [[nodiscard]] std::vector<std::size_t> visible_rows() const;
 
-  [[nodiscard]] QSize minimumSizeHint() const override { return {400, 160}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
 
  public slots:
   void zoom_in();

@@ -10,7 +10,8 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kColumns = 3;
+constexpr int kColumns = 3;  ///< at most
+constexpr int kBetween = 12;
 constexpr int kCardWidth = 330;
 constexpr qsizetype kMostAbout = 260;
 
@@ -25,7 +26,8 @@ QString shortened(const QString& text) {
 
 }  // namespace
 
-WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) : QScrollArea(parent) {
+WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
+    : QScrollArea(parent), grid_(new QGridLayout) {
   setFrameShape(NoFrame);
   setWidgetResizable(true);
   auto* const page = new QWidget;
@@ -44,20 +46,15 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
     head->setAlignment(Qt::AlignCenter);
     layout->addWidget(head);
   }
-  auto* const cards = new QGridLayout;
-  cards->setSpacing(12);
-  QList<QPushButton*> all;
-  for (const Example& example : examples) {
-    all.append(make_card(example));
-    const int number = static_cast<int>(all.size()) - 1;
-    cards->addWidget(all.back(), number / kColumns, number % kColumns);
-  }
+  grid_->setSpacing(kBetween);
+  for (const Example& example : examples) cards_.append(make_card(example));
   int height = 0;
-  for (const QPushButton* const card : all) height = std::max(height, card->minimumHeight());
-  for (QPushButton* const card : all) card->setFixedHeight(height);
+  for (const QPushButton* const card : cards_) height = std::max(height, card->minimumHeight());
+  for (QPushButton* const card : cards_) card->setFixedHeight(height);
+  place_cards(kColumns);
   auto* const middle = new QHBoxLayout;
   middle->addStretch(1);
-  middle->addLayout(cards);
+  middle->addLayout(grid_);
   middle->addStretch(1);
   layout->addLayout(middle);
   layout->addSpacing(12);
@@ -76,6 +73,20 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent) 
   hint->setAlignment(Qt::AlignCenter);
   layout->addWidget(hint);
   layout->addStretch(3);
+}
+
+/// As many beside each other as there is room for.
+void WelcomePage::place_cards(int columns) {
+  if (columns == columns_) return;
+  columns_ = columns;
+  for (int i = 0; i < cards_.size(); ++i) grid_->addWidget(cards_[i], i / columns, i % columns);
+}
+
+void WelcomePage::resizeEvent(QResizeEvent* event) {
+  // The margins, and the bar by which one scrolls.
+  constexpr int kBeside = 44;
+  place_cards(std::clamp((width() - kBeside + kBetween) / (kCardWidth + kBetween), 1, kColumns));
+  QScrollArea::resizeEvent(event);
 }
 
 QPushButton* WelcomePage::make_card(const Example& example) {

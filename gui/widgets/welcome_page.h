@@ -1,10 +1,12 @@
 #pragma once
 
+#include <QList>
 #include <QScrollArea>
 #include <vector>
 
 #include "gui/model/examples.h"
 
+class QGridLayout;
 class QPushButton;
 
 namespace tutti::gui {
@@ -23,6 +25,12 @@ class WelcomePage : public QScrollArea {
 
  private:
   QPushButton* make_card(const Example& example);
+  void place_cards(int columns);
+  void resizeEvent(QResizeEvent* event) override;
+
+  QGridLayout* grid_;
+  QList<QPushButton*> cards_;
+  int columns_ = 0;
 };
 
 }  // namespace tutti::gui

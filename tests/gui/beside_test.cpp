@@ -484,6 +484,12 @@ TEST(Beside, TheTwoAreCalledByWhatTheyAre) {
   EXPECT_EQ(names_of(a, b, {"f/x.tutti", "f/y.tutti"}), (Names{"x.tutti", "y.tutti"}));
   EXPECT_EQ(names_of(a, b, {"f/x", "g/x"}), (Names{"f/x", "g/x"}));
   EXPECT_EQ(names_of(a, b, {"x", "x"}), (Names{"first", "second"}));
+  // Of long names what tells them apart: the rows have no room for more.
+  EXPECT_EQ(names_of(a, b, {"f/04_resnet50_ring (run 2).tutti", "f/04_resnet50_ring (run 13).tutti"}),
+            (Names{"run 2", "run 13"}));
+  EXPECT_EQ(names_of(a, b, {"runs/monday/resnet50.tutti", "runs/tuesday/resnet50.tutti"}),
+            (Names{"monday", "tuesday"}));
+  EXPECT_EQ(names_of(a, b, {"a_long_name_it_is.tutti", "a_long_name.tutti"}), (Names{"name_it_is", "name"}));
   a.strategy = "ring, bytes_per_pack 5, mean";
   b.strategy = "pscpu, bytes_per_pack 5, mean";
   EXPECT_EQ(names_of(a, b, {"x", "y"}), (Names{"ring", "pscpu"}));
@@ -502,6 +508,15 @@ TEST(Beside, WhatDiffersIsSaid) {
   EXPECT_THAT(said, Contains("simulated alone has training step 2"));
   EXPECT_THAT(said, Contains("real has no load of links"));
   EXPECT_THAT(said, Contains(HasSubstr("1 of simulated's 4 packs")));
+}
+
+TEST(Beside, AligningCanBeStopped) {
+  const Recipe a, b;
+  const std::atomic<bool> stop{true};
+  for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
+    EXPECT_FALSE(put_beside(made(a), made(b), align, {"a", "b"}, stop).trace);
+    EXPECT_TRUE(put_beside(made(a), made(b), align, {"a", "b"}).trace);
+  }
 }
 
 TEST(Beside, WhatHasNothingInCommonIsShownByStartAndSaysSo) {

@@ -6,9 +6,11 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDropEvent>
+#include <QLabel>
 #include <QMimeData>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTableWidget>
 #include <QTest>
 #include <QTimer>
@@ -17,9 +19,12 @@
 #include <memory>
 #include <sstream>
 
+#include "core/base/format.h"
 #include "core/schedule/step.h"
 #include "core/strategy/driver.h"
+#include "core/timeline/compare.h"
 #include "core/timeline/writer.h"
+#include "gui/topology/topology_panel.h"
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/main_window.h"
@@ -156,8 +161,8 @@ TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
   EXPECT_THAT(keys(), testing::IsSupersetOf({"steps/simulated", "steps/real", "error of steps", "error of packs",
                                              "worker 0/gpu1/packs/simulated", "worker 0/gpu1/packs/real"}));
   EXPECT_EQ(window_->windowTitle().toStdString(), "simulated and real — Tutti");
-  // 3 steps, 4 parts each, 3 packs.
-  EXPECT_EQ(list().rowCount(), 18);
+  // 3 steps, what is exposed of each, 3 packs; the other parts do not differ.
+  EXPECT_EQ(list().rowCount(), 9);
   EXPECT_EQ(list().item(0, 6)->text().toStdString(), "+6.00 ms");
   EXPECT_EQ(list().horizontalHeaderItem(5)->text().toStdString(), "real");
   window_->grab();
@@ -179,7 +184,7 @@ TEST_F(TwoTimelines, AreAlignedByKeysAndWhatIsSelectedStays) {
   EXPECT_EQ(shown_at("worker 0/gpu1/packs/simulated", 2), shown_at("worker 0/gpu1/packs/real", 2));
   align(Qt::Key_2);
   EXPECT_EQ(shown_at(real, 4), kMs * 132);
-  EXPECT_EQ(list().rowCount(), 18) << "the errors stay";
+  EXPECT_EQ(list().rowCount(), 9) << "the errors stay";
   EXPECT_EQ(QSettings().value(QStringLiteral("align")).toString().toStdString(), "step");
 }
 
@@ -263,16 +268,33 @@ TEST_F(TwoTimelines, TheListIsNarrowedDownAndSorted) {
     emit sorts->activated(at);
     return list().rowCount();
   };
-  EXPECT_EQ(choose(1), 15);
+  EXPECT_EQ(choose(1), 6);
   EXPECT_EQ(choose(2), 3);
-  // 2 devices, 3 steps: 2 of computation, a pack in flight, 2 of a lane.
-  EXPECT_EQ(choose(3), 30);
-  EXPECT_EQ(choose(4), 48);
+  // 2 devices, 3 steps: a pack in flight, what receives; computation and what sends do not differ.
+  EXPECT_EQ(choose(3), 12);
+  EXPECT_EQ(choose(4), 21);
   auto& table = const_cast<QTableWidget&>(list());
   table.sortByColumn(7, Qt::AscendingOrder);
-  EXPECT_EQ(table.item(0, 6)->text().toStdString(), "+0 s");
+  EXPECT_EQ(table.item(0, 0)->text().toStdString(), "step");
   table.sortByColumn(7, Qt::DescendingOrder);
   EXPECT_EQ(table.item(0, 0)->text().toStdString(), "exposed communication");
+}
+
+TEST_F(TwoTimelines, WhereNothingDiffersTheListSaysSo) {
+  ASSERT_TRUE(open(first_, folder_.write("again.tutti", timeline("simulated", 0)))) << said_;
+  EXPECT_EQ(list().rowCount(), 0);
+  QStringList words;
+  for (const QLabel* const label : window_->beside().findChildren<QLabel*>()) words.append(label->text());
+  EXPECT_THAT(words.join(QLatin1Char('\n')).toStdString(), HasSubstr("nothing differs"));
+}
+
+TEST_F(TwoTimelines, LongSentencesAreElidedInTheStatusBarAndWholeInItsTip) {
+  open_both();
+  window_->tell(QString(2000, QLatin1Char('x')));
+  EXPECT_EQ(window_->status_text().size(), 2000);
+  auto* const bar = window_->statusBar();
+  EXPECT_LE(bar->fontMetrics().horizontalAdvance(bar->currentMessage()), bar->width());
+  EXPECT_EQ(bar->toolTip().size(), 2000);
 }
 
 TEST_F(TwoTimelines, NumbersAreOfEach) {
@@ -282,6 +304,30 @@ TEST_F(TwoTimelines, NumbersAreOfEach) {
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("timeline,kind,"));
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"simulated\",pack in flight,6,120000.000000"));
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"real\",pack in flight,6,156000.000000"));
+}
+
+TEST_F(TwoTimelines, DetailsAreWhatTuttiCompareSays) {
+  open_both();
+  const auto a = core::TimelineReader::open(first_), b = core::TimelineReader::open(second_);
+  ASSERT_TRUE(a && b);
+  const auto compared = core::compare(*a, *b);
+  ASSERT_TRUE(compared);
+  const auto* const details = window_->findChild<DetailsPanel*>();
+  ASSERT_TRUE(details);
+  std::multimap<std::string, std::string> facts;
+  for (int row = 0; row < details->table().rowCount(); ++row)
+    facts.emplace(details->table().item(row, 0)->text().toStdString(),
+                  details->table().item(row, 1)->text().toStdString());
+  const auto expect = [&](const std::string& name, const core::Pair& pair) {
+    ASSERT_EQ(facts.count(name), 1u) << name;
+    EXPECT_THAT(facts.find(name)->second, testing::StartsWith(core::show(pair.a) + " → " + core::show(pair.b))) << name;
+  };
+  expect("step time", compared->steady.time);
+  expect("forward", compared->steady.forward);
+  expect("backward", compared->steady.backward);
+  expect("exposed communication", compared->steady.exposed);
+  EXPECT_EQ(facts.find("these are of")->second, "mean of steps 1 to 2");
+  EXPECT_EQ(facts.count("in words"), compared->in_words().size());
 }
 
 TEST_F(TwoTimelines, TheCriticalPathOfEachIsWalked) {
@@ -370,6 +416,18 @@ TEST_F(TwoTimelines, WhatHasNothingInCommonIsShownAndToldSo) {
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing in common"));
   EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("aligned by start"));
   window_->grab();
+}
+
+TEST_F(TwoTimelines, PanelsAreRememberedAsTheyAreWithOne) {
+  open_both();
+  window_->close();
+  window_ = std::make_unique<MainWindow>();
+  QSignalSpy opened(window_.get(), &MainWindow::opened), failed(window_.get(), &MainWindow::failed);
+  window_->show();
+  window_->open(QString::fromStdString(first_));
+  ASSERT_TRUE(wait(opened, failed)) << said_;
+  EXPECT_FALSE(window_->beside().isVisible());
+  EXPECT_TRUE(window_->topology().isVisible());
 }
 
 TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {

@@ -13,6 +13,7 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTest>
@@ -30,6 +31,8 @@
 #include "gui/editor/scenario_editor.h"
 #include "gui/editor/text_editor.h"
 #include "gui/widgets/main_window.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/welcome_page.h"
 #include "gui/workshop.h"
 #include "tests/support/clusters.h"
 #include "tests/support/process.h"
@@ -158,12 +161,21 @@ class Editor : public testing::Test {
   /// Answers the next question that a modal box asks.
   void answer(QMessageBox::StandardButton button) {
     asked_ = false;
-    QTimer::singleShot(0, window_.get(), [this, button] {
-      if (auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget())) {
-        asked_ = true;
-        box->button(button)->click();
-      }
+    auto* const look = new QTimer(window_.get());
+    QObject::connect(look, &QTimer::timeout, window_.get(), [this, button, look] {
+      auto* const box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+      if (!box) return;
+      look->deleteLater();
+      asked_ = true;
+      box->button(button)->click();
     });
+    look->start(1);
+  }
+  /// What is opened is read in a thread: waits until the window has come to what is expected then.
+  template <class What>
+  bool until(What what) {
+    for (int i = 0; i < 1000 && !what(); ++i) QTest::qWait(10);
+    return what();
   }
   static std::vector<std::string> run_folders() {
     std::vector<std::string> found;
@@ -396,7 +408,7 @@ TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
   set(path({{"name", 0}}), QStringLiteral("b"));
   answer(QMessageBox::Cancel);
   window_->open(QString::fromStdString(shipped("01_two_ranks")));
-  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(until([&] { return asked_; }));
   EXPECT_EQ(text(), "name: \"b\"\n");
   answer(QMessageBox::Cancel);
   EXPECT_FALSE(window_->close());
@@ -443,7 +455,7 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
   EXPECT_TRUE(enter.isAccepted());
   QDropEvent drop({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(window_.get(), &drop);
-  EXPECT_EQ(editor().title(), QStringLiteral("02_eight_hosts_ring.textproto"));
+  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
   EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().front().toStdString(),
             shipped("02_eight_hosts_ring"));
   act("new");
@@ -476,6 +488,32 @@ TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
       << "what a run wrote goes with the window";
 }
 
+TEST_F(Editor, MarksOfARunAreKeptWithItsTimeline) {
+  open(shipped("01_two_ranks"));
+  press(Qt::Key_F5);
+  ASSERT_TRUE(ran()) << said_;
+  window_->actions_of().find(QStringLiteral("mark"))->trigger();
+  QApplication::processEvents();
+  ASSERT_EQ(window_->marks().marks().all().size(), 1u);
+  const std::string kept = folder_.write("kept.tutti", "what was there");
+  EXPECT_TRUE(desk().save_timeline_to(QString::fromStdString(kept)));
+  open(kept);
+  EXPECT_EQ(window_->timeline().trace()->run().scenario, "01_two_ranks");
+  EXPECT_EQ(window_->marks().marks().all().size(), 1u);
+  EXPECT_FALSE(desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.tutti cannot be written"));
+}
+
+TEST_F(Editor, CardsAreNeverWiderThanTheWindow) {
+  for (const QSize size : {QSize(800, 500), QSize(480, 400), QSize(1400, 800)}) {
+    window_->resize(size);
+    QApplication::processEvents();
+    const auto* const page = window_->findChild<WelcomePage*>();
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->horizontalScrollBar()->maximum(), 0) << size.width();
+  }
+}
+
 TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
   const auto cards = window_->findChildren<QPushButton*>(QRegularExpression(QStringLiteral("^example card ")));
   ASSERT_GE(cards.size(), 6);
@@ -493,6 +531,7 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
     ASSERT_GT(number, 0) << card->objectName().toStdString();
     if (number == 1) continue;
     // There are no more keys than digits.
+    opened_ = failed_ = 0;
     number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier) : card->click();
     ASSERT_TRUE(ran()) << number << ": " << said_;
     EXPECT_TRUE(editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));

@@ -12,6 +12,7 @@
 #include "core/scenario/library.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/writer.h"
+#include "gui/model/beside.h"
 #include "gui/paint/timeline_painter.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
@@ -23,8 +24,8 @@ using core::Time;
 
 constexpr QSize kSize(320, 400);
 
-const Trace& trace() {
-  static const auto opened = [] {
+const std::shared_ptr<const Trace>& shared_trace() {
+  static const std::shared_ptr<const Trace> opened = [] {
     const std::string folder = test::source_folder() + "/scenarios";
     const auto scenario = core::load_scenario(folder + "/04_resnet50_ring.textproto", core::Library(folder));
     core::RecordOptions record;
@@ -34,8 +35,10 @@ const Trace& trace() {
     if (!sim::Simulator().run(*scenario, record, {}, writer)) std::abort();
     return *Trace::from_bytes(out.str(), "picture");
   }();
-  return *opened;
+  return opened;
 }
+
+const Trace& trace() { return *shared_trace(); }
 
 /// Some open groups, closed ones, links, a pinned line.
 Layout layout() {
@@ -143,6 +146,30 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
     }
     EXPECT_EQ(counters, 2);
   }
+}
+
+TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
+  const Beside both = put_beside(shared_trace(), shared_trace(), Align::kStart, {"a", "b"});
+  Layout lines(*both.trace, Arrangement::kPairs);
+  lines.open("worker 0", false);
+  const Scene scene{*both.trace, lines, light_theme(), {Time(), both.trace->length()}};
+  const QImage image = paint_lines(scene, kSize, 1);
+  const auto group =
+      std::find_if(lines.lines().begin(), lines.lines().end(), [](const Line& l) { return l.key == "worker 0"; });
+  ASSERT_NE(group, lines.lines().end());
+  const auto filled = [&](int x, int top, int bottom) {
+    int count = 0;
+    for (int y = top; y < bottom; ++y) count += image.pixel(x, y) == light_theme().load;
+    return count;
+  };
+  int most = 0;
+  for (int x = 0; x < kSize.width(); ++x) {
+    const int middle = group->top + group->height / 2;
+    const int upper = filled(x, group->top, middle);
+    EXPECT_EQ(upper, filled(x, middle, group->bottom())) << "the two are alike, at " << x;
+    most = std::max(most, upper);
+  }
+  EXPECT_EQ(most, group->height / 2 - 3) << "at times all devices compute";
 }
 
 TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {

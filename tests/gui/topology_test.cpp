@@ -112,7 +112,7 @@ TEST(Topology, WithoutTheScenarioIsTheLinksThatTheTimelineNames) {
   const Ran run(on_machine("dgx1-v100", 2));
   const Topology known = Topology::of(*run.trace, nullptr, run.traffic.get());
   EXPECT_EQ(known.links().size(), run.trace->links().size());
-  EXPECT_THAT(known.words(), HasSubstr("cannot be read here"));
+  EXPECT_THAT(known.words(), HasSubstr("those that the timeline names"));
   for (const Topology::Link& link : known.links()) EXPECT_TRUE(link.record);
   EXPECT_TRUE(known.node_of_device(run.traffic->device(1, "gpu7")));
 }

@@ -9,15 +9,18 @@
 #include <atomic>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
 
 #include "core/base/random.h"
 #include "core/schedule/step.h"
 #include "core/timeline/writer.h"
 #include "gui/model/describe.h"
+#include "gui/model/guarded.h"
 #include "gui/model/layout.h"
 #include "gui/model/search.h"
 #include "gui/model/statistics.h"
+#include "tests/gui/simulated.h"
 
 namespace tutti::gui {
 namespace {
@@ -116,6 +119,38 @@ TEST(Trace, OpeningCanBeStopped) {
   const auto trace = Trace::from_bytes(random_timeline(10, 8, 5000).bytes, "t.tutti", control);
   ASSERT_FALSE(trace);
   EXPECT_THAT(trace.error().message(), HasSubstr("stopped"));
+}
+
+std::map<std::string, std::string> facts_of(const std::string& bytes) {
+  const auto trace = Trace::from_bytes(bytes, "t.tutti");
+  if (!trace) throw std::runtime_error(trace.error().message());
+  std::map<std::string, std::string> facts;
+  for (const auto& [name, value] : facts_of_run(**trace)) facts[name] = value;
+  return facts;
+}
+
+TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndNoStepTime) {
+  const std::string whole = test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2));
+  const auto of_whole = facts_of(whole);
+  EXPECT_FALSE(of_whole.contains("incomplete"));
+  EXPECT_FALSE(of_whole.contains("missing"));
+  EXPECT_THAT(of_whole.at("step time"), HasSubstr("(step 1)"));
+  // Steps, packs, links and the path stand behind the spans: cut where the last block of spans is.
+  const auto reader = core::TimelineReader::from_bytes(whole, "t.tutti");
+  ASSERT_TRUE(reader);
+  const auto cut = facts_of(whole.substr(0, reader->span_blocks().back().offset + 3));
+  EXPECT_THAT(cut.at("incomplete"), HasSubstr("the file ends before its index"));
+  EXPECT_THAT(cut.at("missing"), testing::AllOf(HasSubstr("in 1 of "), HasSubstr("the times of 2 of 2 training steps"),
+                                                HasSubstr("when packs were ready"), HasSubstr("the load of links"),
+                                                HasSubstr("the critical path")));
+  EXPECT_THAT(cut.at("step time"), HasSubstr("not known"));
+  EXPECT_FALSE(cut.contains("forward"));
+}
+
+TEST(Guarded, WhatIsThrownInAThreadBecomesAnErrorInWords) {
+  EXPECT_FALSE(guarded([] {}));
+  EXPECT_EQ(guarded([] { throw std::bad_alloc(); })->message(), "there is not enough memory for this");
+  EXPECT_EQ(guarded([] { throw std::runtime_error("it broke"); })->message(), "it broke");
 }
 
 TEST(Trace, NumbersOfARangeAreThoseOfLookingAtEverySpan) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <QApplication>
 #include <QFile>
@@ -189,6 +190,33 @@ TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) 
     open(write("damaged.tutti", damaged));
     window_.grab();
   }
+}
+
+TEST_F(Window, WhatIsNoFileIsAMessageAtOnce) {
+  // A pipe that nobody writes to: whoever read it would wait for ever, and its window with it.
+  const std::string pipe = folder_.file("pipe.tutti");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {pipe, folder_.path(), std::string("/dev/zero")}) {
+    EXPECT_FALSE(open(name));
+    EXPECT_THAT(said_, testing::AllOf(HasSubstr(name), HasSubstr("this is a"), HasSubstr("in a file")));
+  }
+  ASSERT_EQ(::mkfifo(folder_.file("small.tutti.marks").c_str(), 0600), 0);
+  open_small();
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("this is a pipe"));
+}
+
+TEST_F(Window, WhatIsDamagedOrCutOffIsToldAsThatAndOnce) {
+  const std::string whole = timeline();
+  std::string damaged = whole;
+  damaged.replace(9, 8, "\xff\xff\xff\xff\xff\xff\xff\xff");
+  ASSERT_TRUE(open(write("damaged.tutti", damaged))) << said_;
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("the file is damaged at byte 8: 1 of its"));
+  EXPECT_EQ(view().trace()->rows().size(), 16u);
+  EXPECT_FALSE(open(write("nothing.tutti", whole.substr(0, 20))));
+  EXPECT_THAT(said_, HasSubstr("nothing in this timeline is whole"));
+  // The header alone, and then tracks alone: there is nothing to draw.
+  EXPECT_FALSE(open(write("header.tutti", whole.substr(0, 120))));
+  EXPECT_THAT(said_, HasSubstr("nothing that could be drawn is whole in this timeline of small"));
 }
 
 TEST_F(Window, KeysZoomMoveAndGoBack) {

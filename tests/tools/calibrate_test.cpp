@@ -205,7 +205,7 @@ TEST(Calibrate, TimelinesThatAreCutOffAreRefused) {
     m.expect_refused({"--run", cut}, HasSubstr("cut.tutti"));
   }
   m.expect_refused({"--run", m.folder.write("cut.tutti", whole.substr(0, whole.size() - 9))},
-                   HasSubstr("cut off or damaged"));
+                   HasSubstr("it was cut off; what stands before that is whole; its times are not"));
 }
 
 TEST(Calibrate, LaneStepsMustHaveBeenRecorded) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -78,6 +79,83 @@ TEST(View, WhatCannotBeIsRefusedInOneLine) {
   EXPECT_THAT(run_tutti({"view", "x", "--screenshot", picture, "--size", "wide"}).err,
               HasSubstr("--size wide: expected"));
   EXPECT_FALSE(std::filesystem::exists(picture));
+}
+
+/// Two runs of one small scenario, and one of another.
+class Pictures : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
+    const std::string scenario = source_folder() + "/scenarios/01_two_ranks.textproto";
+    for (const char* name : {"a.tutti", "b.tutti"})
+      ASSERT_EQ(run_tutti({"simulate", scenario, "--record", "steps", "--timeline", folder.file(name)}).status, 0);
+  }
+  Outcome picture(std::vector<std::string> words) {
+    std::filesystem::remove(folder.file("t.png"));
+    words.insert(words.begin(), {"view", "--screenshot", folder.file("t.png")});
+    return run_tutti(words);
+  }
+  void expect_refused(const std::vector<std::string>& words, const std::string& why) {
+    const Outcome o = picture(words);
+    EXPECT_EQ(o.status, 2) << why;
+    EXPECT_THAT(o.err, testing::AllOf(testing::StartsWith("tutti: "), HasSubstr(why)));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("t.png"))) << why;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
+  const std::string a = folder.file("a.tutti"), b = folder.file("b.tutti");
+  EXPECT_EQ(picture({a, "--from-us", "10", "--to-us", "90", "--find", "receive-reduce-copy-send", "--at-us", "20",
+                     "--device", "w0/gpu1"})
+                .status,
+            0);
+  expect_refused({a, "--find", "none"}, "--find none: no span is that");
+  expect_refused({a, "--from-us", "100", "--to-us", "101", "--find", "update gpu7"}, "--find update gpu7");
+  expect_refused({a, "--from-us", "8e12"}, "--from-us 8000000000000: the timeline ends at 109");
+  expect_refused({a, "--at-us", "110"}, "--at-us 110: the timeline ends at 109");
+  expect_refused({a, "--to-us", "0"}, "--to-us 0: expected a time after 0");
+  expect_refused({a, "--from-us", "5", "--to-us", "5"}, "--from-us 5 is not before --to-us 5");
+  expect_refused({a, "--device", "nosuch"}, "--device nosuch: the timeline has no such device");
+  expect_refused({a, "--error", "1"}, "--error needs two timelines");
+  expect_refused({a, b, "--error", "99999"}, "--error 99999: the list has ");
+  expect_refused({a, b, "--device", "w0/gpu1"}, "--device looks into the topology, which is there for one timeline");
+  expect_refused({source_folder() + "/scenarios/01_two_ranks.textproto", "--find", "pack 0"},
+                 "--find needs a timeline");
+  expect_refused({"--at-us", "3"}, "--at-us needs a timeline");
+}
+
+TEST_F(Pictures, HaveTheSizeThatWasAskedForOrAreRefused) {
+  expect_refused({folder.file("a.tutti"), "--size", "300x200"}, "--size 300x200: what is shown here takes at least ");
+  const Outcome o = picture({folder.file("a.tutti"), "--size", "300x200"});
+  const std::string least = o.err.substr(o.err.rfind(' ') + 1, o.err.size() - o.err.rfind(' ') - 2);
+  ASSERT_EQ(picture({folder.file("a.tutti"), "--size", least}).status, 0) << least;
+  const std::string png = folder.read("t.png");
+  const auto big_endian = [&](std::size_t at) {
+    return (static_cast<unsigned char>(png[at]) << 8 | static_cast<unsigned char>(png[at + 1]));
+  };
+  EXPECT_EQ(std::to_string(big_endian(18)) + "x" + std::to_string(big_endian(22)), least);
+}
+
+TEST_F(Pictures, AreCalledPngOrSvg) {
+  for (const auto& [name, why] : {std::pair("a.xyz", "--screenshot a.xyz: expected a name that ends in .png or .svg"),
+                                  std::pair("", "--screenshot: name the file to write")}) {
+    const Outcome o = run_tutti({"view", folder.file("a.tutti"), "--screenshot", name});
+    EXPECT_EQ(o.status, 2);
+    EXPECT_THAT(o.err, HasSubstr(why));
+  }
+  const Outcome o = run_tutti({"view", "--screenshot", folder.file("t.svg")});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("an SVG is of the timeline"));
+}
+
+TEST_F(Pictures, OfAPipeAreRefusedAtOnce) {
+  const std::string pipe = folder.file("pipe.tutti");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused({pipe}, "pipe.tutti: this is a pipe");
+  expect_refused({folder.file("a.tutti"), pipe}, "pipe.tutti: this is a pipe");
+  expect_refused({pipe, folder.file("a.tutti")}, "pipe.tutti: this is a pipe");
 }
 
 }  // namespace

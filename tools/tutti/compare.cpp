@@ -32,17 +32,19 @@ std::string text_of(const Comparison& c, int rows) {
   const auto row = [&parts](const std::string& name, const Pair& pair) {
     parts.row({name, show(pair.a), show(pair.b), signed_time(pair.difference()), signed_share(pair)});
   };
-  row("step time", c.step_time);
-  row("  forward", c.forward);
-  row("  backward", c.backward);
-  row("  copies and updates", c.other_compute);
-  row("  exposed communication", c.exposed);
-  row("a pack in flight", c.communication);
-  text += parts.text(0) + '\n';
+  row("step time", c.steady.time);
+  row("  forward", c.steady.forward);
+  row("  backward", c.steady.backward);
+  row("  copies and updates", c.steady.other_compute);
+  row("  exposed communication", c.steady.exposed);
+  row("a pack in flight", c.steady.communication);
+  text += parts.text(0);
+  text += c.basis_a == c.basis_b ? fmt::format("({})\n\n", c.basis_a)
+                                 : fmt::format("(first: {}; second: {})\n\n", c.basis_a, c.basis_b);
   for (const std::string& sentence : c.in_words()) text += sentence + '\n';
-  if (!c.packs.empty() && rows > 0) {
+  if (!c.last.packs.empty() && rows > 0) {
     text += "\npacks of the last step, the largest difference first\n";
-    std::vector<core::PackComparison> packs = c.packs;
+    std::vector<core::PackComparison> packs = c.last.packs;
     std::stable_sort(packs.begin(), packs.end(), [](const auto& x, const auto& y) {
       return std::abs(x.took.difference().count()) > std::abs(y.took.difference().count());
     });
@@ -83,13 +85,13 @@ std::string json_of(const Comparison& c) {
     json.field("first_executor", std::string_view(c.a.executor));
     json.field("second", std::string_view(c.b.scenario));
     json.field("second_executor", std::string_view(c.b.executor));
-    pair("step_time", c.step_time);
-    pair("forward", c.forward);
-    pair("backward", c.backward);
-    pair("other_compute", c.other_compute);
-    pair("communication", c.communication);
-    pair("exposed_communication", c.exposed);
-    json.key("packs").array(c.packs, [&](const core::PackComparison& p) {
+    pair("step_time", c.steady.time);
+    pair("forward", c.steady.forward);
+    pair("backward", c.steady.backward);
+    pair("other_compute", c.steady.other_compute);
+    pair("communication", c.steady.communication);
+    pair("exposed_communication", c.steady.exposed);
+    json.key("packs").array(c.last.packs, [&](const core::PackComparison& p) {
       json.object([&] {
         json.field("pack", p.pack);
         json.field("pack_in_second", p.pack_b);
@@ -100,8 +102,8 @@ std::string json_of(const Comparison& c) {
         pair("took", p.took);
       });
     });
-    json.field("packs_of_first_only", c.packs_only_a);
-    json.field("packs_of_second_only", c.packs_only_b);
+    json.field("packs_of_first_only", c.last.packs_only_a);
+    json.field("packs_of_second_only", c.last.packs_only_b);
     json.key("steps").array(c.kinds, [&](const core::KindComparison& k) {
       json.object([&] {
         json.field("step", std::string_view(core::span_name(k.kind)));

@@ -40,7 +40,7 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   struct stat status {};
   if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     return wrong(fmt::format("--secret-file {}: others may read it (chmod 600 it)", options.secret_file));
-  auto text = core::read_text_file(options.secret_file);
+  auto text = core::read_text_file(options.secret_file, core::TextSource::kAnything);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
   if (text->empty()) return wrong(fmt::format("--secret-file {}: there is nothing in it", options.secret_file));

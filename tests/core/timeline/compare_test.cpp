@@ -129,5 +129,37 @@ TEST(Compare, StepsAreOfTheSamePackIfItsGradientsAre) {
   EXPECT_EQ(c.steps_only_b, 1);
 }
 
+/// Steps that take so long, each of them computing for a third of it (forward) and waiting for the rest.
+Summary steps_of(const std::vector<std::int64_t>& lengths_us) {
+  Summary summary;
+  Time begin;
+  for (std::size_t s = 0; s < lengths_us.size(); ++s) {
+    StepRecord step;
+    step.step = static_cast<std::int32_t>(s);
+    step.start = begin;
+    step.end = begin = begin + microseconds(lengths_us[s]);
+    step.forward = microseconds(lengths_us[s] / 3);
+    step.exposed = step.end - step.start - step.forward;
+    summary.step(step);
+  }
+  return summary;
+}
+
+TEST(Compare, StepsAndTheirPartsAreMeansOfTheSameSteps) {
+  const auto c = compare_runs(steps_of({900, 300, 600, 330}), steps_of({90, 60}));
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->steady.time.a, microseconds(410)) << "the first step is not steady";
+  EXPECT_EQ(c->steady.forward.a, nanoseconds(136'666) + Time(666));
+  EXPECT_EQ(c->steady.forward.a + c->steady.exposed.a, c->steady.time.a - Time(1))
+      << "parts add up, but for what is rounded";
+  EXPECT_EQ(c->basis_a, "mean of steps 1 to 3");
+  EXPECT_EQ(c->steady.time.b, microseconds(60));
+  EXPECT_EQ(c->steady.exposed.b, microseconds(40));
+  EXPECT_EQ(c->basis_b, "step 1");
+  EXPECT_EQ(steps_of({90}).steady_basis(), "the only step");
+  EXPECT_FALSE(steps_of({}).steady_parts());
+  EXPECT_THAT(compare_runs(steps_of({}), steps_of({90})).error().message(), HasSubstr("no step ended in the first"));
+}
+
 }  // namespace
 }  // namespace tutti::core

@@ -313,12 +313,15 @@ TEST(TimelineDamage, NothingIsTakenOfBlocksWithMoreRecordsThanWritersMake) {
 TEST(TimelineDamage, LongBlocksAreNotEvenParsed) {
   proto::Block block;
   for (std::uint64_t i = 0; i < kLongestBlock; ++i) block.mutable_notes()->add_note();
-  EXPECT_THAT(reader_of(without_index({block})).run().notes, IsEmpty());
+  const TimelineReader reader = reader_of(without_index({tracks_block(), block, steps_block()}));
+  EXPECT_THAT(reader.run().notes, IsEmpty());
+  EXPECT_THAT(reader.damage(), HasSubstr("what lies behind that cannot be read"));
 }
 
 TEST(TimelineDamage, ZerosAreTheEnd) {
-  const TimelineReader reader = reader_of(without_index({tracks_block()}) + std::string(64u << 20, '\0'));
-  EXPECT_FALSE(reader.complete());
+  const std::string whole = without_index({tracks_block()});
+  const TimelineReader reader = reader_of(whole + std::string(64u << 20, '\0'));
+  EXPECT_EQ(reader.damage(), fmt::format("is damaged at byte {}; what lies behind that cannot be read", whole.size()));
   EXPECT_THAT(reader.tracks(), SizeIs(1));
 }
 
@@ -330,6 +333,73 @@ TEST(TimelineDamage, TheLongestStepThereCanBeIsDrawn) {
   std::vector<proto::Block> blocks = sane_blocks();
   blocks[2].mutable_steps()->set_end_ps(0, kHorizon.count());
   EXPECT_THAT(*export_svg(reader_of(without_index(blocks))), HasSubstr("critical path"));
+}
+
+// --- what is said of it ---
+
+/// A sane file with its index, and where its blocks begin.
+struct Indexed {
+  std::string bytes;
+  std::vector<std::size_t> at;
+};
+
+Indexed indexed() {
+  const std::vector<proto::Block> blocks{tracks_block(), spans_block(), steps_block(), path_block()};
+  Indexed made{std::string(kTimelineMagic), {}};
+  proto::BlockIndex index;
+  for (const proto::Block& block : blocks) {
+    made.at.push_back(made.bytes.size());
+    add_entry(index, made.bytes.size(), block);
+    made.bytes += prefixed(block.SerializeAsString());
+  }
+  made.bytes = with_index(made.bytes, index);
+  return made;
+}
+
+TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
+  const Indexed whole = indexed();
+  EXPECT_EQ(reader_of(whole.bytes).damage(), "");
+  // Inside a block, and at its length, which scanning could not get past.
+  for (const std::size_t inside : {std::size_t{1}, std::size_t{0}}) {
+    std::string bytes = whole.bytes;
+    bytes.replace(whole.at[0] + inside, 4, "\xff\xff\xff\xff");
+    const TimelineReader reader = reader_of(bytes);
+    EXPECT_EQ(reader.damage(), "is damaged at byte 8: 1 of its 4 blocks is not whole, and what it held is missing");
+    EXPECT_FALSE(reader.complete());
+    EXPECT_THAT(reader.tracks(), IsEmpty());
+    EXPECT_THAT(reader.span_blocks(), SizeIs(1));
+    EXPECT_THAT(reader.steps(), SizeIs(1));
+    EXPECT_THAT(reader.path(), SizeIs(1));
+    use(reader);
+  }
+  // Without an index: as far as one block lies behind the other.
+  std::string scanned = without_index({tracks_block(), steps_block(), path_block()});
+  scanned.replace(whole.at[0] + 1, 4, "\xff\xff\xff\xff");
+  EXPECT_THAT(reader_of(scanned).damage(),
+              testing::AllOf(HasSubstr("1 of its 3 blocks"), HasSubstr("ends before its index")));
+  EXPECT_THAT(reader_of(scanned).steps(), SizeIs(1));
+}
+
+TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
+  const Indexed whole = indexed();
+  const auto damage_of = [](const std::string& bytes) { return reader_of(bytes).damage(); };
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])), HasSubstr("ends before its index: the run did not end"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[2] + 3)),
+              HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}", whole.at[2])));
+  std::string index_lost = whole.bytes;
+  index_lost[index_lost.size() - 9] = 'x';  // where it says that the index begins
+  EXPECT_THAT(damage_of(index_lost), HasSubstr("has an index that is damaged"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)), HasSubstr("ends in its index"));
+  EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
+}
+
+TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
+  const Indexed whole = indexed();
+  for (const std::string& bytes : {whole.bytes.substr(0, 8), whole.bytes.substr(0, 10)}) {
+    const auto reader = TimelineReader::from_bytes(bytes, "t");
+    ASSERT_FALSE(reader);
+    EXPECT_THAT(reader.error().message(), HasSubstr("t: nothing in this timeline is whole: the file ends before"));
+  }
 }
 
 // --- what a writer is given ---

@@ -192,7 +192,8 @@ TEST(Timeline, OtherFilesAreRefused) {
   EXPECT_THAT(TimelineReader::from_bytes("cluster { }", "t").error().message(), HasSubstr("t: this is not a timeline"));
   EXPECT_THAT(TimelineReader::from_bytes("", "t").error().message(), HasSubstr("this is not a timeline"));
   EXPECT_THAT(TimelineReader::open("/no/such/file").error().message(), HasSubstr("cannot be read"));
-  EXPECT_THAT(TimelineReader::open("/tmp").error().message(), HasSubstr("this is a folder"));
+  EXPECT_THAT(TimelineReader::open("/tmp").error().message(), HasSubstr("this is a folder; name a timeline in a file"));
+  EXPECT_THAT(TimelineReader::open("/dev/zero").error().message(), HasSubstr("this is a device"));
 }
 
 TEST(Timeline, CostsAbout25BytesPerSpan) {

@@ -1,0 +1,223 @@
+#include "gui/options.h"
+
+#include <QCommandLineParser>
+#include <QCoreApplication>
+#include <QRect>
+#include <utility>
+
+#include "core/base/format.h"
+#include "gui/model/file_kind.h"
+#include "gui/topology/topology_panel.h"
+#include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
+#include "gui/widgets/main_window.h"
+#include "gui/widgets/time_cursor.h"
+
+namespace tutti::gui {
+
+using core::Time;
+
+namespace {
+
+/// Beyond what any run lasts.
+constexpr double kMostMicroseconds = 9e12;
+
+struct Option {
+  const char* name;
+  const char* help;
+  const char* value;  ///< what it takes; empty: nothing
+};
+
+constexpr Option kOptions[] = {
+    {"screenshot",
+     "Write a picture of the window (.png; .svg: of its timeline) to this file instead of showing it; needs no display",
+     "file"},
+    {"size", "Of the window, such as 1600x900", "size"},
+    {"dark", "Dark colours", ""},
+    {"run", "Run the scenario at once and show its timeline", ""},
+    {"from-us", "Show the run from this time on", "time"},
+    {"to-us", "Show the run up to this time", "time"},
+    {"at-us", "Put the time cursor at this time", "time"},
+    {"device", "Look at what this device holds, such as w0/gpu1", "name"},
+    {"find", "Select the first span that fits, of what is shown: \"pack 3\", \"receive gpu1\"", "words"},
+    {"align", "Two timelines by what they have in common: start, step (default) or pack", "what"},
+    {"error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number"}};
+
+/// Those that ask for a place in a timeline.
+constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
+
+using Wrong = std::optional<QString>;
+
+QString value(const QCommandLineParser& parser, const char* name) { return parser.value(QString::fromLatin1(name)); }
+bool is_set(const QCommandLineParser& parser, const char* name) { return parser.isSet(QString::fromLatin1(name)); }
+
+bool is_scenario(const QString& file) {
+  const auto kind = file_kind(file.toStdString());
+  return kind && *kind == FileKind::kScenario;
+}
+
+Wrong read_files(const QCommandLineParser& parser, Options& options) {
+  const QStringList files = parser.positionalArguments();
+  if (files.size() > 2)
+    return QStringLiteral("expected one timeline or scenario, or two timelines; tutti view --help tells more");
+  options.file = files.value(0);
+  options.second = files.value(1);
+  options.run = is_set(parser, "run");
+  const bool scenario = !files.isEmpty() && is_scenario(files.front());
+  if (options.run && !scenario) return QStringLiteral("--run runs a scenario; name one");
+  if (files.size() == 2 && (scenario || is_scenario(files[1])))
+    return QStringLiteral("two files are shown beside each other if both are timelines");
+  for (const char* const place : kPlaces) {
+    if (!is_set(parser, place)) continue;
+    const QString name = QString::fromLatin1(place);
+    if (files.isEmpty()) return QStringLiteral("--%1 needs a timeline; name one").arg(name);
+    if (scenario && !options.run)
+      return QStringLiteral("--%1 needs a timeline; name one, or make it of the scenario with --run").arg(name);
+  }
+  return std::nullopt;
+}
+
+Wrong read_two(const QCommandLineParser& parser, Options& options) {
+  for (const char* const name : {"error", "align"}) {
+    if (is_set(parser, name) && options.second.isEmpty())
+      return QStringLiteral("--%1 needs two timelines").arg(QString::fromLatin1(name));
+  }
+  if (is_set(parser, "error")) {
+    options.error = value(parser, "error").toInt();
+    if (options.error < 1) return QStringLiteral("--error %1: expected a number from 1 on").arg(value(parser, "error"));
+  }
+  if (is_set(parser, "align")) {
+    options.align = parse_align(value(parser, "align").toStdString());
+    if (!options.align) return QStringLiteral("--align %1: expected start, step or pack").arg(value(parser, "align"));
+  }
+  if (is_set(parser, "device") && !options.second.isEmpty())
+    return QStringLiteral("--device looks into the topology, which is there for one timeline alone; name one");
+  return std::nullopt;
+}
+
+Wrong read_looks(const QCommandLineParser& parser, Options& options) {
+  options.dark = is_set(parser, "dark");
+  options.screenshot = value(parser, "screenshot");
+  if (is_set(parser, "screenshot")) {
+    const QString& name = options.screenshot;
+    if (name.isEmpty()) return QStringLiteral("--screenshot: name the file to write");
+    const bool svg = name.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
+    if (!svg && !name.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+      return QStringLiteral("--screenshot %1: expected a name that ends in .png or .svg").arg(name);
+    if (svg && (options.file.isEmpty() || (is_scenario(options.file) && !options.run)))
+      return QStringLiteral("--screenshot %1: an SVG is of the timeline; name one, or a .png").arg(name);
+  }
+  if (!is_set(parser, "size")) return std::nullopt;
+  const QStringList sides = value(parser, "size").split(QLatin1Char('x'));
+  options.size = QSize(sides.value(0).toInt(), sides.value(1).toInt());
+  if (sides.size() != 2 || !QRect(1, 1, 10'000, 10'000).contains(options.size.width(), options.size.height()))
+    return QStringLiteral("--size %1: expected WIDTHxHEIGHT, such as 1600x900").arg(value(parser, "size"));
+  return std::nullopt;
+}
+
+Wrong read_place(const QCommandLineParser& parser, Options& options) {
+  options.find = value(parser, "find");
+  options.device = value(parser, "device");
+  for (const char* const name : {"find", "device"}) {
+    if (is_set(parser, name) && value(parser, name).trimmed().isEmpty())
+      return QStringLiteral("--%1: say what").arg(QString::fromLatin1(name));
+  }
+  for (const auto& [name, time] : {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
+                                   std::pair("at-us", &options.at_us)}) {
+    if (!is_set(parser, name)) continue;
+    bool number = false;
+    *time = value(parser, name).toDouble(&number);
+    if (!number || !(**time >= 0 && **time < kMostMicroseconds))
+      return QStringLiteral("--%1 %2: expected microseconds from 0 on")
+          .arg(QString::fromLatin1(name), value(parser, name));
+  }
+  if (options.to_us && options.from_us.value_or(0) >= *options.to_us) {
+    return options.from_us ? QStringLiteral("--from-us %1 is not before --to-us %2")
+                                 .arg(value(parser, "from-us"), value(parser, "to-us"))
+                           : QStringLiteral("--to-us %1: expected a time after 0").arg(value(parser, "to-us"));
+  }
+  return std::nullopt;
+}
+
+Time time_of(double us) { return Time(static_cast<std::int64_t>(us * 1e6)); }
+
+/// Of the times that are asked for those that the run does not reach.
+QStringList beyond_the_end(const Options& options, Time end) {
+  QStringList missing;
+  for (const auto& [name, time] : {std::pair("from-us", &options.from_us), std::pair("to-us", &options.to_us),
+                                   std::pair("at-us", &options.at_us)}) {
+    if (*time && time_of(**time) > end) {
+      missing << QStringLiteral("--%1 %2: the timeline ends at %3 µs")
+                     .arg(QString::fromLatin1(name), QString::number(**time, 'g', 15),
+                          QString::number(static_cast<double>(end.count()) / 1e6, 'g', 15));
+    }
+  }
+  return missing;
+}
+
+/// Selects what is looked for, and leaves the view where it was asked to be.
+QString find(MainWindow& window, const Options& options, const std::optional<TimeRange>& range) {
+  TimelineView& view = window.timeline();
+  if (!window.find(options.find)) return QStringLiteral("--find %1: no span is that").arg(options.find);
+  if (!range) return {};
+  const SpanId found = *view.selected();
+  const SpanRow& spans = view.trace()->rows()[found.row].spans;
+  const bool inside = spans.start(found.index) < range->to && spans.end(found.index) >= range->from;
+  view.show_range(*range);
+  return inside ? QString()
+                : QStringLiteral("--find %1: no span is that, from %2 to %3")
+                      .arg(options.find, QString::fromStdString(core::show(range->from)),
+                           QString::fromStdString(core::show(range->to)));
+}
+
+}  // namespace
+
+tl::expected<Options, QString> read_options(const QCoreApplication& app) {
+  QCommandLineParser parser;
+  parser.setApplicationDescription(
+      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first; or "
+                     "opens a scenario to change and run."));
+  parser.addHelpOption();
+  parser.addVersionOption();
+  parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline or scenario file"),
+                               QStringLiteral("[file [second timeline]]"));
+  for (const Option& option : kOptions)
+    parser.addOption(
+        {QString::fromLatin1(option.name), QString::fromUtf8(option.help), QString::fromLatin1(option.value)});
+  if (!parser.parse(app.arguments()))
+    return tl::make_unexpected(parser.errorText() + QStringLiteral("; tutti view --help tells more"));
+  if (is_set(parser, "help")) parser.showHelp(0);
+  if (is_set(parser, "version")) parser.showVersion();
+  Options options;
+  for (const auto& read : {read_files, read_two, read_looks, read_place}) {
+    if (const Wrong wrong = read(parser, options)) return tl::make_unexpected(*wrong);
+  }
+  return options;
+}
+
+QStringList show_place(MainWindow& window, const Options& options) {
+  TimelineView& view = window.timeline();
+  if (!view.trace()) return {};
+  const Time end = view.view().run_length();
+  QStringList missing = beyond_the_end(options, end);
+  if (!missing.isEmpty()) return missing;
+  std::optional<TimeRange> range;
+  if (options.from_us || options.to_us) {
+    view.show_range({time_of(options.from_us.value_or(0)), options.to_us ? time_of(*options.to_us) : end});
+    range = view.view().range();
+  }
+  if (!options.find.isEmpty()) {
+    if (const QString wrong = find(window, options, range); !wrong.isEmpty()) missing << wrong;
+  }
+  if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
+    missing << QStringLiteral("--error %1: the list has %2").arg(options.error).arg(window.beside().errors());
+  if (options.at_us) window.cursor().set_moment(time_of(*options.at_us));
+  if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
+  if (!options.device.isEmpty() && !window.topology().select_device(options.device)) {
+    missing
+        << QStringLiteral("--device %1: the timeline has no such device (w0/gpu1 is one's form)").arg(options.device);
+  }
+  return missing;
+}
+
+}  // namespace tutti::gui
