@@ -113,7 +113,7 @@ Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace, co
     const SpanRow& spans = trace.rows()[r].spans;
     SpanRow::Index i = spans.first_from(range.from);
     if (i > 0 && spans.end(i - 1) > range.from) --i;
-    const SpanRow::Index end = spans.first_from(range.to, i);
+    const SpanRow::Index end = spans.first_from(range.to);
     if (end - i > left) return std::nullopt;
     left -= end - i;
     for (; i < end; ++i) {

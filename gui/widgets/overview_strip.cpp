@@ -47,18 +47,18 @@ void OverviewStrip::paint_load() {
   load_ = QImage(width, std::max(2, area.height()), QImage::Format_RGB32);
   load_.fill(theme_->background);
   load_is_old_ = false;
-  std::vector<Column> columns(static_cast<std::size_t>(width));
+  RowRaster raster(whole(), width);
   QPainter painter(&load_);
   const int half = load_.height() / 2;
   int band = 0;
   for (const auto kind : {core::TrackKind::kCompute, core::TrackKind::kPacks}) {
-    std::vector<double> sums(columns.size());
+    std::vector<double> sums(static_cast<std::size_t>(width));
     double most = 0;
     int rows = 0;
     for (const Trace::Row& row : trace_->rows()) {
       if (row.track.kind != kind) continue;
       ++rows;
-      columns_of(row.spans, whole(), columns);
+      const std::vector<Column>& columns = raster.columns_of(row.spans);
       for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
     }
     for (const double sum : sums) most = std::max(most, sum);

@@ -414,7 +414,7 @@ std::optional<SpanId> TimelineView::span_under(const QPoint& point) const {
   // The longest of those that are within a pixel of the mouse: what is drawn there.
   const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
   SpanRow::Index first = spans.first_from(from);
-  const SpanRow::Index end = spans.first_from(to, first);
+  const SpanRow::Index end = spans.first_from(to);
   if (first > 0 && spans.end(first - 1) > from) --first;
   if (first >= end) return std::nullopt;
   return SpanId{row, spans.longest(first, end)};
@@ -447,13 +447,13 @@ void TimelineView::paintEvent(QPaintEvent*) {
   }
   const QRect lines = lines_rect(size());
   if (image_is_old_) {
-    image_ = paint_lines(scene(), lines.size(), devicePixelRatioF());
+    painted_ = paint_lines(scene(), lines.size(), devicePixelRatioF(), std::move(painted_.image));
     image_is_old_ = false;
   }
-  painter.drawImage(lines.topLeft(), image_);
-  paint_texts(painter, scene(), lines);
-  paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()));
-  paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis));
+  painter.drawImage(lines.topLeft(), painted_.image);
+  paint_texts(painter, scene(), lines, painted_.texts, texts_);
+  paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()), texts_);
+  paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis), texts_);
   paint_line_at_hand(painter, lines);
   paint_overlays(painter, lines);
   if (mouse_ && lines.contains(*mouse_)) {
