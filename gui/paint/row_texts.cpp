@@ -38,7 +38,7 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
                           static_cast<int>(static_cast<double>(to) / scale), static_cast<std::uint8_t>(kind)});
   };
   // The pixels at a span's ends may be others', too.
-  const std::size_t wide = device(kNarrowText) - 2;
+  const std::size_t wide = device(kNarrowText - 2);
   auto next_wide = raster.alone().begin();
   int kind = kNone;
   std::size_t begin = 0;

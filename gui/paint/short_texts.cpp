@@ -9,7 +9,7 @@ namespace {
 /// Texts that are kept; then they are forgotten and worked out anew.
 constexpr int kMost = 4096;
 /// Room is rounded down to that, so that texts that are cut are the same ones while the view is zoomed.
-constexpr int kGrain = 6;
+constexpr int kGrain = 4;
 
 }  // namespace
 
@@ -38,6 +38,7 @@ void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& wo
     shaped = &face.cut[{text, room}];
     if (shaped->text.text().isEmpty()) shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
   }
+  if (shaped->text.text() == QStringLiteral("…")) return;  // that says nothing
   const int room = box.width() - shaped->width;
   const int left = alignment & Qt::AlignRight ? room : alignment & Qt::AlignHCenter ? room / 2 : 0;
   painter.setPen(pen);

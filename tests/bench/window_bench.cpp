@@ -34,39 +34,50 @@ std::int64_t spans_wanted() {
   return wanted ? std::atoll(wanted) : 10'000'000;
 }
 
-/// Lane steps of about a microsecond with gaps between, written once.
-const std::string& file() {
-  static const std::string path = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
-    std::ofstream out(name, std::ios::binary);
-    core::TimelineWriter writer(out);
-    core::RunInfo run;
-    run.scenario = "benchmark";
-    writer.begin(run);
-    core::Random random(1);
-    const std::int64_t each = spans_wanted() / kRows;
-    for (int row = 0; row < kRows; ++row) writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
-    for (int row = 0; row < kRows; ++row) {
-      Time at;
-      for (std::int64_t i = 0; i < each; ++i) {
-        Span span;
-        span.start = at;
-        span.duration = Time(200'000 + static_cast<std::int64_t>(random.below(1'600'000)));
-        span.kind = 1 + static_cast<std::int32_t>(random.below(7));
-        span.pack = static_cast<std::int32_t>(i / 1000 % 50);
-        span.index = i % 1000;
-        span.bytes = core::Bytes(65'536);
-        writer.span(row, span);
-        at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(400'000)));
-      }
+/// Lane steps of about a microsecond with gaps between.
+void write(std::ostream& out) {
+  core::TimelineWriter writer(out);
+  core::RunInfo run;
+  run.scenario = "benchmark";
+  writer.begin(run);
+  core::Random random(1);
+  const std::int64_t each = spans_wanted() / kRows;
+  for (int row = 0; row < kRows; ++row) writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
+  for (int row = 0; row < kRows; ++row) {
+    Time at;
+    for (std::int64_t i = 0; i < each; ++i) {
+      Span span;
+      span.start = at;
+      span.duration = Time(200'000 + static_cast<std::int64_t>(random.below(1'600'000)));
+      span.kind = 1 + static_cast<std::int32_t>(random.below(7));
+      span.pack = static_cast<std::int32_t>(i / 1000 % 50);
+      span.index = i % 1000;
+      span.bytes = core::Bytes(65'536);
+      writer.span(row, span);
+      at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(400'000)));
     }
-    core::StepRecord step;
-    step.end = Time(each * 1'200'000);
-    writer.step(step);
-    writer.end();
-    return name;
-  }();
-  return path;
+  }
+  core::StepRecord step;
+  step.end = Time(each * 1'200'000);
+  writer.step(step);
+  writer.end();
+}
+
+/// Written once, and gone with the program.
+const std::string& file() {
+  struct File {
+    std::string name = (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
+    File() {
+      std::ofstream out(name, std::ios::binary);
+      write(out);
+    }
+    ~File() {
+      std::error_code ignored;
+      std::filesystem::remove(name, ignored);
+    }
+  };
+  static const File written;
+  return written.name;
 }
 
 const std::shared_ptr<const Trace>& trace() {
@@ -152,12 +163,3 @@ BENCHMARK(columns)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms})->UseRea
 
 }  // namespace
 }  // namespace tutti::gui
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  const QApplication app(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-  std::error_code ignored;
-  std::filesystem::remove(std::filesystem::temp_directory_path() / "tutti_window_bench.tutti", ignored);
-}
