@@ -83,15 +83,23 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
 
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
                   int height) {
-  // First which lines each pixel fills, then line by line, as memory lies.
-  std::vector<Fill> fills(columns.size());
-  for (std::size_t x = 0; x < columns.size(); ++x) {
-    if (columns[x].filled > 0) fills[x] = fill_of(columns[x], looks, height);
+  // First which lines each pixel fills, then line by line, as memory lies; without branches and side by side, so that
+  // several pixels are drawn at a time.
+  const std::size_t width = columns.size();
+  std::vector<Pixel> colours(width);
+  std::vector<std::int32_t> from(width), to(width);
+  for (std::size_t x = 0; x < width; ++x) {
+    if (columns[x].filled == 0) continue;
+    const Fill fill = fill_of(columns[x], looks, height);
+    colours[x] = fill.colour;
+    from[x] = fill.from;
+    to[x] = fill.to;
   }
-  for (int y = 0; y < height; ++y) {
+  for (std::int32_t y = 0; y < height; ++y) {
     Pixel* const line = pixels + y * stride;
-    for (std::size_t x = 0; x < fills.size(); ++x) {
-      if (y >= fills[x].from && y < fills[x].to) line[x] = fills[x].colour;
+    for (std::size_t x = 0; x < width; ++x) {
+      const Pixel filled = -static_cast<Pixel>(static_cast<int>(y >= from[x]) & static_cast<int>(y < to[x]));
+      line[x] = (line[x] & ~filled) | (colours[x] & filled);
     }
   }
 }
