@@ -1,5 +1,7 @@
 #include "gui/editor/checker.h"
 
+#include "gui/widgets/tell.h"
+
 namespace tutti::gui {
 
 namespace {
@@ -40,12 +42,9 @@ void Checker::work(const std::stop_token& stop) {
     waiting_.reset();
     lock.unlock();
     CheckedScenario result = check_scenario(job.text, job.path, library_, schema_);
-    QMetaObject::invokeMethod(
-        this,
-        [this, number = job.number, result = std::move(result)] {
-          if (number == newest_) emit checked(result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, number = job.number, result = std::move(result)] {
+      if (number == newest_) emit checked(result);
+    });
   }
 }
 

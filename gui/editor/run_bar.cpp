@@ -1,4 +1,5 @@
 #include "gui/editor/run_bar.h"
+#include "gui/widgets/tell.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -74,8 +75,7 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
   looking_ = std::jthread([this, all = backends_] {
     std::vector<std::string> missing;
     for (const Backend& backend : all) missing.push_back(backend.missing ? backend.missing() : "");
-    QMetaObject::invokeMethod(
-        this, [this, missing] { look(missing); }, Qt::QueuedConnection);
+    tell(this, [this, missing] { look(missing); });
   });
 }
 

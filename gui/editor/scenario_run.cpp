@@ -7,6 +7,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
+#include "gui/widgets/tell.h"
 
 namespace tutti::gui {
 
@@ -32,22 +33,16 @@ void ScenarioRun::start(const Order& order) {
       told.start();
       const QString words =
           QString::fromStdString(progress_text(order.backend.doing, share, static_cast<double>(since.elapsed()) / 1e3));
-      QMetaObject::invokeMethod(
-          this,
-          [this, number, words, share] {
-            if (number == number_) emit progress(words, share);
-          },
-          Qt::QueuedConnection);
+      tell(this, [this, number, words, share] {
+        if (number == number_) emit progress(words, share);
+      });
     };
     const Result result = run(order, control, cancel_);
-    QMetaObject::invokeMethod(
-        this,
-        [this, number, result] {
-          if (number != number_) return;
-          thread_.join();
-          emit ended(result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, number, result] {
+      if (number != number_) return;
+      thread_.join();
+      emit ended(result);
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 #include "gui/topology/traffic_reader.h"
 
+#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -50,12 +51,9 @@ void TrafficReader::begin() {
       result->problem = traffic.error().message();
     }
     if (*cancel) return;
-    QMetaObject::invokeMethod(
-        this,
-        [this, cancel, result] {
-          if (!*cancel) take(*result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, cancel, result] {
+      if (!*cancel) take(*result);
+    });
   });
 }
 

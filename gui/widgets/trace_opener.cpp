@@ -1,5 +1,7 @@
 #include "gui/widgets/trace_opener.h"
 
+#include "gui/widgets/tell.h"
+
 namespace tutti::gui {
 
 void TraceOpener::stop() {
@@ -11,13 +13,10 @@ void TraceOpener::open(const QString& path) {
   stop();
   cancel_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, path, cancel = cancel_] {
-    const auto tell = [&](auto what) {
-      QMetaObject::invokeMethod(
-          this,
-          [cancel, what] {
-            if (!*cancel) what();
-          },
-          Qt::QueuedConnection);
+    const auto tell_unless_stopped = [&](auto what) {
+      tell(this, [cancel, what] {
+        if (!*cancel) what();
+      });
     };
     OpenControl control;
     control.cancel = cancel.get();
@@ -25,10 +24,11 @@ void TraceOpener::open(const QString& path) {
     control.progress = [&](double share) {
       const int now = static_cast<int>(share * 100);
       int before = told.load();
-      if (now > before && told.compare_exchange_strong(before, now)) tell([this, now] { emit progress(now); });
+      if (now > before && told.compare_exchange_strong(before, now))
+        tell_unless_stopped([this, now] { emit progress(now); });
     };
     const auto trace = Trace::open(path.toStdString(), control);
-    tell([this, path, trace] {
+    tell_unless_stopped([this, path, trace] {
       if (trace) return emit opened(*trace, path);
       emit failed(QString::fromStdString(trace.error().message()));
     });
