@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/algorithm/ring_walk.h"
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -17,21 +18,10 @@ namespace {
 class Ring : public Schedule {
  public:
   Ring(std::int32_t ranks, std::int64_t elements, const RingOptions& options)
-      : n_(ranks), elements_(elements), options_(options) {
+      : n_(ranks), elements_(elements), options_(options), walk_(ranks, options.lanes) {
     TUTTI_CHECK(ranks >= 1 && elements >= 0, "ranks = {}, elements = {}", ranks, elements);
     TUTTI_CHECK(!options_.lanes.empty() && options_.most_elements_per_message >= 1 && options_.credits >= 1,
                 "lanes = {}", options_.lanes.size());
-    for (const RingPath& path : options_.lanes) {
-      TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) && ranks % path.per_worker == 0,
-                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker, path.local.size());
-      Walk walk;
-      walk.place.resize(path.local.size());
-      for (std::size_t i = 0; i < path.local.size(); ++i) {
-        walk.place[static_cast<std::size_t>(path.local[i])] = static_cast<std::int32_t>(i);
-        if (path.local[i] != static_cast<std::int32_t>(i)) walk.in_order = false;
-      }
-      walks_.push_back(std::move(walk));
-    }
     if (elements_ > 0) {
       const std::int64_t longest_part = EvenCut{elements_, lane_count()}.size(0);
       const std::int64_t chunk = (longest_part + n_ - 1) / n_;
@@ -45,28 +35,30 @@ class Ring : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    if (n_ == 1) return 0;
     const Part part = part_of(lane);
-    const std::int64_t p = position(rank, lane);
-    return part.full_loops * last_round() + part.full_loops +
-           rounds_before(last_round() + 1, p, EvenCut{part.rest, n_}.filled());
+    const std::int64_t p = walk_.position(rank, lane);
+    if (n_ == 1) return steps_alone(part);
+    return part.full_loops * (last_round() + 1) + rounds_before(last_round() + 1, p, EvenCut{part.rest, n_}.filled());
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Part part = part_of(lane);
-    const std::int64_t p = position(rank, lane);
+    const std::int64_t p = walk_.position(rank, lane);
+    Step step;
+    if (n_ == 1) {
+      step.kind = StepKind::kCopy;
+      step.target = step.source = chunk_of(part, index, 0);
+      step.source.offset += options_.input_shift;
+      return step;
+    }
     const std::int64_t rounds = last_round() + 1;
     const std::int64_t loop = std::min(index / rounds, part.full_loops);
-    const bool full = loop < part.full_loops;
-    const EvenCut cut{full ? loop_elements_ : part.rest, n_};
-    const std::int64_t t = full ? index % rounds : round_of(index - loop * rounds, p, cut.filled());
-    const std::int64_t chunk = ((p - t) % n_ + n_) % n_;
-    const Range range{Buffer::kData, part.offset + loop * loop_elements_ + cut.offset(chunk), cut.size(chunk)};
-
-    Step step;
-    step.source = step.target = range;
-    step.from = neighbour(rank, lane, -1);
-    step.to = neighbour(rank, lane, +1);
+    const std::int64_t t =
+        loop < part.full_loops ? index % rounds : round_of(index - loop * rounds, p, EvenCut{part.rest, n_}.filled());
+    step.source = step.target = chunk_of(part, loop, ((p - t) % n_ + n_) % n_);
+    if (t <= n_ - 1) step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
+    step.from = walk_.neighbour(rank, lane, -1);
+    step.to = walk_.neighbour(rank, lane, +1);
     if (t == 0) {
       step.kind = StepKind::kSend;
     } else if (t < n_ - 1) {
@@ -82,11 +74,6 @@ class Ring : public Schedule {
   }
 
  private:
-  /// A lane's way through the workers, the other way about: `place[i]` is where local rank i stands in it.
-  struct Walk {
-    std::vector<std::int32_t> place;
-    bool in_order = true;
-  };
   /// A lane's part of the buffer: so many loops of n full messages, then the rest.
   struct Part {
     std::int64_t offset = 0;
@@ -106,19 +93,15 @@ class Ring : public Schedule {
     return part;
   }
 
-  [[nodiscard]] std::int64_t position(Rank rank, Lane lane) const {
-    const Walk& walk = walks_[static_cast<std::size_t>(lane)];
-    const auto per_worker = static_cast<std::int32_t>(walk.place.size());
-    return rank - rank % per_worker + walk.place[static_cast<std::size_t>(rank % per_worker)];
+  /// A rank that is alone has but to copy, out of place.
+  [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
+    return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }
 
-  [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
-    const Walk& walk = walks_[static_cast<std::size_t>(lane)];
-    if (walk.in_order) return Peer::ahead(delta, lane);
-    const RingPath& path = options_.lanes[static_cast<std::size_t>(lane)];
-    const auto other = static_cast<std::int32_t>((position(rank, lane) + delta + n_) % n_);
-    return Peer::at(other - other % path.per_worker + path.local[static_cast<std::size_t>(other % path.per_worker)],
-                    lane);
+  /// A chunk of one of a lane's loops.
+  [[nodiscard]] Range chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
+    const EvenCut cut{loop < part.full_loops ? loop_elements_ : part.rest, n_};
+    return {Buffer::kData, part.offset + loop * loop_elements_ + cut.offset(chunk), cut.size(chunk)};
   }
 
   /// The round of a rank's i-th filled chunk, when the first `f` chunks are filled. REQUIRES: f > 0.
@@ -142,7 +125,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   std::int64_t elements_;
   RingOptions options_;
-  std::vector<Walk> walks_;
+  RingWalk walk_;
   std::int64_t loop_elements_ = 1;
 };
 

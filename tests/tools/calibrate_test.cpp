@@ -111,7 +111,7 @@ TEST(Calibrate, AnswersInJson) {
   EXPECT_EQ(figure(o.out, "network.bandwidth", "before"), 10);
   const core::Value document = parse_or_throw(o.out, "out");
   const Data json(document);
-  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes and two packs";
+  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes, whose halves are the same to a ring, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
   EXPECT_GT(json["error_before"]["median"].real(), 0.5);
   EXPECT_LT(json["error_after"]["worst"].real(), 0.02);
@@ -221,7 +221,7 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
   const Measured m;
   std::string log = m.folder.read("perf.txt");
   // The last row's time is made up, and its results were wrong.
-  log += "     67108864      16777216     float     sum     -1      9.000   7456.5   9942.0     12\n";
+  log += "     67108864      16777216     float     sum     -1  N/A N/A N/A N/A      9.000   7456.5   9942.0     12\n";
   const Outcome o = m.calibrate({"--log", m.folder.write("wrong.txt", log)});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("note: 1 times of wrong results were left out"));
