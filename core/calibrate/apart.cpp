@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/calibrate/message_times.h"
 #include "core/calibrate/run_times.h"
 #include "core/scenario/scenario.h"
 #include "core/schedule/step.h"
@@ -45,19 +46,19 @@ class Listening : public DeafSink {
   void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
 
   void span(TrackId id, const Span& span) override {
+    times_.span(id, span);
     const auto own = tracks_.find(id);
-    if (own == tracks_.end() || span.kind < 0 || span.kind >= SpanKind::kFirstCompute || span.bytes.count() <= 0)
-      return;
-    const auto kind = static_cast<StepKind>(span.kind);
+    if (own == tracks_.end() || span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
     const double us = to_us(span.duration - span.wait);
-    if (!(us > 0)) return;
-    const Alike alike{span.kind, span.bytes.count()};
-    if (receives(kind)) {
-      const auto peer = tracks_.find(span.peer);
-      if (peer == tracks_.end() || peer->second == own->second) return;
-      messages[{peer->second, own->second}][alike].push_back(us);
-    } else if (kind == StepKind::kReduce) {
-      additions[own->second][alike].push_back(us);
+    if (us > 0) additions[own->second][{span.kind, span.bytes.count()}].push_back(us);
+  }
+
+  void end() override {
+    for (const MessageTimes::Message& message : times_.messages()) {
+      const auto from = tracks_.find(message.sender);
+      const auto to = tracks_.find(message.receiver);
+      if (from == tracks_.end() || to == tracks_.end() || from->second == to->second) continue;
+      messages[{from->second, to->second}][{message.kind, message.bytes.count()}].push_back(message.us);
     }
   }
 
@@ -66,6 +67,7 @@ class Listening : public DeafSink {
 
  private:
   std::map<TrackId, Device> tracks_;
+  MessageTimes times_;
 };
 
 /// How much slower each of them is than those that are stated to be alike; nothing where too few lengths tell.

@@ -33,8 +33,8 @@ struct Apartness {
 /// Messages between two devices are held against those of the same length and kind of step between others, over links that
 /// are stated to be alike: the slope of the ones' times over the others', over all lengths, is how much slower the route
 /// is, whatever its latency (Theil-Sen; two lengths that differ by half are the least). What counts is the lower decile of
-/// the times: a chain of ranks that pass on what comes piece by piece goes at the pace of its slowest link, but its
-/// first messages do not. A route that takes a quarter more is slow. A link is to blame if no route over it is not
+/// the times of messages that a step of its own sends (message_times.h): what is passed on piece by piece as it comes goes at
+/// the pace of the slowest link that it has crossed. A route that takes a quarter more is slow. A link is to blame if no route over it is not
 /// slow; of several the one that explains most routes, and of those the narrowest. So a link is told from its kind where
 /// other links of that kind meet it and each other.
 /// What links are stated to be is what `scenario` says; the timelines are of its cluster, whatever their strategies.

@@ -24,8 +24,8 @@ void RunTimes::span(TrackId id, const Span& span) {
   if (detail_ == Detail::kPacks || span.kind < 0 || span.kind >= SpanKind::kFirstCompute || span.pack < 0) return;
   TimeKey key{span.pack, span.kind};
   if (detail_ == Detail::kDevices) {
-    const auto kind = static_cast<StepKind>(span.kind);
-    if (!receives(kind) && kind != StepKind::kReduce) return;
+    messages_.span(id, span);
+    if (span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
     key.device = devices_[id];
   }
   times_[key][span.step].push_back(to_us(span.duration - span.wait));
@@ -49,7 +49,12 @@ std::map<TimeKey, double> RunTimes::us() const {
   std::map<TimeKey, double> medians;
   if (steps_.empty()) return medians;
   const std::int32_t first = steps_.begin()->first;
-  for (const auto& [key, times] : times_) {
+  auto all = times_;
+  for (const MessageTimes::Message& message : messages_.messages()) {
+    const auto device = devices_.find(message.receiver);
+    if (device != devices_.end()) all[{message.pack, message.kind, device->second}][message.step].push_back(message.us);
+  }
+  for (const auto& [key, times] : all) {
     std::vector<double> us;
     for (const auto& [step, spans] : times) {
       if (!steps_.contains(step) || (step == first && steps_.size() > 1)) continue;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/calibrate/message_times.h"
 #include "core/timeline/timeline.h"
 
 namespace tutti::core {
@@ -20,14 +21,14 @@ struct TimeKey {
 };
 
 /// What is held against each other of a prediction and a measurement. Of packs: from the start on the last replica to the
-/// end on the last rank. Of lane steps, without the time they waited: the mean over those that were recorded, or, device by
-/// device, the lower decile: in a real run a message that comes piece by piece as another one does takes as long as that.
+/// end on the last rank. Of lane steps, without the time they waited: the mean over those that were recorded. Device by
+/// device, the lower decile of what messages to it and additions on it took (message_times.h).
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
     kPacks,
     kLaneSteps,  ///< also the steps of each kind that moved a pack
-    kDevices,    ///< also those of a device that receive or add
+    kDevices,    ///< also what messages to a device and additions on it took
   };
   explicit RunTimes(Detail detail) : detail_(detail) {}
 
@@ -45,6 +46,7 @@ class RunTimes : public DeafSink {
 
  private:
   Detail detail_;
+  MessageTimes messages_;
   std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
   std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;  ///< by training step
