@@ -138,6 +138,13 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
                                             Transport& transport, Devices& devices, const std::string& nccl_id,
                                             const std::function<bool()>& idle) {
   if (options.backend != Backend::kNccl) return CollectivesMaker();
+  for (const core::Pack& pack : scenario.plan.packs) {
+    if (pack.collective.kind <= core::CollectiveKind::kReduce) continue;
+    return tl::make_unexpected(core::Error::request(
+        fmt::format("--backend nccl has no {}; of NCCL's operations it asks for all_reduce, reduce_scatter, "
+                    "all_gather, broadcast and reduce; take --backend cuda",
+                    core::to_string(pack.collective.kind))));
+  }
   const auto api = NcclCollectives::load();
   if (!api) return tl::make_unexpected(api.error());
   const core::Cluster& cluster = *scenario.cluster;
@@ -147,6 +154,13 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
   nccl.id = nccl_id;
   const auto gpus = CudaDevices::load().and_then([](const TuttiCudaApi* cuda) { return CudaDevices::count(*cuda); });
   if (!gpus) return tl::make_unexpected(gpus.error());
+  if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
+    return tl::make_unexpected(
+        core::Error::request(fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
+                                         "else takes its inputs from elsewhere; "
+                                         "take --place in",
+                                         core::to_string(scenario.strategy.algorithm))));
+  }
   nccl.follow_channels = options.follow_channels;
   nccl.poses_as_host = shares_gpus(options, per_worker, *gpus);
   nccl.ranks_in_all = nccl_id.empty() ? 0 : static_cast<std::int32_t>(cluster.replicas());

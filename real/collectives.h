@@ -45,6 +45,9 @@ class Collectives : public WorkListener {
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
   /// REQUIRES: all its ranks here are done.
   virtual void close(CollectiveTag tag) = 0;
+  /// Peers may be ahead, up to this collective: what they send for one that is yet to be opened has to wait. Without this it is
+  /// taken for something that is not of the run.
+  virtual void let_peers_be_ahead(CollectiveTag last) { static_cast<void>(last); }
 
   /// Goes on with what can go on. ERRORS: nothing here can: a peer is gone, or not what it should be.
   virtual core::Expected<void> poll() = 0;

@@ -24,6 +24,13 @@ void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) { hear
 
 void CoordinatorLine::now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
 
+void CoordinatorLine::standing_still(std::optional<Clock::time_point> since,
+                                     const std::function<std::string()>& where) {
+  if (since == still_since_) return;
+  still_since_ = since;
+  heartbeat_->standing_still(since, since ? where() : "");
+}
+
 Expected<void> CoordinatorLine::send(const Control& message) {
   if (channel_.send(message)) return {};
   return tl::make_unexpected(Error::run("the coordinator is gone"));

@@ -30,6 +30,9 @@ class CoordinatorLine {
   void begin_heartbeat(std::chrono::milliseconds interval);
   /// REQUIRES: the heartbeat has begun.
   void now_doing(std::string what);
+  /// Nothing has moved here since then and nothing is due; nothing: something is. `where`: where the run stands; asked once
+  /// each time that it comes to a standstill. REQUIRES: as above.
+  void standing_still(std::optional<Clock::time_point> since, const std::function<std::string()>& where);
 
   /// ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
@@ -63,7 +66,8 @@ class CoordinatorLine {
   std::optional<Heartbeat> heartbeat_;
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
-  bool said_so_ = false;  ///< the coordinator has said itself how the run ended
+  std::optional<Clock::time_point> still_since_;  ///< as the heartbeat has it
+  bool said_so_ = false;                          ///< the coordinator has said itself how the run ended
   bool gone_ = false;
 };
 

@@ -108,6 +108,8 @@ void Crew::take(Member& member, std::unique_ptr<Control> message) {
   member.heard = Clock::now();
   if (message->has_alive()) {
     member.doing = message->alive().doing();
+    member.still = std::chrono::nanoseconds(message->alive().still_ns());
+    member.stands = message->alive().stands();
   } else if (message->has_pong()) {
     const proto::Pong& pong = message->pong();
     if (member.other_clock) member.clock.add({pong.sent_ns(), pong.received_ns(), pong.answered_ns(), now_ns()});
@@ -228,7 +230,21 @@ std::optional<Error> Crew::trouble(const std::string& due) {
     return failed(*w, fmt::format("{} and has said nothing for {:.3g} s ({})", due,
                                   seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
   }
-  return std::nullopt;
+  return standstill();
+}
+
+/// Everyone waits, has nothing due, and somebody waits for another one: what is waited for is lost. (A message on its way
+/// is due at whoever keeps the clock of the link that it is on.)
+std::optional<Error> Crew::standstill() const {
+  std::optional<std::size_t> waiting;
+  for (std::size_t w = 0; w < size(); ++w) {
+    const Member& member = members_[w];
+    if (!member.channel || member.still < timeout_) return std::nullopt;
+    if (!waiting && !member.stands.empty()) waiting = w;
+  }
+  if (!waiting) return std::nullopt;  // all of them, for the coordinator
+  return failed(*waiting, fmt::format("says: nothing has moved for {:.3g} s, and nothing is due on any worker: {}",
+                                      seconds(members_[*waiting].still), members_[*waiting].stands));
 }
 
 Error Crew::find_cause() {

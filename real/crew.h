@@ -23,6 +23,8 @@ struct Member {
   ClockOffset clock;
   ControlChannel::Clock::time_point heard;            ///< when it last said anything
   std::string doing = "starting";                     ///< as it says itself
+  ControlChannel::Clock::duration still{};            ///< for how long it had nothing to do then but wait,
+  std::string stands;                                 ///< for what, if it is for other workers
   std::deque<std::unique_ptr<proto::Control>> inbox;  ///< come, and not yet asked for
   bool gone = false;
   std::string farewell;  ///< why, as the connection has it
@@ -81,6 +83,7 @@ class Crew {
   core::Error find_cause();
   [[nodiscard]] std::optional<core::Error> known_cause(bool last_word);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
+  [[nodiscard]] std::optional<core::Error> standstill() const;
   [[nodiscard]] const proto::Control* failure_of(std::size_t worker) const;
   [[nodiscard]] core::Error failed(std::size_t worker, const std::string& what) const;
 

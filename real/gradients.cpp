@@ -31,7 +31,7 @@ Reduced reduced_of(const core::Scenario& scenario, const core::Collective& colle
 
 core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
   core::Bytes bytes;
-  for (const core::Pack& pack : scenario.plan.packs) bytes += pack.collective.bytes();
+  for (const core::Pack& pack : scenario.plan.packs) bytes += pack.collective.buffer_bytes();
   return bytes;
 }
 
@@ -49,19 +49,20 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
     for (std::size_t p = 0; p < packs; ++p) {
       const core::Collective& collective = scenario_.plan.packs[p].collective;
       for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (set[p].size() == r) set[p].push_back(devices_.take(replicas_[r], collective.bytes().count(), false));
-        fill(reduced(step, p), replicas_[r], set[p][r].get(), collective.elements);
+        if (set[p].size() == r) set[p].push_back(devices_.take(replicas_[r], collective.buffer_bytes().count(), false));
+        fill(reduced(step, p), collective.contract(), replicas_[r], set[p][r].get());
       }
     }
   }
 }
 
-void Gradients::fill(const Reduced& reduced, Rank rank, std::byte* buffer, std::int64_t elements) {
-  if (devices_.host_reaches(rank)) return fill_inputs(reduced, rank, buffer, elements);
-  const std::int64_t bytes = elements * core::size_of(reduced.type).count();
-  std::vector<std::byte> inputs(static_cast<std::size_t>(bytes));
-  fill_inputs(reduced, rank, inputs.data(), elements);
-  devices_.copy_now(buffer, inputs.data(), bytes);
+void Gradients::fill(const Reduced& reduced, const core::Contract& contract, Rank rank, std::byte* buffer) {
+  if (devices_.host_reaches(rank)) return fill_inputs(reduced, contract, rank, buffer);
+  const core::Range input = contract.input(rank);
+  const std::int64_t item = core::size_of(reduced.type).count();
+  std::vector<std::byte> inputs(static_cast<std::size_t>(input.count * item));
+  fill_inputs(reduced, rank, inputs.data(), input.count, input.offset);
+  devices_.copy_now(buffer + (input.offset + contract.input_shift) * item, inputs.data(), input.count * item);
 }
 
 std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t pack) const {
@@ -71,11 +72,11 @@ std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t
   for (std::size_t r = 0; r < replicas_.size(); ++r) {
     results.push_back(data(step, pack, r));
     if (devices_.host_reaches(replicas_[r])) continue;
-    fetched.emplace_back(static_cast<std::size_t>(collective.bytes().count()));
-    devices_.copy_now(fetched.back().data(), results.back(), collective.bytes().count());
+    fetched.emplace_back(static_cast<std::size_t>(collective.buffer_bytes().count()));
+    devices_.copy_now(fetched.back().data(), results.back(), collective.buffer_bytes().count());
     results.back() = fetched.back().data();
   }
-  return find_wrong_element(reduced(step, pack), collective.elements, replicas_, results);
+  return find_wrong_element(reduced(step, pack), collective.contract(), replicas_, results);
 }
 
 core::Expected<void> Gradients::verify(std::int32_t step) const {

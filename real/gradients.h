@@ -13,7 +13,7 @@ namespace tutti::real {
 /// The operation of a reduction's steps: a mean is a sum that is then divided.
 Operation operation_of(core::Reduction reduction);
 
-/// What an all-reduce of the scenario's kind is given and must come to. `key`: of this one among all of the run.
+/// What a collective of the scenario's kind is given and must come to. `key`: of this one among all of the run.
 Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key);
 
 /// The packs' buffers on the replicas of one worker, a set for each of the steps that are under way together.
@@ -37,7 +37,7 @@ class Gradients {
 
  private:
   [[nodiscard]] Reduced reduced(std::int32_t step, std::size_t pack) const;
-  void fill(const Reduced& reduced, core::Rank rank, std::byte* buffer, std::int64_t elements);
+  void fill(const Reduced& reduced, const core::Contract& contract, core::Rank rank, std::byte* buffer);
   [[nodiscard]] std::optional<WrongElement> find_wrong(std::int32_t step, std::size_t pack) const;
 
   const core::Scenario& scenario_;

@@ -37,11 +37,22 @@ std::string Heartbeat::doing() const {
   return doing_;
 }
 
+void Heartbeat::standing_still(std::optional<std::chrono::steady_clock::time_point> since, std::string where) {
+  const std::lock_guard lock(mutex_);
+  still_since_ = since;
+  stands_ = std::move(where);
+}
+
 void Heartbeat::beat() {
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, interval_, [this] { return over_; })) {
     proto::Control alive;
     alive.mutable_alive()->set_doing(doing_);
+    if (still_since_) {
+      const std::chrono::nanoseconds still = std::chrono::steady_clock::now() - *still_since_;
+      alive.mutable_alive()->set_still_ns(still.count());
+      alive.mutable_alive()->set_stands(stands_);
+    }
     lock.unlock();
     // That the coordinator is gone is found out by the thread that works.
     static_cast<void>(channel_.send(alive));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -20,6 +21,8 @@ class Heartbeat {
 
   void now_doing(std::string what);
   [[nodiscard]] std::string doing() const;
+  /// Nothing has moved since then and nothing is due, and where the run stands; nothing: something is.
+  void standing_still(std::optional<std::chrono::steady_clock::time_point> since, std::string where);
 
  private:
   void beat();
@@ -30,6 +33,8 @@ class Heartbeat {
   std::condition_variable ended_;
   bool over_ = false;
   std::string doing_;
+  std::optional<std::chrono::steady_clock::time_point> still_since_;
+  std::string stands_;
   std::thread thread_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "real/gradients.h"
 
 namespace tutti::real {
@@ -39,10 +40,33 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
   if (collective_.schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
   for (std::size_t r = 0; r < replicas_; ++r)
-    data_.push_back(devices.take(ranks_[r], collective_.bytes().count(), false));
+    data_.push_back(devices.take(ranks_[r], collective_.buffer_bytes().count(), false));
   places_.resize(ranks_.size());
   for (std::size_t r = 0; r < replicas_; ++r) places_[r] = data_[r].get();
+  if (!core::synchronises(collective_.kind)) {
+    barrier_ = make_barrier();
+    for (std::size_t r = 0; r < replicas_; ++r)
+      barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
+    // Two comparisons and three barriers are not counted by the options.
+    collectives_->let_peers_be_ahead({static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
+  }
   open(0);
+}
+
+std::unique_ptr<core::Collective> PerfLoop::make_barrier() const {
+  core::Strategy strategy = scenario_.strategy;
+  strategy.collective = core::CollectiveKind::kAllReduce;
+  strategy.reduction = core::Reduction::kSum;
+  strategy.out_of_place = false;
+  return std::make_unique<core::Collective>(
+      core::make_collective(*scenario_.cluster, strategy, core::DataType::kInt32, 1, 0));
+}
+
+/// The iterations: a comparison, a barrier, those that warm up, a barrier, the timed ones, a barrier, a comparison.
+bool PerfLoop::is_barrier(std::uint32_t iteration) const {
+  const auto warm = static_cast<std::uint32_t>(loop_.warm_up);
+  const auto timed = static_cast<std::uint32_t>(loop_.iterations);
+  return barrier_ && (iteration == 1 || iteration == 2 + warm || iteration == 3 + warm + timed);
 }
 
 std::vector<std::string> PerfLoop::notes() const {
@@ -52,18 +76,34 @@ std::vector<std::string> PerfLoop::notes() const {
 }
 
 void PerfLoop::open(std::uint32_t iteration) {
-  collectives_->open({iteration, 0}, collective_, operation_of(scenario_.strategy.reduction), ranks_, places_);
+  const CollectiveTag tag{iteration, 0};
+  if (!is_barrier(iteration))
+    return collectives_->open(tag, collective_, operation_of(scenario_.strategy.reduction), ranks_, places_);
+  std::vector<std::byte*> places(ranks_.size());
+  for (std::size_t r = 0; r < replicas_; ++r) places[r] = barrier_data_[r].get();
+  collectives_->open(tag, *barrier_, Operation::kSum, ranks_, places);
 }
 
 Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
-  if (auto warm = iterate(std::max(loop_.warm_up, 1), idle); !warm) return tl::make_unexpected(warm.error());
+  if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
+  const std::int32_t warm_up = barrier_ ? loop_.warm_up : std::max(loop_.warm_up, 1);
+  if (auto warm = iterate(warm_up, idle); !warm) return tl::make_unexpected(warm.error());
+  if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
   const Clock::time_point start = Clock::now();
   if (auto timed = iterate(loop_.iterations, idle); !timed) return tl::make_unexpected(timed.error());
   const Clock::time_point end = Clock::now();
+  if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
   if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
 
   return as_step(start, end);
+}
+
+/// Nobody goes on before all have come here.
+Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
+  if (!barrier_) return {};
+  TUTTI_CHECK(is_barrier(iteration_), "iteration {} is no barrier", iteration_);
+  return one(idle);
 }
 
 WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) const {
@@ -86,13 +126,13 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
 /// An iteration on fresh inputs whose results are compared.
 Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   const Reduced reduced = reduced_of(scenario_, collective_, std::uint64_t{iteration_} << 32);
-  const std::int64_t bytes = collective_.bytes().count();
+  const std::int64_t bytes = collective_.buffer_bytes().count();
   std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
   for (std::size_t r = 0; r < replicas_; ++r) {
     const bool reached = devices_.host_reaches(ranks_[r]);
     if (!reached) bounce[r].resize(static_cast<std::size_t>(bytes));
     std::byte* const to = reached ? places_[r] : bounce[r].data();
-    fill_inputs(reduced, ranks_[r], to, collective_.elements);
+    fill_inputs(reduced, collective_.contract(), ranks_[r], to);
     if (!reached) devices_.copy_now(places_[r], to, bytes);
   }
   if (auto done = one(idle); !done || !options_.verify) return done;
@@ -104,7 +144,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   }
   // What a device that has failed did not copy is no wrong result.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
-  const auto wrong = find_wrong_element(reduced, collective_.elements, ranks, results);
+  const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
   wrong_result_ = true;
   return failed(fmt::format("iteration {}: element {} is wrong on rank {}: {:.17g}, not {:.17g} ± {:.2g}",

@@ -16,13 +16,16 @@
 
 namespace tutti::real {
 
-/// One worker's part of a benchmark: the scenario's first pack, reduced again and again without a word to the
+/// One worker's part of a benchmark: the scenario's first pack, carried out again and again without a word to the
 /// coordinator in between. The first iteration and one after the timed ones are on fresh inputs and compared element by
-/// element; those between reduce what the one before left (as nccl-tests and the OSU benchmarks do).
+/// element; those between go on with what the one before left (as in nccl-tests and the OSU benchmarks).
 ///
-/// An all-reduce ends nowhere before it has begun everywhere, so a peer is at most one iteration ahead: the next one is
-/// open for its messages before any are taken from the transport for the one at hand. And that makes an iteration a barrier: there is always one that is
-/// not timed between the first comparison, which takes some peers longer than others, and those that are.
+/// Kinds that synchronise end nowhere before they have begun everywhere, so a peer is at most one iteration ahead: the
+/// next one is open for its messages before any are taken from the transport for the one at hand. And that makes an
+/// iteration a barrier: there is always one that is not timed between the first comparison, which takes some peers longer than
+/// others, and those that are. Of the other kinds a rank may be ahead by as much as the transport holds (the root of a
+/// broadcast; nccl-tests does not hold it back either); small all-reduces in front of the timed iterations and behind them
+/// are the barriers.
 class PerfLoop : private InterpreterListener {
  public:
   /// The collective is carried out by the interpreter unless `maker` makes something else.
@@ -45,11 +48,14 @@ class PerfLoop : private InterpreterListener {
   void rank_done(CollectiveTag collective, core::Rank rank) override;
   void step_done(const StepDone&) override {}
 
+  [[nodiscard]] std::unique_ptr<core::Collective> make_barrier() const;
   void open(std::uint32_t iteration);
+  [[nodiscard]] bool is_barrier(std::uint32_t iteration) const;
   [[nodiscard]] WorkerStep as_step(Transport::Clock::time_point start, Transport::Clock::time_point end) const;
   core::Expected<void> iterate(std::int32_t times, const std::function<bool()>& idle);
   core::Expected<void> one(const std::function<bool()>& idle);
   core::Expected<void> checked(const std::function<bool()>& idle);
+  core::Expected<void> barrier(const std::function<bool()>& idle);
 
   const core::Scenario& scenario_;
   const core::Collective& collective_;
@@ -61,9 +67,11 @@ class PerfLoop : private InterpreterListener {
   std::unique_ptr<Collectives> collectives_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps
   std::size_t replicas_ = 0;
-  std::vector<Devices::Memory> data_;  ///< by replica
-  std::vector<std::byte*> places_;     ///< by place in ranks_; null for the host
-  std::uint32_t iteration_ = 0;        ///< the next to start
+  std::vector<Devices::Memory> data_;          ///< by replica
+  std::vector<std::byte*> places_;             ///< by place in ranks_; null for the host
+  std::unique_ptr<core::Collective> barrier_;  ///< null: the collective is one itself
+  std::vector<Devices::Memory> barrier_data_;
+  std::uint32_t iteration_ = 0;  ///< the next to start
   std::size_t ranks_left_ = 0;
   bool wrong_result_ = false;
 };

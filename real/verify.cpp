@@ -112,45 +112,52 @@ Real combined_reals(Operation operation, Real a, Real b) {
   return a;
 }
 
+using Output = core::Contract::Output;
+
 template <class Integer>
-std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, std::int64_t elements,
+std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Output& output,
                                                const std::vector<Rank>& ranks,
-                                               const std::vector<const std::byte*>& results) {
-  for (std::int64_t e = 0; e < elements; ++e) {
-    Integer expected = integer_input<Integer>(reduced, 0, e);
-    for (Rank r = 1; r < reduced.contributors; ++r)
-      expected = combined(reduced.operation, expected, integer_input<Integer>(reduced, r, e));
+                                               const std::vector<const std::byte*>& buffers) {
+  for (std::int64_t e = 0; e < output.at.count; ++e) {
+    Integer expected = integer_input<Integer>(reduced, output.from.first, output.first + e);
+    for (std::int32_t i = 1; i < output.from.count; ++i) {
+      expected =
+          combined(reduced.operation, expected, integer_input<Integer>(reduced, output.from.at(i), output.first + e));
+    }
     if (reduced.factor != 1)
       expected = static_cast<Integer>(static_cast<long double>(expected) * static_cast<long double>(reduced.factor));
+    const std::int64_t place = output.at.offset + e;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const Integer got = reinterpret_cast<const Integer*>(results[i])[e];
-      if (got != expected) return WrongElement{ranks[i], e, static_cast<double>(got), static_cast<double>(expected), 0};
+      const Integer got = reinterpret_cast<const Integer*>(buffers[i])[place];
+      if (got != expected)
+        return WrongElement{ranks[i], place, static_cast<double>(got), static_cast<double>(expected), 0};
     }
   }
   return std::nullopt;
 }
 
 /// Rounding errors of half a last place that a result may have gathered.
-int roundings(const Reduced& reduced) {
-  if (is_half(reduced.type) || chooses(reduced.operation)) return reduced.factor == 1 ? 0 : 1;
-  return reduced.contributors + 1;
+int roundings(const Reduced& reduced, const Output& output) {
+  const bool exact = is_half(reduced.type) || chooses(reduced.operation) || output.from.count == 1;
+  if (exact) return reduced.factor == 1 ? 0 : 1;
+  return output.from.count + 1;
 }
 
 /// `Real` has more bits than the type: what the reference rounds itself is lost in the tolerance.
 template <class Real>
-std::optional<WrongElement> find_wrong_real(const Reduced& reduced, std::int64_t elements,
+std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output& output,
                                             const std::vector<Rank>& ranks,
-                                            const std::vector<const std::byte*>& results) {
+                                            const std::vector<const std::byte*>& buffers) {
   const double unit = std::ldexp(1, -significand_bits(reduced.type));
-  const double bound = roundings(reduced) * unit;
+  const double bound = roundings(reduced, output) * unit;
   // Block by block and rank by rank, so that inputs of several elements are made at once.
   std::array<Real, 256> block;
-  for (std::int64_t begin = 0; begin < elements; begin += std::ssize(block)) {
-    const std::int64_t count = std::min<std::int64_t>(std::ssize(block), elements - begin);
-    for (Rank r = 0; r < reduced.contributors; ++r) {
+  for (std::int64_t begin = 0; begin < output.at.count; begin += std::ssize(block)) {
+    const std::int64_t count = std::min<std::int64_t>(std::ssize(block), output.at.count - begin);
+    for (std::int32_t r = 0; r < output.from.count; ++r) {
       for (std::int64_t i = 0; i < count; ++i) {
         Real& result = block[static_cast<std::size_t>(i)];
-        const auto input = static_cast<Real>(float_input(reduced, r, begin + i));
+        const auto input = static_cast<Real>(float_input(reduced, output.from.at(r), output.first + begin + i));
         result = r == 0 ? input : combined_reals(reduced.operation, result, input);
       }
     }
@@ -158,39 +165,82 @@ std::optional<WrongElement> find_wrong_real(const Reduced& reduced, std::int64_t
       const auto expected =
           static_cast<double>(block[static_cast<std::size_t>(e - begin)] * static_cast<Real>(reduced.factor));
       const double tolerance = bound * std::abs(expected);
+      const std::int64_t place = output.at.offset + e;
       for (std::size_t i = 0; i < ranks.size(); ++i) {
-        const double got = value_at(reduced.type, results[i], e);
-        if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], e, got, expected, tolerance};
+        const double got = value_at(reduced.type, buffers[i], place);
+        if (!(std::abs(got - expected) <= tolerance)) return WrongElement{ranks[i], place, got, expected, tolerance};
       }
     }
   }
   return std::nullopt;
 }
 
+std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& output, const std::vector<Rank>& ranks,
+                                       const std::vector<const std::byte*>& buffers) {
+  switch (reduced.type) {
+    case DataType::kInt32: return find_wrong_integer<std::int32_t>(reduced, output, ranks, buffers);
+    case DataType::kInt64: return find_wrong_integer<std::int64_t>(reduced, output, ranks, buffers);
+    case DataType::kFloat64: return find_wrong_real<long double>(reduced, output, ranks, buffers);
+    default: return find_wrong_real<double>(reduced, output, ranks, buffers);
+  }
+}
+
+/// Out of place: the rank's input is still what it was.
+std::optional<WrongElement> find_changed_input(const Reduced& reduced, const core::Contract& contract, Rank rank,
+                                               const std::byte* buffer) {
+  Output input{contract.input(rank), {rank, 1, 1}, contract.input(rank).offset};
+  input.at.offset += contract.input_shift;
+  Reduced as_it_was = reduced;
+  as_it_was.factor = 1;
+  return find_wrong(as_it_was, input, {rank}, {buffer});
+}
+
 }  // namespace
 
-void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements) {
+void fill_inputs(const Reduced& reduced, Rank rank, void* data, std::int64_t elements, std::int64_t first) {
   TUTTI_CHECK(reduced.contributors >= 1, "{} contributors", reduced.contributors);
   for (std::int64_t e = 0; e < elements; ++e) {
     if (reduced.type == DataType::kInt32) {
-      static_cast<std::int32_t*>(data)[e] = integer_input<std::int32_t>(reduced, rank, e);
+      static_cast<std::int32_t*>(data)[e] = integer_input<std::int32_t>(reduced, rank, first + e);
     } else if (reduced.type == DataType::kInt64) {
-      static_cast<std::int64_t*>(data)[e] = integer_input<std::int64_t>(reduced, rank, e);
+      static_cast<std::int64_t*>(data)[e] = integer_input<std::int64_t>(reduced, rank, first + e);
     } else {
-      set_element(reduced.type, data, e, float_input(reduced, rank, e));
+      set_element(reduced.type, data, e, float_input(reduced, rank, first + e));
     }
   }
+}
+
+void fill_inputs(const Reduced& reduced, const core::Contract& contract, Rank rank, void* buffer) {
+  const core::Range input = contract.input(rank);
+  const std::int64_t offset = (input.offset + contract.input_shift) * core::size_of(reduced.type).count();
+  fill_inputs(reduced, rank, static_cast<std::byte*>(buffer) + offset, input.count, input.offset);
+}
+
+std::optional<WrongElement> find_wrong_element(const Reduced& reduced, const core::Contract& contract,
+                                               const std::vector<Rank>& ranks,
+                                               const std::vector<const std::byte*>& buffers) {
+  // Where everyone gets the same, what is expected is worked out once for all ranks here.
+  if (contract.kind == core::CollectiveKind::kAllReduce) {
+    for (const Output& output : contract.outputs(contract.receivers.first)) {
+      if (auto wrong = find_wrong(reduced, output, ranks, buffers)) return wrong;
+    }
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (contract.kind != core::CollectiveKind::kAllReduce) {
+      for (const Output& output : contract.outputs(ranks[i])) {
+        if (auto wrong = find_wrong(reduced, output, {ranks[i]}, {buffers[i]})) return wrong;
+      }
+    }
+    if (contract.input_shift == 0) continue;
+    if (auto wrong = find_changed_input(reduced, contract, ranks[i], buffers[i])) return wrong;
+  }
+  return std::nullopt;
 }
 
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced, std::int64_t elements,
                                                const std::vector<Rank>& ranks,
                                                const std::vector<const std::byte*>& results) {
-  switch (reduced.type) {
-    case DataType::kInt32: return find_wrong_integer<std::int32_t>(reduced, elements, ranks, results);
-    case DataType::kInt64: return find_wrong_integer<std::int64_t>(reduced, elements, ranks, results);
-    case DataType::kFloat64: return find_wrong_real<long double>(reduced, elements, ranks, results);
-    default: return find_wrong_real<double>(reduced, elements, ranks, results);
-  }
+  return find_wrong_element(reduced, core::Contract::all_reduce(reduced.contributors, elements), ranks, results);
 }
 
 }  // namespace tutti::real

@@ -174,7 +174,12 @@ class Worker {
     now_doing("in " + steps_);
     // Long lists of spans would keep what is running waiting; where it is emulated, that does no harm.
     const bool at_once = ground_->emulates() || !records_steps_;
-    auto ran = run_->run(begin_, [&] { return (!at_once || tell_of_steps()) && line_.still_wanted(); });
+    auto ran = run_->run(begin_, [&] {
+      // Only all together can tell that something is lost where one may have to wait for another's slow links.
+      if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
+      return (!at_once || tell_of_steps()) && line_.still_wanted();
+    });
+    line_.standing_still(std::nullopt, {});
     const bool told = tell_of_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
     if (!told) return tl::make_unexpected(Error::run("the coordinator is gone"));
@@ -212,7 +217,9 @@ class Worker {
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
+    line_.standing_still(Clock::now(), [] { return std::string(); });
     auto message = line_.next(patience_ + std::chrono::seconds(2), serve);
+    line_.standing_still(std::nullopt, {});
     if (!message) return tl::make_unexpected(message.error());
     if ((*message)->has_finish()) {
       wanted_again_ = (*message)->finish().come_again();

@@ -134,6 +134,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
       for (std::size_t p = 0; p < packs; ++p) collectives_->start(tag_of(step, p), ranks_[r]);
     }
   }
+  still_since_.reset();
   Clock::time_point moved = Clock::now();
   std::int64_t seen = progress_ + collectives_->moved();
   while (left_in_all_ > 0) {
@@ -144,7 +145,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     if (progress_ + collectives_->moved() != seen || timers_.next() != Clock::time_point::max() || computes(now)) {
       seen = progress_ + collectives_->moved();
       moved = now;
-    } else if (now - moved > options_.timeout) {
+      still_since_.reset();
+    } else if (still_since_ = moved; now - moved > options_.timeout) {
       return tl::make_unexpected(core::Error::run(
           fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), where_it_stands())));
     }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// it answers false to give up.
   /// ERRORS: a peer is gone or does not keep to the protocol; nothing moved for the timeout; given up.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
+  /// While run() is under way: since when nothing has moved and nothing is due; nothing if something is. And what is waited
+  /// for meanwhile, in words.
+  [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
+  [[nodiscard]] std::string where_it_stands() const;
   /// The steps that are over here and were not taken yet, in order; also while run() is under way, or after it failed.
   std::vector<WorkerStep> take_steps();
   /// Hands over what others may still need, such as slots that are free again.
@@ -86,7 +91,6 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void look_after(Replica& replica, Task task);
   void compute_done(Replica& replica, const Task& done);
   [[nodiscard]] bool computes(Clock::time_point now) const;
-  [[nodiscard]] std::string where_it_stands() const;
   void launch(Replica& replica, int pack);
   void go_on();
   core::Expected<void> look(Clock::time_point until);
@@ -109,7 +113,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
   core::Expected<void> works_;  ///< or why a device or the collectives do not
-  std::int64_t progress_ = 0;   ///< counts what happened, to see that something does
+  std::optional<Clock::time_point> still_since_;
+  std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
 };
 
 }  // namespace tutti::real

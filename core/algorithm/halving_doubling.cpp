@@ -9,19 +9,23 @@ class HalvingDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements() == 0 ? 0 : 4 * hops(); }
+  [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
   /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half, receive the given one.
-  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
+  [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
     const bool halving = round < hops();
     const int hop = halving ? round : 2 * hops() - 1 - round;
     const Halves halves = at_hop(rank, hop);
     Step step;
     step.to = step.from = partner(rank, hop);
-    step.source = halving ? halves.given : halves.kept;
-    step.target = halving ? halves.kept : halves.given;
-    step.kind = index % 2 == 0 ? StepKind::kSend : (halving ? StepKind::kReceiveReduce : StepKind::kReceive);
+    if (index % 2 == 0) {
+      step.kind = StepKind::kSend;
+      step.source = halving ? halves.given : halves.kept;
+    } else {
+      step.kind = halving ? StepKind::kReceiveReduce : StepKind::kReceive;
+      step.source = step.target = halving ? halves.kept : halves.given;
+    }
     return step;
   }
 
@@ -48,7 +52,11 @@ class HalvingDoubling : public PowerOfTwo {
 }  // namespace
 
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements, Engine engine) {
-  return std::make_unique<HalvingDoubling>(ranks, elements, engine);
+  return halving_doubling_all_reduce(Contract::all_reduce(ranks, elements), engine);
+}
+
+std::unique_ptr<Schedule> halving_doubling_all_reduce(const Contract& contract, Engine engine) {
+  return std::make_unique<HalvingDoubling>(contract, engine);
 }
 
 }  // namespace tutti::core

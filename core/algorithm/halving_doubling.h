@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/schedule/contract.h"
 #include "core/schedule/schedule.h"
 
 namespace tutti::core {
@@ -20,5 +21,7 @@ namespace tutti::core {
 /// REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                       Engine engine = Engine::kKernel);
+/// The same, in place or out of place: then every rank copies its whole input first.
+std::unique_ptr<Schedule> halving_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

@@ -4,16 +4,22 @@
 #include <cstdint>
 
 #include "core/base/check.h"
+#include "core/schedule/contract.h"
 #include "core/schedule/schedule.h"
 
 namespace tutti::core {
 
 /// What algorithms share in which, hop by hop, each rank exchanges with the one whose number differs in one bit: a power
-/// of two of ranks, one lane each.
+/// of two of ranks, one lane each. Out of place each rank copies its input to its place first.
 class PowerOfTwo : public Schedule {
  public:
-  PowerOfTwo(std::int32_t ranks, std::int64_t elements, Engine engine)
-      : n_(ranks), hops_(std::countr_zero(static_cast<std::uint32_t>(ranks))), elements_(elements), engine_(engine) {
+  PowerOfTwo(const Contract& contract, Engine engine)
+      : contract_(contract),
+        n_(contract.members()),
+        hops_(std::countr_zero(static_cast<std::uint32_t>(n_))),
+        engine_(engine) {
+    const std::int32_t ranks = n_;
+    const std::int64_t elements = contract.elements;
     TUTTI_CHECK(ranks >= 1 && std::has_single_bit(static_cast<std::uint32_t>(ranks)) && elements >= 0,
                 "ranks = {}, elements = {}", ranks, elements);
   }
@@ -22,16 +28,38 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
 
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const final {
+    return elements() == 0 ? 0 : copies(rank) + hop_steps(rank);
+  }
+  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const final {
+    const std::int64_t first = copies(rank);
+    if (index >= first) return hop_step(rank, index - first);
+    Step step;
+    step.kind = StepKind::kCopy;
+    step.source = step.target = contract_.input(rank);
+    step.source.offset += contract_.input_shift;
+    return step;
+  }
+
  protected:
+  /// Steps of the hops of a buffer that is not empty, and one of them.
+  [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
+  [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
+
+  [[nodiscard]] const Contract& contract() const { return contract_; }
   [[nodiscard]] int hops() const { return hops_; }
-  [[nodiscard]] std::int64_t elements() const { return elements_; }
+  [[nodiscard]] std::int64_t elements() const { return contract_.elements; }
   /// The rank with which `rank` exchanges at a hop.
   [[nodiscard]] static Peer partner(Rank rank, int hop) { return Peer::at(rank ^ (1 << hop), 0); }
 
  private:
+  [[nodiscard]] std::int64_t copies(Rank rank) const {
+    return contract_.input_shift != 0 && contract_.input(rank).count > 0 ? 1 : 0;
+  }
+
+  Contract contract_;
   std::int32_t n_;
   int hops_;
-  std::int64_t elements_;
   Engine engine_;
 };
 

@@ -9,10 +9,10 @@ class RecursiveDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements() == 0 ? 0 : 2 * hops(); }
+  [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 2 * hops(); }
 
   /// Per hop: send the sum so far, then add the partner's.
-  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
+  [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     Step step;
     step.kind = index % 2 == 0 ? StepKind::kSend : StepKind::kReceiveReduce;
     step.to = step.from = partner(rank, static_cast<int>(index / 2));
@@ -24,7 +24,11 @@ class RecursiveDoubling : public PowerOfTwo {
 }  // namespace
 
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements, Engine engine) {
-  return std::make_unique<RecursiveDoubling>(ranks, elements, engine);
+  return recursive_doubling_all_reduce(Contract::all_reduce(ranks, elements), engine);
+}
+
+std::unique_ptr<Schedule> recursive_doubling_all_reduce(const Contract& contract, Engine engine) {
+  return std::make_unique<RecursiveDoubling>(contract, engine);
 }
 
 }  // namespace tutti::core

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/algorithm/ring_walk.h"
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -17,21 +18,10 @@ namespace {
 class Ring : public Schedule {
  public:
   Ring(std::int32_t ranks, std::int64_t elements, const RingOptions& options)
-      : n_(ranks), elements_(elements), options_(options) {
+      : n_(ranks), elements_(elements), options_(options), walk_(ranks, options.lanes) {
     TUTTI_CHECK(ranks >= 1 && elements >= 0, "ranks = {}, elements = {}", ranks, elements);
     TUTTI_CHECK(!options_.lanes.empty() && options_.most_elements_per_message >= 1 && options_.credits >= 1,
                 "lanes = {}", options_.lanes.size());
-    for (const RingPath& path : options_.lanes) {
-      TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) && ranks % path.per_worker == 0,
-                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker, path.local.size());
-      Walk walk;
-      walk.place.resize(path.local.size());
-      for (std::size_t i = 0; i < path.local.size(); ++i) {
-        walk.place[static_cast<std::size_t>(path.local[i])] = static_cast<std::int32_t>(i);
-        if (path.local[i] != static_cast<std::int32_t>(i)) walk.in_order = false;
-      }
-      walks_.push_back(std::move(walk));
-    }
     if (elements_ > 0) {
       const std::int64_t longest_part = EvenCut{elements_, lane_count()}.size(0);
       const std::int64_t chunk = (longest_part + n_ - 1) / n_;
@@ -47,36 +37,34 @@ class Ring : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    if (n_ == 1) return 0;
     const Part& part = parts_[static_cast<std::size_t>(lane)];
-    const std::int64_t p = position(rank, lane);
-    return part.full_loops * last_round() + part.full_loops + rounds_before(last_round() + 1, p, part.filled);
+    if (n_ == 1) return steps_alone(part);
+    const std::int64_t rounds = last_round() + 1;
+    return part.full_loops * rounds + rounds_before(rounds, walk_.position(rank, lane), part.filled);
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
-    const std::int64_t p = position(rank, lane);
+    Step step;
+    if (n_ == 1) {
+      step.kind = StepKind::kCopy;
+      step.target = step.source = chunk_of(part, index, 0);
+      step.source.offset += options_.input_shift;
+      return step;
+    }
+    const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
     // Divisions are half of what a step costs: most rings have one loop, and every chunk of it filled.
     const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
-    const bool full = loop < part.full_loops;
     std::int64_t t = index - loop * rounds;
-    if (!full && part.filled < n_) t = round_of(t, p, part.filled);
+    if (loop == part.full_loops && part.filled < n_) t = round_of(t, p, part.filled);
     std::int64_t chunk = p - t;  // modulo n, and t < 2n
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
-    Range range{Buffer::kData, part.offset + loop * loop_elements_, loop_chunk_};
-    if (full) {
-      range.offset += chunk * range.count;
-    } else {
-      range.offset += chunk * part.chunk + std::min(chunk, part.longer);
-      range.count = part.chunk + (chunk < part.longer ? 1 : 0);
-    }
-
-    Step step;
-    step.source = step.target = range;
-    step.from = neighbour(rank, lane, -1);
-    step.to = neighbour(rank, lane, +1);
+    step.source = step.target = chunk_of(part, loop, chunk);
+    if (t <= n_ - 1) step.source.offset += options_.input_shift;  // what is the rank's own, and no sum yet
+    step.from = walk_.neighbour(rank, lane, -1);
+    step.to = walk_.neighbour(rank, lane, +1);
     if (t == 0) {
       step.kind = StepKind::kSend;
     } else if (t < n_ - 1) {
@@ -92,19 +80,14 @@ class Ring : public Schedule {
   }
 
   void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
-    if (steps(rank, lane) == 0) return;
+    if (n_ == 1 || steps(rank, lane) == 0) return;
     Step all;  // to one neighbour
     all.kind = StepKind::kSend;
-    all.to = neighbour(rank, lane, +1);
+    all.to = walk_.neighbour(rank, lane, +1);
     visit(all);
   }
 
  private:
-  /// A lane's way through the workers, the other way about: `place[i]` is where local rank i stands in it.
-  struct Walk {
-    std::vector<std::int32_t> place;
-    bool in_order = true;
-  };
   /// A lane's part of the buffer: so many loops of n full messages, then the rest.
   struct Part {
     std::int64_t offset = 0;
@@ -132,20 +115,17 @@ class Ring : public Schedule {
     return part;
   }
 
-  [[nodiscard]] std::int64_t position(Rank rank, Lane lane) const {
-    const Walk& walk = walks_[static_cast<std::size_t>(lane)];
-    if (walk.in_order) return rank;
-    const auto per_worker = static_cast<std::int32_t>(walk.place.size());
-    return rank - rank % per_worker + walk.place[static_cast<std::size_t>(rank % per_worker)];
+  /// A rank that is alone has but to copy, out of place.
+  [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
+    return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }
 
-  [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
-    const Walk& walk = walks_[static_cast<std::size_t>(lane)];
-    if (walk.in_order) return Peer::ahead(delta, lane);
-    const RingPath& path = options_.lanes[static_cast<std::size_t>(lane)];
-    const auto other = static_cast<std::int32_t>((position(rank, lane) + delta + n_) % n_);
-    return Peer::at(other - other % path.per_worker + path.local[static_cast<std::size_t>(other % path.per_worker)],
-                    lane);
+  /// A chunk of one of a lane's loops.
+  [[nodiscard]] Range chunk_of(const Part& part, std::int64_t loop, std::int64_t chunk) const {
+    const std::int64_t begin = part.offset + loop * loop_elements_;
+    if (loop < part.full_loops) return {Buffer::kData, begin + chunk * loop_chunk_, loop_chunk_};
+    return {Buffer::kData, begin + chunk * part.chunk + std::min(chunk, part.longer),
+            part.chunk + (chunk < part.longer ? 1 : 0)};
   }
 
   /// The round of a rank's i-th filled chunk, when the first `f` chunks are filled. REQUIRES: f > 0.
@@ -170,7 +150,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   std::int64_t elements_;
   RingOptions options_;
-  std::vector<Walk> walks_;
+  RingWalk walk_;
   std::vector<Part> parts_;  ///< by lane
   std::int64_t loop_chunk_ = 1;
   std::int64_t loop_elements_ = 1;

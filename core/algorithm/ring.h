@@ -21,6 +21,8 @@ struct RingOptions {
   std::int64_t most_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
+  /// Out of place: inputs lie so many elements behind their places (Contract::input_shift).
+  std::int64_t input_shift = 0;
 };
 
 /// The ring all-reduce: reduce-scatter, then all-gather, in 2n - 1 steps per lane that each pass one chunk on.
@@ -29,7 +31,8 @@ struct RingOptions {
 /// position p + 1; then it receives chunk p - 1, adds its own and sends the sum on, and so forth, down to chunk p + 1,
 /// which is then complete: it is kept and sent on once more. The complete chunks go round a second time, from p down to
 /// p + 2, and are kept. Every rank sends 2(n - 1) chunks; with equal chunks that is 2(n - 1)/n of the buffer, the least
-/// possible. Empty chunks (fewer elements than ranks) are neither sent nor received.
+/// possible. Empty chunks (fewer elements than ranks) are neither sent nor received. Out of place nothing more is moved: own
+/// chunks are read from the input.
 ///
 /// Time of one lane between equal neighbours, alone on its links: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, with C the
 /// longest chunk, ⌈elements / n⌉.

@@ -12,13 +12,14 @@ namespace {
 class Shuffle : public Schedule {
  public:
   Shuffle(std::int32_t ranks, std::int32_t contributors, std::vector<Rank> gather_ranks, std::int64_t elements,
-          Engine contributor_engine, Engine gather_engine)
+          Engine contributor_engine, Engine gather_engine, std::int64_t input_shift)
       : ranks_(ranks),
         n_(contributors),
         gather_(std::move(gather_ranks)),
         cut_{elements, static_cast<std::int64_t>(gather_.size())},
         contributor_engine_(contributor_engine),
-        gather_engine_(gather_engine) {
+        gather_engine_(gather_engine),
+        input_shift_(input_shift) {
     TUTTI_CHECK(n_ >= 1 && n_ <= ranks_ && !gather_.empty() && elements >= 0,
                 "{} contributors of {} ranks, {} gather ranks", n_, ranks_, gather_.size());
     for (const Rank r : gather_) TUTTI_CHECK(r >= 0 && r < ranks_, "gather rank {} of {}", r, ranks_);
@@ -47,7 +48,7 @@ class Shuffle : public Schedule {
     }
     const GatherLane at = gather_lane(rank, lane);
     if (cut_.size(at.piece) == 0) return 0;
-    if (at.lane == 0) return inputs(rank) > 0 ? inputs(rank) + 1 : 0;
+    if (at.lane == 0) return sum_steps(rank);
     return answered(at.piece, at.lane) == rank ? 0 : 1;
   }
 
@@ -84,6 +85,12 @@ class Shuffle : public Schedule {
   [[nodiscard]] std::int32_t gather_lanes() const { return 1 + n_; }
   /// Messages that a gather rank receives for each of its pieces.
   [[nodiscard]] std::int32_t inputs(Rank rank) const { return n_ - (contributes(rank) ? 1 : 0); }
+  /// Out of place: a gather rank's own contribution is copied first to where the sum is to be.
+  [[nodiscard]] std::int64_t copies(Rank rank) const { return input_shift_ != 0 && contributes(rank) ? 1 : 0; }
+  /// Steps of the lane that collects a piece and sums it.
+  [[nodiscard]] std::int64_t sum_steps(Rank rank) const {
+    return copies(rank) + (inputs(rank) > 0 ? inputs(rank) + 1 : 0);
+  }
   [[nodiscard]] Range piece_range(std::int64_t piece) const {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
@@ -143,6 +150,7 @@ class Shuffle : public Schedule {
     Step step;
     step.kind = index == 0 ? StepKind::kSend : StepKind::kReceive;
     step.source = step.target = piece_range(piece);
+    step.source.offset += input_shift_;
     step.to = Peer::at(gather_rank(piece), first_gather_lane(piece));
     step.from = Peer::at(gather_rank(piece), first_gather_lane(piece) + answering_lane(piece, rank));
     return step;
@@ -154,6 +162,13 @@ class Shuffle : public Schedule {
     const Range sum =
         contributes(rank) ? piece_range(at.piece) : Range{Buffer::kScratch, base + size * inputs(rank), size};
     Step step;
+    if (at.lane == 0 && index < copies(rank)) {
+      step.kind = StepKind::kCopy;
+      step.source = step.target = sum;
+      step.source.offset += input_shift_;
+      return step;
+    }
+    index -= copies(rank);
     if (at.lane == 0 && index < inputs(rank)) {
       step.kind = StepKind::kReceiveAny;
       step.target = {Buffer::kScratch, base, size};
@@ -170,7 +185,7 @@ class Shuffle : public Schedule {
       step.kind = StepKind::kSend;
       step.source = sum;
       step.to = Peer::at(contributor, lane_of_piece(contributor, at.piece));
-      step.wait = {first_gather_lane(at.piece), inputs(rank) + 1};
+      step.wait = {first_gather_lane(at.piece), sum_steps(rank)};
     }
     return step;
   }
@@ -183,15 +198,17 @@ class Shuffle : public Schedule {
   RaggedCut cut_;
   Engine contributor_engine_;
   Engine gather_engine_;
+  std::int64_t input_shift_;
 };
 
 }  // namespace
 
 std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t contributors,
                                              std::vector<Rank> gather_ranks, std::int64_t elements,
-                                             Engine contributor_engine, Engine gather_engine) {
+                                             Engine contributor_engine, Engine gather_engine,
+                                             std::int64_t input_shift) {
   return std::make_unique<Shuffle>(ranks, contributors, std::move(gather_ranks), elements, contributor_engine,
-                                   gather_engine);
+                                   gather_engine, input_shift);
 }
 
 }  // namespace tutti::core

@@ -32,10 +32,12 @@ struct RaggedCut {
 ///
 /// Time with one port per rank, helpers as gather ranks, g ≤ contributors n: 2α + 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, c the last
 /// (largest) piece; where gather ranks are contributors themselves, their own piece does not travel: n - 1 in place of
-/// n. `ranks` is the size of the group, helpers included.
+/// n. `ranks` is the size of the group, helpers included. Out of place (`input_shift`, see Contract) contributors that gather
+/// copy the pieces that they gather first.
 /// SOURCE: tensorflow/python/distribute/all_reduce.py, build_shuffle_all_reduce.
 std::unique_ptr<Schedule> shuffle_all_reduce(std::int32_t ranks, std::int32_t contributors,
                                              std::vector<Rank> gather_ranks, std::int64_t elements,
-                                             Engine contributor_engine, Engine gather_engine);
+                                             Engine contributor_engine, Engine gather_engine,
+                                             std::int64_t input_shift = 0);
 
 }  // namespace tutti::core

@@ -1,7 +1,5 @@
 #include "core/algorithm/star.h"
 
-#include <algorithm>
-
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -11,13 +9,14 @@ namespace {
 class StarReduce : public Schedule {
  public:
   StarReduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements, Engine sender_engine,
-             Engine root_engine)
+             Engine root_engine, std::int64_t input_shift)
       : ranks_(ranks),
         contributors_(contributors),
         root_(root),
         elements_(elements),
         sender_engine_(sender_engine),
-        root_engine_(root_engine) {
+        root_engine_(root_engine),
+        input_shift_(input_shift) {
     TUTTI_CHECK(contributors >= 1 && contributors <= ranks && root >= 0 && root < ranks, "{} of {}, root {}",
                 contributors, ranks, root);
   }
@@ -25,8 +24,8 @@ class StarReduce : public Schedule {
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank == root_ || rank < contributors_ ? 1 : 0; }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override {
-    if (elements_ == 0 || senders() == 0) return 0;
-    return rank == root_ ? senders() + 1 : 1;
+    if (elements_ == 0) return 0;
+    return rank != root_ ? 1 : copies() + (senders() > 0 ? senders() + 1 : 0);
   }
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
     Step step;
@@ -34,8 +33,13 @@ class StarReduce : public Schedule {
     if (rank != root_) {
       step.kind = StepKind::kSend;
       step.source = data;
+      step.source.offset += input_shift_;
       step.to = Peer::at(root_, 0);
-    } else if (index < senders()) {
+    } else if (index < copies()) {
+      step.kind = StepKind::kCopy;
+      step.source = step.target = data;
+      step.source.offset += input_shift_;
+    } else if (index < copies() + senders()) {
       step.kind = StepKind::kReceiveAny;
       step.target = {Buffer::kScratch, 0, elements_};
       step.stride = elements_;
@@ -58,11 +62,13 @@ class StarReduce : public Schedule {
  private:
   [[nodiscard]] bool root_contributes() const { return root_ < contributors_; }
   [[nodiscard]] std::int32_t senders() const { return contributors_ - (root_contributes() ? 1 : 0); }
+  [[nodiscard]] std::int64_t copies() const { return input_shift_ != 0 && root_contributes() ? 1 : 0; }
 
   std::int32_t ranks_, contributors_;
   Rank root_;
   std::int64_t elements_;
   Engine sender_engine_, root_engine_;
+  std::int64_t input_shift_;
 };
 
 class StarBroadcast : public Schedule {
@@ -97,53 +103,32 @@ class StarBroadcast : public Schedule {
   Engine engine_;
 };
 
-class ChainBroadcast : public Schedule {
- public:
-  ChainBroadcast(std::int32_t ranks, std::int64_t elements, std::int64_t most, Engine engine)
-      : n_(ranks), cut_{elements, std::max<std::int64_t>(1, (elements + most - 1) / most)}, engine_(engine) {
-    TUTTI_CHECK(ranks >= 1 && elements >= 0 && most >= 1, "ranks = {}, elements = {}, most = {}", ranks, elements,
-                most);
-  }
-
-  [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return 1; }
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return cut_.total == 0 || n_ == 1 ? 0 : cut_.parts; }
-  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const override {
-    Step step;
-    step.source = step.target = {Buffer::kData, cut_.offset(index), cut_.size(index)};
-    step.from = Peer::at(rank - 1, 0);
-    step.to = Peer::at(rank + 1, 0);
-    step.kind = rank == 0 ? StepKind::kSend : (rank + 1 < n_ ? StepKind::kReceiveSend : StepKind::kReceive);
-    return step;
-  }
-  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
-
- private:
-  std::int32_t n_;
-  EvenCut cut_;
-  Engine engine_;
-};
-
 class Scale : public Schedule {
  public:
-  Scale(std::int32_t ranks, std::int32_t count, std::int64_t elements, double factor, Engine engine)
-      : ranks_(ranks), count_(count), elements_(elements), factor_(factor), engine_(engine) {}
+  Scale(std::int32_t ranks, const Contract& contract, double factor, Engine engine)
+      : ranks_(ranks), contract_(contract), factor_(factor), engine_(engine) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank < count_ ? 1 : 0; }
-  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return elements_ == 0 ? 0 : 1; }
-  [[nodiscard]] Step step(Rank, Lane, std::int64_t) const override {
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return contract_.receivers.contains(rank) ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane) const override { return output(rank).count == 0 ? 0 : 1; }
+  [[nodiscard]] Step step(Rank rank, Lane, std::int64_t) const override {
     Step step;
     step.kind = StepKind::kScale;
-    step.target = {Buffer::kData, 0, elements_};
+    step.target = output(rank);
     step.factor = factor_;
     return step;
   }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
 
  private:
-  std::int32_t ranks_, count_;
-  std::int64_t elements_;
+  /// Of a collective that adds, all of it is a sum over the same ranks.
+  [[nodiscard]] Range output(Rank rank) const {
+    const auto part = contract_.part(contract_.contributors.first, rank);
+    return part ? part->target : Range{};
+  }
+
+  std::int32_t ranks_;
+  Contract contract_;
   double factor_;
   Engine engine_;
 };
@@ -151,8 +136,8 @@ class Scale : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contributors, Rank root, std::int64_t elements,
-                                      Engine sender_engine, Engine root_engine) {
-  return std::make_unique<StarReduce>(ranks, contributors, root, elements, sender_engine, root_engine);
+                                      Engine sender_engine, Engine root_engine, std::int64_t input_shift) {
+  return std::make_unique<StarReduce>(ranks, contributors, root, elements, sender_engine, root_engine, input_shift);
 }
 
 std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root, std::int64_t elements,
@@ -160,14 +145,8 @@ std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receiv
   return std::make_unique<StarBroadcast>(ranks, receivers, root, elements, engine);
 }
 
-std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
-                                          std::int64_t most_elements_per_message, Engine engine) {
-  return std::make_unique<ChainBroadcast>(ranks, elements, most_elements_per_message, engine);
-}
-
-std::unique_ptr<Schedule> scale_everywhere(std::int32_t ranks, std::int32_t count, std::int64_t elements, double factor,
-                                           Engine engine) {
-  return std::make_unique<Scale>(ranks, count, elements, factor, engine);
+std::unique_ptr<Schedule> scale_results(std::int32_t ranks, const Contract& contract, double factor, Engine engine) {
+  return std::make_unique<Scale>(ranks, contract, factor, engine);
 }
 
 }  // namespace tutti::core

@@ -168,14 +168,31 @@ std::string CalibratedFigure::why() const {
 
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request, Executor& simulator,
                                 const Library& library, const RunControl& control) {
-  const auto figures = ClusterFigures::of(scenario.text, scenario.file, library);
-  if (!figures) return tl::make_unexpected(figures.error());
-  const auto kept = kept_figures(*figures, request.keep);
-  if (!kept) return tl::make_unexpected(kept.error());
+  auto of_kinds = ClusterFigures::of(scenario.text, scenario.file, library);
+  if (!of_kinds) return tl::make_unexpected(of_kinds.error());
   Experiments experiments;
   Problems problems;
-  if (const auto done = add_timelines(request.timelines, request.lane_steps, *figures, library, experiments); !done)
+  const RunTimes::Detail detail = request.lane_steps ? RunTimes::Detail::kLaneSteps : RunTimes::Detail::kPacks;
+  if (const auto done = add_timelines(request.timelines, detail, *of_kinds, library, experiments); !done)
     problems.add(done.error());
+  std::optional<ClusterFigures> with_apart;
+  if (problems.empty()) {
+    const auto apart = find_apart(scenario, request.timelines, library);
+    if (!apart) return tl::make_unexpected(apart.error());
+    if (!apart->list.empty()) {
+      // What tells them apart are the times of single devices.
+      experiments = {};
+      if (const auto done =
+              add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds, library, experiments);
+          !done)
+        problems.add(done.error());
+      with_apart = of_kinds->with_apart(apart->list);
+    }
+    experiments.notes.insert(experiments.notes.end(), apart->notes.begin(), apart->notes.end());
+  }
+  const ClusterFigures* const figures = with_apart ? &*with_apart : &*of_kinds;
+  const auto kept = kept_figures(*figures, request.keep);
+  if (!kept) problems.add(kept.error());
   if (const auto done = add_logs(request.logs, scenario, experiments); !done) problems.add(done.error());
   if (!problems.empty()) return problems.take();
   std::size_t measurements = 0;

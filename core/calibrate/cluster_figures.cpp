@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include <google/protobuf/text_format.h>
 
 #include "core/base/version.h"
+#include "core/calibrate/cluster_structure.h"
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
 #include "core/proto/scenario.pb.h"
@@ -142,6 +145,69 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   return figures;
 }
 
+ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const {
+  ClusterFigures figures;
+  *figures.cluster_ = *cluster_;
+  figures.launch_us_ = launch_us_;
+  figures.apart_ = apart;
+  proto::Cluster& cluster = *figures.cluster_;
+  std::set<std::int64_t> alone;
+  for (const Apart& one : apart) alone.insert(one.worker);
+  cluster.clear_workers();
+  std::int64_t first = 0;
+  for (const proto::Workers& group : cluster_->workers()) {
+    const std::int64_t count = group.has_count() ? group.count() : 1;
+    std::int64_t alike = 0;
+    const auto end_alike = [&] {
+      if (alike == 0) return;
+      proto::Workers& workers = *cluster.add_workers();
+      workers = group;
+      workers.set_count(static_cast<std::int32_t>(std::exchange(alike, 0)));
+    };
+    for (std::int64_t worker = first; worker < first + count; ++worker) {
+      if (!alone.contains(worker)) {
+        ++alike;
+        continue;
+      }
+      end_alike();
+      const auto* const shared = std::find_if(cluster_->machine().begin(), cluster_->machine().end(),
+                                              [&](const auto& m) { return m.name() == group.machine(); })
+                                     .
+                                     operator->();
+      // It may have one since an earlier calibration.
+      const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
+      const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
+                                      [&](const auto& m) { return m.name() == name; });
+      const auto place = static_cast<int>(known - cluster.machine().begin());
+      const proto::Machine spelled = spelled_out(*shared);
+      if (known == cluster.machine().end()) cluster.add_machine();
+      proto::Machine& own = *cluster.mutable_machine(place);
+      own = spelled;
+      own.set_name(name);
+      figures.worker_of_[place] = worker;
+      proto::Workers& workers = *cluster.add_workers();
+      workers = group;
+      workers.set_machine(own.name());
+      workers.set_count(1);
+    }
+    end_alike();
+    first += count;
+  }
+  figures.collect();
+  return figures;
+}
+
+std::optional<std::string> ClusterFigures::apart_at(int machine, Apart::What what, const std::string& part,
+                                                    const std::string& other) const {
+  const auto worker = worker_of_.find(machine);
+  if (worker == worker_of_.end()) return std::nullopt;
+  for (const Apart& one : apart_) {
+    const bool ends = (one.part == part && one.other == other) || (one.part == other && one.other == part);
+    if (one.worker == worker->second && one.what == what && ends) return one.name();
+  }
+  return std::nullopt;
+}
+
 void ClusterFigures::collect() {
   std::int64_t workers = 0;
   for (const proto::Workers& group : cluster_->workers()) workers += group.has_count() ? group.count() : 1;
@@ -191,6 +257,12 @@ void ClusterFigures::add_network() {
     const proto::Machine& machine = cluster_->machine(m);
     for (int n = 0; n < machine.nic_size(); ++n) {
       const double own = machine.nic(n).bandwidth_gb_per_s();
+      if (const auto name = apart_at(m, Apart::What::kCard, machine.nic(n).name())) {
+        add(rate("network.bandwidth of " + *name, "of this card, slower than others",
+                 ports_limit ? network.bandwidth_gb_per_s() : own),
+            {Place::Field::kBandwidth, Place::Part::kNic, m, n});
+        continue;
+      }
       const Place card{Place::Field::kBandwidth, Place::Part::kNic, m, n, ports_limit};
       add(rate("network.bandwidth", about, ports_limit ? network.bandwidth_gb_per_s() : own), card);
     }
@@ -207,6 +279,14 @@ void ClusterFigures::add_links() {
     for (int l = 0; l < machine.link_size(); ++l) {
       const proto::Link& link = machine.link(l);
       const std::string kind = link_kind(link);
+      if (const auto name = apart_at(m, Apart::What::kLink, link.from(), link.to())) {
+        add(rate(fmt::format("{}.bandwidth of {}", kind, *name), "of this link, slower than others",
+                 link.bandwidth_gb_per_s()),
+            {Place::Field::kBandwidth, Place::Part::kLink, m, l});
+        add(latency(kind + ".latency", "of the first bit", link.latency_us()),
+            {Place::Field::kLatency, Place::Part::kLink, m, l});
+        continue;
+      }
       add(latency(kind + ".latency", "of the first bit", link.latency_us()),
           {Place::Field::kLatency, Place::Part::kLink, m, l});
       add(rate(kind + ".bandwidth", "per direction", link.bandwidth_gb_per_s()),
@@ -221,7 +301,10 @@ void ClusterFigures::add_devices() {
     for (int d = 0; d < machine.device_size(); ++d) {
       const proto::Device& device = machine.device(d);
       const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
-      add(rate(kind + ".reduce", "bytes of one operand when two are added", reduce_rate(device)),
+      const auto name = apart_at(m, Apart::What::kDevice, device.name());
+      add(rate(name ? fmt::format("{}.reduce of {}", kind, *name) : kind + ".reduce",
+               name ? "of this device, slower than others" : "bytes of one operand when two are added",
+               reduce_rate(device)),
           {Place::Field::kReduce, Place::Part::kDevice, m, d});
       add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
           {Place::Field::kCopy, Place::Part::kDevice, m, d});
@@ -280,38 +363,7 @@ void ClusterFigures::put(const std::vector<double>& values, proto::Scenario& sce
   }
 }
 
-std::string ClusterFigures::structure() const {
-  proto::Cluster bare = *cluster_;
-  bare.mutable_network()->clear_bandwidth_gb_per_s();
-  bare.mutable_network()->clear_latency_us();
-  bare.mutable_network()->clear_source();
-  for (proto::Workers& workers : *bare.mutable_workers()) {
-    if (!workers.has_count()) workers.set_count(1);
-  }
-  for (proto::Machine& machine : *bare.mutable_machine()) {
-    machine.clear_description();
-    machine.clear_source();
-    for (proto::Device& device : *machine.mutable_device()) {
-      const proto::Device figures = device;
-      device.Clear();
-      device.set_name(figures.name());
-      device.set_kind(figures.kind());
-      if (figures.has_threads()) device.set_threads(figures.threads());
-    }
-    for (proto::Switch& part : *machine.mutable_switch_()) part.clear_source();
-    for (proto::Nic& nic : *machine.mutable_nic()) {
-      nic.clear_bandwidth_gb_per_s();
-      nic.clear_source();
-    }
-    for (proto::Link& link : *machine.mutable_link()) {
-      link.clear_bandwidth_gb_per_s();
-      link.clear_latency_us();
-      link.clear_source();
-    }
-    for (proto::Ring& ring : *machine.mutable_ring()) ring.clear_source();
-  }
-  return bare.ShortDebugString();
-}
+std::string ClusterFigures::structure() const { return structure_of(*cluster_); }
 
 std::string ClusterFigures::text(const std::vector<FigureSource>& values) const {
   proto::Cluster cluster = *cluster_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/calibrate/apart.h"
 #include "core/scenario/library.h"
 
 namespace tutti::proto {
@@ -41,6 +43,8 @@ class ClusterFigures {
  public:
   /// `text` is a scenario, `path` its file. ERRORS: it has problems, also in the files that it names.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path, const Library& library);
+  /// The same cluster with figures of their own for these: their workers get machines of their own.
+  [[nodiscard]] ClusterFigures with_apart(const std::vector<Apart>& apart) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
   ~ClusterFigures();
@@ -49,7 +53,7 @@ class ClusterFigures {
   /// What cannot be calibrated, and why, in sentences.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Workers, parts and links without figures and sources: alike for two clusters that are joined the same way.
+  /// Alike for two clusters that are joined the same way: see structure_of().
   [[nodiscard]] std::string structure() const;
 
   /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the launch where it has one.
@@ -75,10 +79,15 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void tell_alike_names_apart();
+  /// The name of what is apart there; nothing if that is like its kind.
+  [[nodiscard]] std::optional<std::string> apart_at(int machine, Apart::What what, const std::string& part,
+                                                    const std::string& other = "") const;
   static void set(proto::Cluster& cluster, const Place& place, double value, const std::string& source);
 
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
+  std::vector<Apart> apart_;
+  std::map<int, std::int64_t> worker_of_;  ///< machines that are those of one worker alone
   std::vector<ClusterFigure> figures_;
   std::vector<std::vector<Place>> places_;  ///< of each figure
   std::vector<std::string> notes_;

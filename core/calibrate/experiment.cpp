@@ -28,14 +28,14 @@ struct OneRun {
   std::vector<RunInfo::PackInfo> packs;
 };
 
-Expected<OneRun> read_run(const std::string& path, bool lane_steps, const ClusterFigures& figures,
+Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, const ClusterFigures& figures,
                           const Library& library) {
   const auto timeline = TimelineReader::open(path);
   if (!timeline) return tl::make_unexpected(timeline.error());
   if (!timeline->complete())
     return wrong(path,
                  fmt::format("this file {}; its times are not those of a whole run; run it again", timeline->damage()));
-  RunTimes times(lane_steps);
+  RunTimes times(detail);
   if (const auto done = timeline->replay(times); !done) return tl::make_unexpected(done.error());
   if (times.steps() == 0) return wrong(path, "no step ended in this timeline; run it again, to its end");
   const RunInfo& info = timeline->run();
@@ -63,7 +63,7 @@ Expected<OneRun> read_run(const std::string& path, bool lane_steps, const Cluste
   run.executor = info.executor;
   run.us = times.us();
   run.packs = info.packs;
-  run.experiment.lane_steps = lane_steps;
+  run.experiment.detail = detail;
   bool has_lane_steps = false;
   for (const auto& [key, us] : run.us) {
     if (static_cast<std::size_t>(key.pack) >= info.packs.size())
@@ -71,7 +71,7 @@ Expected<OneRun> read_run(const std::string& path, bool lane_steps, const Cluste
     has_lane_steps = has_lane_steps || key.step_kind != TimeKey::kPack;
   }
   if (run.us.empty()) return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
-  if (lane_steps && !has_lane_steps)
+  if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
     return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)");
   return run;
 }
@@ -93,6 +93,7 @@ void join(std::vector<OneRun>& runs, Experiments& experiments) {
     const Bytes bytes = runs.front().packs[static_cast<std::size_t>(key.pack)].bytes;
     std::string what = fmt::format("pack {}, {}", key.pack, show(bytes));
     if (key.step_kind != TimeKey::kPack) what += ": " + span_name(key.step_kind);
+    if (!key.device.empty()) what += " on " + key.device;
     experiment.measurements.push_back({files, what, key, median(us)});
   }
   experiments.list.push_back(std::move(experiment));
@@ -105,13 +106,13 @@ Experiment::Experiment(Experiment&&) noexcept = default;
 Experiment& Experiment::operator=(Experiment&&) noexcept = default;
 Experiment::~Experiment() = default;
 
-Expected<void> add_timelines(const std::vector<std::string>& paths, bool lane_steps, const ClusterFigures& figures,
-                             const Library& library, Experiments& experiments) {
+Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
+                             const ClusterFigures& figures, const Library& library, Experiments& experiments) {
   // By the scenario's text, so that neither the order nor the names of the files matter.
   std::map<std::string, std::vector<OneRun>> runs;
   Problems problems;
   for (const std::string& path : paths) {
-    auto run = read_run(path, lane_steps, figures, library);
+    auto run = read_run(path, detail, figures, library);
     if (!run) {
       problems.add(run.error());
       continue;
@@ -128,68 +129,131 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, bool lane_st
   return {};
 }
 
-Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario, Experiments& experiments) {
-  struct Times {
-    std::vector<double> us;
-    std::vector<std::string> files;
-  };
-  std::map<std::pair<DataType, std::int64_t>, Times> sizes;
-  Problems problems;
-  std::int64_t wrong_rows = 0;
-  bool ranks_known = true;
-  for (const std::string& path : paths) {
-    const auto tables = load_nccl_tests(path);
-    if (!tables) {
-      problems.add(tables.error());
-      continue;
+namespace {
+
+/// Which times of logs are of the same thing: all but `elements` in its order.
+struct OfOneKind {
+  CollectiveKind kind;
+  DataType type;
+  std::int64_t elements;  ///< of the whole
+  Rank root;
+  bool out_of_place;
+  auto operator<=>(const OfOneKind&) const = default;
+};
+
+struct LoggedTimes {
+  std::vector<double> us;
+  std::vector<std::string> files;
+};
+
+/// The logs of a cluster.
+class Logs {
+ public:
+  Logs(const Scenario& scenario, Experiments& experiments) : scenario_(scenario), experiments_(experiments) {}
+
+  Expected<void> add(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) add(path);
+    if (!problems_.empty()) return problems_.take();
+    if (wrong_rows_ > 0)
+      experiments_.notes.push_back(fmt::format("{} times of wrong results were left out", wrong_rows_));
+    if (!paths.empty() && !ranks_known_) {
+      experiments_.notes.push_back(
+          "a log does not list its ranks; whether they are the cluster's was told by busbw alone");
     }
+    for (const auto& [what, times] : times_) {
+      if (auto added = add_experiment(what, times); !added) return added;
+    }
+    return {};
+  }
+
+ private:
+  void add(const std::string& path) {
+    const auto tables = load_nccl_tests(path);
+    if (!tables) return problems_.add(tables.error());
+    const std::int64_t ranks = scenario_.cluster->replicas();
     for (const NcclTestsTable& table : *tables) {
-      if (const auto done = check_all_reduce(table, scenario.cluster->replicas()); !done) {
-        problems.add(done.error());
-        break;  // one per log says it
-      }
-      ranks_known = ranks_known && table.ranks.has_value();
+      const auto kind = check_collective(table, ranks);
+      if (!kind) return problems_.add(kind.error());  // one per log says it
+      ranks_known_ = ranks_known_ && table.ranks.has_value();
       for (const NcclTestsRow& row : table.rows) {
-        const auto type = data_type_of_nccl_name(row.type);
-        if (!type || row.elements * size_of(*type).count() != row.bytes) {
-          problems.add(row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-                       type ? "an all-reduce has as many bytes as its elements" : "Tutti does not reduce this type");
-          break;
-        }
-        Times& times = sizes[{*type, row.elements}];
-        for (const auto& timing : {row.out_of_place, row.in_place}) {
-          if (!timing) continue;
-          if (timing->wrong > 0) {
-            ++wrong_rows;
-            continue;
-          }
-          times.us.push_back(timing->us);
-          if (std::find(times.files.begin(), times.files.end(), path) == times.files.end()) times.files.push_back(path);
-        }
+        if (!add(row, *kind, path)) break;
       }
     }
   }
-  if (!problems.empty()) return problems.take();
-  if (wrong_rows > 0) experiments.notes.push_back(fmt::format("{} times of wrong results were left out", wrong_rows));
-  if (!paths.empty() && !ranks_known)
-    experiments.notes.push_back(
-        "a log does not list its ranks; whether they are the cluster's was told by busbw alone");
-  for (const auto& [key, times] : sizes) {
-    if (times.us.empty()) continue;
-    const auto& [type, elements] = key;
+
+  /// False if there is something wrong with it.
+  bool add(const NcclTestsRow& row, CollectiveKind kind, const std::string& path) {
+    const auto type = data_type_of_nccl_name(row.type);
+    const std::int64_t elements = row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
+    if (!type || elements * size_of(*type).count() != row.bytes) {
+      problems_.add(row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
+                    !type              ? "Tutti does not reduce this type"
+                    : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
+                                       : "this collective has as many bytes as its elements");
+      return false;
+    }
+    for (const bool out_of_place : {true, false}) {
+      const auto& timing = out_of_place ? row.out_of_place : row.in_place;
+      // What nccl-tests prints in place for what cannot be in place is of no use to anybody.
+      if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
+      // Copies would be one unknown more, which all sizes hide behind the network.
+      const bool copies = out_of_place && !moves_the_same_out_of_place(kind);
+      if (copies && row.in_place && can_be_in_place(kind)) continue;
+      if (timing->wrong > 0) {
+        ++wrong_rows_;
+        continue;
+      }
+      LoggedTimes& times = times_[{kind, *type, elements, has_root(kind) ? static_cast<Rank>(row.root) : 0, copies}];
+      times.us.push_back(timing->us);
+      if (std::find(times.files.begin(), times.files.end(), path) == times.files.end()) times.files.push_back(path);
+    }
+    return true;
+  }
+
+  /// Rings and chains that add read inputs from wherever they lie.
+  [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
+    const Algorithm algorithm = scenario_.strategy.algorithm;
+    return reduces(kind) && (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
+  }
+
+  Expected<void> add_experiment(const OfOneKind& what, const LoggedTimes& times) {
     Experiment experiment;
-    auto message = scenario_message(with_one_buffer(scenario.text, scenario.file, type, elements, 1), scenario.file);
+    OneBuffer one;
+    one.type = what.type;
+    one.elements = what.elements;
+    one.collective = what.kind;
+    one.root = what.root;
+    one.out_of_place = what.out_of_place;
+    const std::string text = with_one_buffer(scenario_.text, scenario_.file, one);
+    auto message = scenario_message(text, scenario_.file);
     if (!message) return tl::make_unexpected(message.error());
     experiment.scenario = std::move(*message);
-    experiment.file = scenario.file;
+    experiment.file = scenario_.file;
     for (const std::string& file : times.files) experiment.source += (experiment.source.empty() ? "" : ", ") + file;
-    experiment.measurements.push_back({experiment.source,
-                                       fmt::format("{} bytes ({})", elements * size_of(type).count(), to_string(type)),
-                                       {},
-                                       median(times.us)});
-    experiments.list.push_back(std::move(experiment));
+    const bool all_reduce = what.kind == CollectiveKind::kAllReduce;
+    Measurement measurement;
+    measurement.source = experiment.source;
+    measurement.what = fmt::format("{}{} bytes ({}){}", all_reduce ? "" : fmt::format("{} of ", to_string(what.kind)),
+                                   what.elements * size_of(what.type).count(), to_string(what.type),
+                                   what.out_of_place ? ", out of place" : "");
+    measurement.us = median(times.us);
+    experiment.measurements.push_back(std::move(measurement));
+    experiments_.list.push_back(std::move(experiment));
+    return {};
   }
-  return {};
+
+  const Scenario& scenario_;
+  Experiments& experiments_;
+  std::map<OfOneKind, LoggedTimes> times_;
+  Problems problems_;
+  std::int64_t wrong_rows_ = 0;
+  bool ranks_known_ = true;
+};
+
+}  // namespace
+
+Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario, Experiments& experiments) {
+  return Logs(scenario, experiments).add(paths);
 }
 
 Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures& figures,
@@ -201,9 +265,10 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
   google::protobuf::TextFormat::PrintToString(message, &text);
   const auto scenario = read_scenario(text, experiment.file, library);
   if (!scenario) return tl::make_unexpected(scenario.error());
-  RunTimes times(experiment.lane_steps);
+  RunTimes times(experiment.detail);
   RecordOptions record;
-  record.level = experiment.lane_steps ? RecordLevel::kSteps : RecordLevel::kNone;
+  record.level = experiment.detail == RunTimes::Detail::kPacks ? RecordLevel::kNone : RecordLevel::kSteps;
+  record.last_worker = scenario->cluster->workers() - 1;
   if (const auto ran = simulator.run(*scenario, record, control, times); !ran) return tl::make_unexpected(ran.error());
   const std::map<TimeKey, double> predicted = times.us();
   Prediction prediction;

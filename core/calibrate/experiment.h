@@ -27,7 +27,7 @@ struct Experiment {
   std::string source;  ///< "mine.textproto, run over tcp", for reports
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
-  bool lane_steps = false;
+  RunTimes::Detail detail = RunTimes::Detail::kPacks;
   std::optional<double> step_us;  ///< shown beside its prediction, not fitted: most of it may be computation
 
   Experiment();
@@ -45,12 +45,12 @@ struct Experiments {
 /// Timelines of runs on the scenario's cluster; runs of the same scenario count as repetitions. The workload and the
 /// strategy are those of each timeline, not those of `scenario`.
 /// ERRORS: unreadable or cut off, of another cluster, no step ended, lane steps asked for and not recorded, the scenario in it can no longer be read.
-Expected<void> add_timelines(const std::vector<std::string>& paths, bool lane_steps, const ClusterFigures& figures,
-                             const Library& library, Experiments& experiments);
+Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
+                             const ClusterFigures& figures, const Library& library, Experiments& experiments);
 
-/// Logs of nccl-tests or tutti perf: the scenario's algorithm over its whole cluster. In place, out of place and all
-/// tables together give a size's median.
-/// ERRORS: unreadable, of another collective or number of ranks, types that Tutti does not reduce.
+/// Logs of nccl-tests or tutti perf: the scenario's algorithm over its whole cluster. All tables together give a size's
+/// median, of what is in place and what moves the same out of place; where that copies besides, only what is not in place too.
+/// ERRORS: unreadable, of something else than they say, of another number of ranks, types that Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario, Experiments& experiments);
 
 /// What the simulator makes of an experiment.

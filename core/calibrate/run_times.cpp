@@ -1,6 +1,11 @@
 #include "core/calibrate/run_times.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/schedule/step.h"
 
 namespace tutti::core {
 
@@ -11,26 +16,52 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-void RunTimes::span(TrackId, const Span& span) {
-  if (!lane_steps_ || span.kind < 0 || span.kind >= SpanKind::kFirstCompute || span.pack < 0) return;
-  Sum& sum = times_[{span.pack, span.kind}][span.step];
-  sum.us += to_us(span.duration - span.wait);
-  ++sum.count;
+void RunTimes::track(const Track& track) {
+  if (detail_ == Detail::kDevices) devices_[track.id] = fmt::format("w{}/{}", track.worker, track.device);
+}
+
+void RunTimes::span(TrackId id, const Span& span) {
+  if (detail_ == Detail::kPacks || span.kind < 0 || span.kind >= SpanKind::kFirstCompute || span.pack < 0) return;
+  TimeKey key{span.pack, span.kind};
+  if (detail_ == Detail::kDevices) {
+    messages_.span(id, span);
+    if (span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
+    key.device = devices_[id];
+  }
+  times_[key][span.step].push_back(to_us(span.duration - span.wait));
 }
 
 void RunTimes::pack(const PackRecord& pack) {
-  times_[{pack.pack, TimeKey::kPack}][pack.step] = {to_us(pack.end - pack.last_start), 1};
+  times_[{pack.pack, TimeKey::kPack}][pack.step] = {to_us(pack.end - pack.last_start)};
 }
+
+namespace {
+
+double low_decile(std::vector<double> us) {
+  const auto place = us.begin() + static_cast<std::ptrdiff_t>(us.size() / 10);
+  std::nth_element(us.begin(), place, us.end());
+  return *place;
+}
+
+}  // namespace
 
 std::map<TimeKey, double> RunTimes::us() const {
   std::map<TimeKey, double> medians;
   if (steps_.empty()) return medians;
   const std::int32_t first = steps_.begin()->first;
-  for (const auto& [key, times] : times_) {
+  auto all = times_;
+  for (const MessageTimes::Message& message : messages_.messages()) {
+    const auto device = devices_.find(message.receiver);
+    if (device != devices_.end()) all[{message.pack, message.kind, device->second}][message.step].push_back(message.us);
+  }
+  for (const auto& [key, times] : all) {
     std::vector<double> us;
-    for (const auto& [step, sum] : times) {
-      const bool counts = steps_.contains(step) && (step != first || steps_.size() == 1);
-      if (counts && sum.us > 0) us.push_back(sum.us / static_cast<double>(sum.count));
+    for (const auto& [step, spans] : times) {
+      if (!steps_.contains(step) || (step == first && steps_.size() > 1)) continue;
+      const double one = key.device.empty()
+                             ? std::accumulate(spans.begin(), spans.end(), 0.0) / static_cast<double>(spans.size())
+                             : low_decile(spans);
+      if (one > 0) us.push_back(one);
     }
     if (!us.empty()) medians[key] = median(std::move(us));
   }

@@ -2,8 +2,10 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/calibrate/message_times.h"
 #include "core/timeline/timeline.h"
 
 namespace tutti::core {
@@ -12,17 +14,25 @@ namespace tutti::core {
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or the pack as a whole
+  std::string device = {};         ///< "w2/gpu0"; empty: of all devices together
   auto operator<=>(const TimeKey&) const = default;
 
   static constexpr std::int32_t kPack = -1;
 };
 
 /// What is held against each other of a prediction and a measurement. Of packs: from the start on the last replica to the
-/// end on the last rank. Of lane steps: the mean over those that were recorded, without the time they waited.
+/// end on the last rank. Of lane steps, without the time they waited: the mean over those that were recorded. Device by
+/// device, the lower decile of what messages to it and additions on it took (message_times.h).
 class RunTimes : public DeafSink {
  public:
-  explicit RunTimes(bool lane_steps) : lane_steps_(lane_steps) {}
+  enum class Detail {
+    kPacks,
+    kLaneSteps,  ///< also the steps of each kind that moved a pack
+    kDevices,    ///< also what messages to a device and additions on it took
+  };
+  explicit RunTimes(Detail detail) : detail_(detail) {}
 
+  void track(const Track& track) override;
   void span(TrackId, const Span& span) override;
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
@@ -35,15 +45,11 @@ class RunTimes : public DeafSink {
   [[nodiscard]] std::int64_t steps() const { return static_cast<std::int64_t>(steps_.size()); }
 
  private:
-  /// Of one training step.
-  struct Sum {
-    double us = 0;
-    std::int64_t count = 0;
-  };
-
-  bool lane_steps_;
+  Detail detail_;
+  MessageTimes messages_;
+  std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
-  std::map<TimeKey, std::map<std::int32_t, Sum>> times_;
+  std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;  ///< by training step
 };
 
 /// The median. REQUIRES: not empty.

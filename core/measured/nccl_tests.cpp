@@ -57,6 +57,7 @@ struct Half {
 struct Columns {
   std::size_t size = 0, count = 0, type = 0;
   std::optional<std::size_t> redop;
+  std::optional<std::size_t> root;
   std::vector<Half> halves;
 };
 
@@ -71,6 +72,7 @@ std::optional<Columns> read_titles(const std::vector<Word>& words, const std::ve
     if (title == "count") columns.count = i;
     if (title == "type") columns.type = i;
     if (title == "redop") columns.redop = i;
+    if (title == "root") columns.root = i;
     if (title == "time" || title == "cputime") {
       const std::size_t half = columns.halves.size();
       if (half >= 2) return std::nullopt;
@@ -190,6 +192,7 @@ class TextReader {
     row.elements = *elements;
     row.type = words[c.type].text;
     if (c.redop && words.size() > *c.redop && words[*c.redop].text != "none") row.redop = words[*c.redop].text;
+    if (c.root && words.size() > *c.root) row.root = root_of(words[*c.root].text);
     const std::size_t before = problems_.size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
@@ -254,6 +257,13 @@ std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 }  // namespace
 
+std::int64_t root_of(std::string_view written) {
+  while (written.starts_with(' ')) written.remove_prefix(1);
+  std::int64_t root = 0;
+  const auto read = std::from_chars(written.data(), written.data() + written.size(), root);
+  return read.ec == std::errc() && root >= 0 ? root : 0;
+}
+
 std::string collective_of_program(std::string_view program) {
   program.remove_prefix(program.rfind('/') + 1);  // npos + 1 is 0
   if (program.ends_with("_perf")) program.remove_suffix(5);
@@ -301,32 +311,49 @@ Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path) {
   return parse_nccl_tests(*text, path);
 }
 
-Expected<void> check_all_reduce(const NcclTestsTable& table, std::int64_t ranks) {
+double busbw_factor(CollectiveKind kind, std::int64_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  if (kind == CollectiveKind::kAllReduce) return 2 * (n - 1) / n;
+  return has_blocks(kind) ? (n - 1) / n : 1;
+}
+
+Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks) {
   const auto wrong = [](const Location& where, const std::string& text) {
     return tl::make_unexpected(Error::request(text, where));
   };
-  if (!table.collective.empty() && table.collective != "all_reduce")
-    return wrong(table.where, fmt::format("this table is of {}; expected all_reduce", table.collective));
+  const auto named = parse_collective(table.collective);
+  if (!table.collective.empty() && !named) {
+    return wrong(
+        table.where,
+        fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests", table.collective));
+  }
+  const CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
   if (table.ranks && *table.ranks != ranks) {
     return wrong(table.where,
                  fmt::format("this table is of {} ranks; the scenario's cluster has {}", *table.ranks, ranks));
   }
-  const double expected = 2 * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
-    if (row.redop.empty())
-      return wrong(row.where, "this row has no operation (redop), so it is not of an all-reduce; expected all_reduce");
+    if (row.redop.empty() && reduces(kind)) {
+      return wrong(row.where, fmt::format("this row has no operation (redop), so it is not of {}; expected {}",
+                                          named ? table.collective : "an all-reduce", to_string(kind)));
+    }
+    if (row.root < 0 || row.root >= ranks)
+      return wrong(row.where, fmt::format("root {}: there are {} ranks", row.root, ranks));
     for (const auto& timing : {row.out_of_place, row.in_place}) {
       if (!timing || timing->algbw_gb_per_s < 0.5) continue;
       const double factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
       const double rounding = 0.006 / timing->algbw_gb_per_s * (1 + expected) + 0.002;
       if (std::abs(factor - expected) <= rounding) continue;
-      return wrong(row.where,
-                   fmt::format("busbw is {} times algbw here; over the {} ranks of the scenario's cluster an "
-                               "all-reduce has {}: this is another collective or another number of ranks",
-                               printed(factor), ranks, printed(expected)));
+      return wrong(
+          row.where,
+          fmt::format("busbw is {} times algbw here; over the {} ranks of the scenario's cluster {} "
+                      "has {}: this is another collective or another number of ranks",
+                      printed(factor), ranks, kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),
+                      printed(expected)));
     }
   }
-  return {};
+  return kind;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/base/data_type.h"
 #include "core/base/error.h"
+#include "core/schedule/contract.h"
 
 namespace tutti::core {
 
@@ -23,9 +24,10 @@ struct NcclTestsTiming {
 struct NcclTestsRow {
   Location where;
   std::int64_t bytes = 0;
-  std::int64_t elements = 0;
-  std::string type;   ///< as nccl-tests calls it: "float", "half", …
-  std::string redop;  ///< "sum", …; empty where the table does not say
+  std::int64_t elements = 0;  ///< as the collective is told them: of a block, if it deals in blocks
+  std::string type;           ///< as nccl-tests calls it: "float", "half", …
+  std::string redop;          ///< "sum", …; empty where the table does not say, or nothing is added
+  std::int64_t root = 0;      ///< 0 where there is none
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
@@ -46,10 +48,14 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, co
 /// The same for a file of at most 64 MiB.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// That the table is of an all-reduce over `ranks`, so far as it lets one see: by its name, its ranks, its operation, and
-/// busbw / algbw = 2(n - 1)/n wherever enough digits are printed.
+/// Which collective the table is of, over `ranks` ranks: the one that it names, else an all-reduce. So far as it lets one see
+/// it must be that: by its ranks, its operation, its bytes per element, and busbw over algbw wherever enough digits are printed.
 /// ERRORS: what it is instead, at its place.
-Expected<void> check_all_reduce(const NcclTestsTable& table, std::int64_t ranks);
+Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
+
+/// busbw over algbw: what a link carries if every rank moves `algbw` and nothing is moved that need not be.
+/// SOURCE: NVIDIA/nccl-tests doc/PERFORMANCE.md; for gather and scatter src/gather.cu and src/scatter.cu.
+double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// The type that nccl-tests calls so. Nothing for those that Tutti does not reduce (int8, fp8, …).
 std::optional<DataType> data_type_of_nccl_name(std::string_view name);

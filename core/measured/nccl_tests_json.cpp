@@ -72,19 +72,34 @@ class JsonReader {
     NcclTestsRow row;
     row.where = at(result);
     const auto bytes = required(result, "bytes");
-    const auto elements = required(result, "elements");
+    const auto elements = required(result, "count");
     const auto type = parse_data_type(text(root, "type"));
     if (!type) problems_.add(at(root), "type is missing or no type that tutti perf writes");
-    if (find(result, "time_us") == nullptr) problems_.add(at(result), "time_us is missing");
-    const auto us = number(result, "time_us", kMostLogUs);
-    if (!bytes || !elements || !type || !us) return;
+    if (!bytes || !elements || !type) return;
     row.bytes = *bytes;
     row.elements = *elements;
     row.type = nccl_name(*type);
     row.redop = find(root, "redop") ? text(root, "redop") : "sum";
-    row.in_place = NcclTestsTiming{*us, number(result, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
-                                   number(result, "busbw_gb_per_s", kMostLogGbPerS).value_or(0), 0};
-    add_row(table, std::move(row), problems_);
+    if (row.redop == "none") row.redop.clear();
+    row.root = whole(root, "root").value_or(0);
+    const std::size_t before = problems_.size();
+    row.out_of_place = perf_timing(result, "out_of_place");
+    row.in_place = perf_timing(result, "in_place");
+    if (!row.out_of_place && !row.in_place && problems_.size() == before)
+      problems_.add(at(result), "out_of_place and in_place are both missing");
+    if (problems_.size() == before) add_row(table, std::move(row), problems_);
+  }
+
+  std::optional<NcclTestsTiming> perf_timing(const Value& result, const char* half) {
+    const Value* value = find(result, half);
+    if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
+    const auto us = number(*value, "time_us", kMostLogUs);
+    if (!us) {
+      if (find(*value, "time_us") == nullptr) problems_.add(at(*value), "time_us is missing");
+      return std::nullopt;
+    }
+    return NcclTestsTiming{*us, number(*value, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
+                           number(*value, "busbw_gb_per_s", kMostLogGbPerS).value_or(0), 0};
   }
 
   void add_result(const Value& result, NcclTestsTable& table) {
@@ -97,6 +112,7 @@ class JsonReader {
     row.elements = *elements;
     row.type = text(result, "type");
     row.redop = text(result, "redop") == "none" ? "" : text(result, "redop");
+    row.root = root_of(text(result, "root"));
     const std::size_t before = problems_.size();
     row.out_of_place = timing(result, "out_of_place");
     row.in_place = timing(result, "in_place");

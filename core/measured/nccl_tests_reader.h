@@ -15,6 +15,9 @@ inline constexpr std::int64_t kMostLogBytes = std::int64_t{1} << 50;
 /// "/opt/nccl-tests/build/all_reduce_perf" → "all_reduce".
 std::string collective_of_program(std::string_view program);
 
+/// The rank that is written there; 0 where none is ("-1").
+std::int64_t root_of(std::string_view written);
+
 /// Adds `row` to `table` unless it is of 0 bytes; problems where its numbers contradict each other.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 

@@ -20,10 +20,24 @@ proto::Strategy::Reduction proto_of(Reduction reduction) {
   return proto::Strategy::SUM;
 }
 
+proto::Strategy::Collective proto_of(CollectiveKind collective) {
+  switch (collective) {
+    case CollectiveKind::kAllReduce: return proto::Strategy::ALL_REDUCE;
+    case CollectiveKind::kReduceScatter: return proto::Strategy::REDUCE_SCATTER;
+    case CollectiveKind::kAllGather: return proto::Strategy::ALL_GATHER;
+    case CollectiveKind::kBroadcast: return proto::Strategy::BROADCAST;
+    case CollectiveKind::kReduce: return proto::Strategy::REDUCE;
+    case CollectiveKind::kAllToAll: return proto::Strategy::ALL_TO_ALL;
+    case CollectiveKind::kGather: return proto::Strategy::GATHER;
+    case CollectiveKind::kScatter: return proto::Strategy::SCATTER;
+    case CollectiveKind::kSendReceive: return proto::Strategy::SEND_RECEIVE;
+  }
+  return proto::Strategy::ALL_REDUCE;
+}
+
 }  // namespace
 
-std::string with_one_buffer(const std::string& text, const std::string& path, DataType type, std::int64_t elements,
-                            std::int32_t steps, Reduction reduction) {
+std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one) {
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
@@ -34,8 +48,8 @@ std::string with_one_buffer(const std::string& text, const std::string& path, Da
   workload.Clear();
   proto::Variable& buffer = *workload.add_variable();
   buffer.set_name("buffer");
-  buffer.add_shape(elements);
-  buffer.set_data_type(static_cast<proto::DataType>(type));
+  buffer.add_shape(one.elements);
+  buffer.set_data_type(static_cast<proto::DataType>(one.type));
   workload.set_update_ms(0);
 
   proto::Strategy& strategy = *scenario.mutable_strategy();
@@ -45,8 +59,12 @@ std::string with_one_buffer(const std::string& text, const std::string& path, Da
   strategy.clear_agg_small_grads_max_group();
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
-  strategy.set_reduction(proto_of(reduction));
-  scenario.mutable_run()->set_steps(steps);
+  strategy.set_reduction(proto_of(one.reduction));
+  strategy.set_collective(proto_of(one.collective));
+  strategy.clear_root();
+  if (has_root(one.collective)) strategy.set_root(one.root);
+  strategy.set_out_of_place(one.out_of_place);
+  scenario.mutable_run()->set_steps(one.steps);
   scenario.mutable_run()->clear_compute_jitter_percent();
   scenario.clear_conditions();
 

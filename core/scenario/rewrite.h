@@ -8,10 +8,20 @@
 
 namespace tutti::core {
 
-/// The text of a scenario on the same cluster and with the same algorithm, but with a single gradient of `elements`
-/// elements, nothing to compute, no packing, this reduction, and `steps` steps: one collective by itself, so often.
+/// One collective by itself.
+struct OneBuffer {
+  DataType type = DataType::kFloat32;
+  std::int64_t elements = 1;  ///< of the whole: Collective::elements
+  std::int32_t steps = 1;     ///< how often
+  Reduction reduction = Reduction::kSum;
+  CollectiveKind collective = CollectiveKind::kAllReduce;
+  Rank root = 0;  ///< of a kind that has one
+  bool out_of_place = false;
+};
+
+/// The text of a scenario on the same cluster and with the same algorithm, but with a single gradient that this is done with,
+/// nothing to compute, and no packing.
 /// REQUIRES: `text` is a scenario without problems; `path` is its file.
-std::string with_one_buffer(const std::string& text, const std::string& path, DataType type, std::int64_t elements,
-                            std::int32_t steps, Reduction reduction = Reduction::kSum);
+std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
 }  // namespace tutti::core

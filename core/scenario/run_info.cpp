@@ -22,6 +22,9 @@ std::string describe(const Cluster& cluster) {
 
 std::string describe(const Strategy& strategy) {
   std::string text(to_string(strategy.algorithm));
+  if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
+  if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
+  if (strategy.out_of_place) text += ", out of place";
   if (strategy.shards > 1) text += fmt::format(", {} shards", strategy.shards);
   if (strategy.channels) text += fmt::format(", {} channel{}", *strategy.channels, *strategy.channels == 1 ? "" : "s");
   if (strategy.bytes_per_pack) {
@@ -65,12 +68,14 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes, scenario.run.network_model);
-  info.communication_bound = communication.time;
-  info.bound_reason = communication.reason;
-  info.step_bound =
-      step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm, scenario.run.network_model)
-          .time;
+  if (scenario.strategy.collective == CollectiveKind::kAllReduce) {
+    const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes, scenario.run.network_model);
+    info.communication_bound = communication.time;
+    info.bound_reason = communication.reason;
+    info.step_bound =
+        step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm, scenario.run.network_model)
+            .time;
+  }
   info.notes = scenario.plan.notes;
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();

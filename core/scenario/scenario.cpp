@@ -28,6 +28,20 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
   }
 }
 
+CollectiveKind collective_of(proto::Strategy::Collective collective) {
+  switch (collective) {
+    case proto::Strategy::REDUCE_SCATTER: return CollectiveKind::kReduceScatter;
+    case proto::Strategy::ALL_GATHER: return CollectiveKind::kAllGather;
+    case proto::Strategy::BROADCAST: return CollectiveKind::kBroadcast;
+    case proto::Strategy::REDUCE: return CollectiveKind::kReduce;
+    case proto::Strategy::ALL_TO_ALL: return CollectiveKind::kAllToAll;
+    case proto::Strategy::GATHER: return CollectiveKind::kGather;
+    case proto::Strategy::SCATTER: return CollectiveKind::kScatter;
+    case proto::Strategy::SEND_RECEIVE: return CollectiveKind::kSendReceive;
+    default: return CollectiveKind::kAllReduce;
+  }
+}
+
 class ScenarioReader {
  public:
   ScenarioReader(const std::string& path, const Library& library)
@@ -108,6 +122,14 @@ class ScenarioReader {
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
     if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
     strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
+    strategy.collective = collective_of(s.collective());
+    strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
+    strategy.out_of_place = s.out_of_place();
+    if (s.has_root() && !has_root(strategy.collective)) {
+      fields_.complain_at(s, "root",
+                          "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
+                          to_string(strategy.collective));
+    }
   }
 
   void check_packing(const proto::Strategy& s) {

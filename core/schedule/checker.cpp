@@ -2,6 +2,7 @@
 
 #include "core/schedule/checker.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -76,18 +77,25 @@ class Checker {
   }
 
   void report_results() {
-    Sums& sums = run_.sums();
-    Sums::Id all = sums.single(contract_.contributors.first);
-    for (std::int32_t i = 1; i < contract_.contributors.count; ++i)
-      all = sums.add(all, sums.single(contract_.contributors.at(i)));
     for (std::int32_t i = 0; i < contract_.receivers.count; ++i) {
       const Rank rank = contract_.receivers.at(i);
-      for (const SymbolicBuffer::Cell& cell : run_.data(rank).cells()) {
-        if (cell.sum == all) continue;
-        complain("in the end element {} of rank {} holds {}", cell.begin, rank,
-                 sums.show(cell.sum, contract_.contributors));
-        break;
-      }
+      for (const Contract::Output& output : contract_.outputs(rank)) report_output(rank, output);
+    }
+  }
+
+  void report_output(Rank rank, const Contract::Output& output) {
+    Sums& sums = run_.sums();
+    Sums::Id all = sums.single(output.from.first);
+    for (std::int32_t i = 1; i < output.from.count; ++i) all = sums.add(all, sums.single(output.from.at(i)));
+    for (const SymbolicBuffer::Cell& cell : run_.data(rank).cells()) {
+      const std::int64_t begin = std::max(cell.begin, output.at.offset);
+      if (begin >= std::min(cell.end, output.at.end())) continue;
+      const std::int64_t got = cell.first + begin - cell.begin;
+      const std::int64_t wanted = output.first + begin - output.at.offset;
+      if (cell.sum != all)
+        return complain("in the end element {} of rank {} holds {}", begin, rank, sums.show(cell.sum, output.from));
+      if (got != wanted)
+        return complain("in the end element {} of rank {} holds element {}, not {}", begin, rank, got, wanted);
     }
   }
 

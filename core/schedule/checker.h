@@ -4,22 +4,10 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/schedule/contract.h"
 #include "core/schedule/schedule.h"
 
 namespace tutti::core {
-
-/// What a collective has to achieve on buffers of `elements` elements: every element of `data` at every rank of
-/// `receivers` ends as the sum of what the ranks of `contributors` held there at first, each exactly once.
-/// All-reduce: both are all replicas. Reduce: one receiver. Broadcast: one contributor.
-struct Contract {
-  std::int64_t elements = 0;
-  RankSet contributors;
-  RankSet receivers;
-
-  static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
-    return {elements, {0, ranks, 1}, {0, ranks, 1}};
-  }
-};
 
 struct CheckOptions {
   /// Orders of execution to try besides "every lane as far as it goes": reversed, round robin, and this many random
@@ -32,6 +20,7 @@ struct CheckOptions {
 /// Proves a schedule by running it with symbols in place of numbers. Reports
 /// - lanes that never end, with the step each stands at and what it waits for;
 /// - reads of what was never written, contributions that arrive twice, results that lack one;
+/// - elements that are added to others than their like, or come to the wrong place;
 /// - reads of another rank's buffer (kSwitchReduce) before anything was heard from that rank;
 /// - two lanes of a rank that touch the same element, at least one of them writing, with nothing that orders them;
 /// - messages nobody takes, messages whose length the two sides see differently, ranges outside their buffers.

@@ -31,10 +31,10 @@ enum class StepKind : std::uint8_t {
   kSend,                   ///< sends `source` to `to`
   kReceive,                ///< receives into `target` from `from`
   kReceiveAny,             ///< receives the next message that arrives on any connection into this lane, see Step
-  kReceiveReduce,          ///< receives from `from` and adds to `target`
+  kReceiveReduce,          ///< receives from `from`, adds `source` (which may be `target`), keeps the sum in `target`
   kReceiveSend,            ///< receives into `target`, then sends it on to `to`
   kReceiveReduceSend,      ///< receives, adds `source`, sends the sum on, keeps nothing
-  kReceiveReduceCopySend,  ///< receives, adds to `target`, sends the sum on
+  kReceiveReduceCopySend,  ///< receives, adds `source`, keeps the sum in `target` and sends it on
   kCopy,                   ///< copies `source` to `target`
   kReduce,                 ///< adds up `inputs` ranges, see Step
   kScale,                  ///< multiplies `target` by Step::factor

@@ -15,6 +15,7 @@ Sums::Id Sums::single(Rank rank) {
 
 Sums::Id Sums::add(Id a, Id b) {
   if (a == kUndefined || b == kUndefined) return kUndefined;
+  if (a == kUnlike || b == kUnlike) return kUnlike;
   if (a == kTwice || b == kTwice) return kTwice;
   const auto [known, fresh] = added_.try_emplace(std::pair(std::min(a, b), std::max(a, b)), kTwice);
   if (!fresh) return known->second;
@@ -40,12 +41,14 @@ bool Sums::contains(Id id, Rank rank) const {
 std::string Sums::show(Id id, const RankSet& contributors) const {
   if (id == kUndefined) return "nothing";
   if (id == kTwice) return "some contribution twice";
+  if (id == kUnlike) return "a sum of elements that do not belong together";
   std::string missing;
   for (std::int32_t i = 0; i < contributors.count; ++i) {
     const Rank r = contributors.at(i);
     if (!contains(id, r)) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
   }
-  return missing.empty() ? "everything" : "all but the contribution of rank " + missing;
+  if (!missing.empty()) return "all but the contribution of rank " + missing;
+  return contributions(id) > contributors.count ? "more than it should" : "everything";
 }
 
 Sums::Id Sums::intern(std::vector<std::uint64_t> set) {

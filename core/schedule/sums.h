@@ -16,15 +16,16 @@ class Sums {
  public:
   using Id = std::uint32_t;
   static constexpr Id kUndefined = 0;
-  static constexpr Id kTwice = 1;  ///< some contribution is in there more than once
+  static constexpr Id kTwice = 1;   ///< some contribution is in there more than once
+  static constexpr Id kUnlike = 2;  ///< elements were added that are not each other's like
 
-  explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) { sets_.assign(2, {}); }
+  explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) { sets_.assign(3, {}); }
 
   /// What rank `rank` contributes.
   Id single(Rank rank);
   Id add(Id a, Id b);
 
-  /// Ranks whose contribution is in there; 0 of kUndefined and kTwice.
+  /// Ranks whose contribution is in there; 0 of kUndefined, kTwice and kUnlike.
   [[nodiscard]] std::int32_t contributions(Id id) const;
   [[nodiscard]] bool contains(Id id, Rank rank) const;
   /// "everything", "all but the contribution of rank 3", …

@@ -22,18 +22,27 @@ void add_to(Content& sum, const Content& more, Sums& sums) {
     std::int64_t left = stretch.count;
     while (left > 0 && other < more.size()) {
       const std::int64_t count = std::min(left, more[other].count - used);
-      if (count > 0) result.push_back({count, sums.add(stretch.sum, more[other].sum)});
+      const std::int64_t first = stretch.first + stretch.count - left;
+      const bool alike = first == more[other].first + used;
+      if (count > 0) result.push_back({count, alike ? sums.add(stretch.sum, more[other].sum) : Sums::kUnlike, first});
       left -= count;
       used += count;
       if (used == more[other].count) ++other, used = 0;
     }
-    if (left > 0) result.push_back({left, stretch.sum});
+    if (left > 0) result.push_back({left, stretch.sum, stretch.first + stretch.count - left});
   }
   sum = std::move(result);
 }
 
-SymbolicBuffer::SymbolicBuffer(std::int64_t elements, Sums::Id filled_with) : elements_(elements) {
-  if (elements > 0) cells_.push_back({0, elements, filled_with, {}, {}});
+SymbolicBuffer::SymbolicBuffer(std::int64_t elements) : elements_(elements) {
+  if (elements > 0) cells_.push_back({0, elements, Sums::kUndefined, 0, {}, {}});
+}
+
+void SymbolicBuffer::fill(std::int64_t offset, const Stretch& content) {
+  for (Cell& cell : cells_of(offset, offset + content.count)) {
+    cell.sum = content.sum;
+    cell.first = content.first + cell.begin - offset;
+  }
 }
 
 std::size_t SymbolicBuffer::cut(std::int64_t at) {
@@ -43,6 +52,7 @@ std::size_t SymbolicBuffer::cut(std::int64_t at) {
   if (after == cells_.end() || after->begin == at) return index;
   Cell left = *after;
   left.end = at;
+  after->first += at - after->begin;
   after->begin = at;
   cells_.insert(after, std::move(left));
   return index + 1;

@@ -13,17 +13,19 @@ struct Access {
   std::uint32_t count = 0;  ///< 0: never
 };
 
-/// A stretch of equal elements, in a message or a buffer.
+/// A stretch of elements that are the sums of the same ranks' inputs, in a message or a buffer.
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
+  std::int64_t first = 0;  ///< which element of those inputs the first one is of; the others follow it
   bool operator==(const Stretch&) const = default;
 };
 /// What a message, or a range of a buffer, holds: stretches one behind the other.
 using Content = std::vector<Stretch>;
 
 [[nodiscard]] std::int64_t length_of(const Content& content);
-/// Element by element; what is beyond the end of `more` stays as it is. An empty `sum` becomes `more`.
+/// Element by element; what is beyond the end of `more` stays as it is. An empty `sum` becomes `more`. What are not the
+/// same elements of the inputs become Sums::kUnlike.
 void add_to(Content& sum, const Content& more, Sums& sums);
 
 /// A buffer of symbols. Neighbours that have always been treated alike are one cell, so a buffer takes memory for the
@@ -34,11 +36,15 @@ class SymbolicBuffer {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Sums::Id sum = Sums::kUndefined;
+    std::int64_t first = 0;  ///< as that of a Stretch
     Access written;
     std::vector<Access> read;
   };
 
-  SymbolicBuffer(std::int64_t elements, Sums::Id filled_with);
+  /// Undefined.
+  explicit SymbolicBuffer(std::int64_t elements);
+  /// REQUIRES: inside the buffer; nothing has been read or written yet.
+  void fill(std::int64_t offset, const Stretch& content);
 
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }

@@ -21,8 +21,10 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
     : schedule_(schedule), sums_(schedule.ranks()) {
   std::size_t steps = 0;
   for (Rank r = 0; r < schedule_.ranks(); ++r) {
-    data_.emplace_back(contract.elements, contract.contributors.contains(r) ? sums_.single(r) : Sums::kUndefined);
-    scratch_.emplace_back(schedule_.scratch(r), Sums::kUndefined);
+    data_.emplace_back(contract.buffer_elements());
+    if (const Range input = contract.input(r); input.count > 0)
+      data_.back().fill(input.offset + contract.input_shift, {input.count, sums_.single(r), input.offset});
+    scratch_.emplace_back(schedule_.scratch(r));
     first_lane_.push_back(lanes_.size());
     for (Lane l = 0; l < schedule_.lanes(r); ++l) {
       lanes_.push_back({r, l, 0, schedule_.steps(r, l)});
@@ -161,13 +163,13 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
     case StepKind::kReceive:
       return write(number, step.target, take(number, sender_of(number, step), step.target.count));
     case StepKind::kReceiveAny: return receive_any(number, step, sender);
-    case StepKind::kReceiveReduce: return write(number, step.target, received_sum(number, step, step.target));
+    case StepKind::kReceiveReduce: return write(number, step.target, received_sum(number, step, step.source));
     case StepKind::kReceiveSend:
       in_hand = take(number, sender_of(number, step), step.target.count);
       return write(number, step.target, *in_hand);
     case StepKind::kReceiveReduceSend: in_hand = received_sum(number, step, step.source); return;
     case StepKind::kReceiveReduceCopySend:
-      in_hand = received_sum(number, step, step.target);
+      in_hand = received_sum(number, step, step.source);
       return write(number, step.target, *in_hand);
     case StepKind::kCopy:
       if (step.source.count != step.target.count)
@@ -205,7 +207,7 @@ void SymbolicRun::reduce(std::size_t number, const Step& step) {
     add_to(sum, read(number, rank, input), sums_);
   }
   if (step.accumulate) add_to(sum, read(number, rank, step.target), sums_);
-  report_twice(number, sum);
+  report_bad_sum(number, sum);
   write(number, step.target, sum);
 }
 
@@ -220,7 +222,7 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
     }
     add_to(sum, read(number, rank, step.source), sums_);
   }
-  report_twice(number, sum);
+  report_bad_sum(number, sum);
   write(number, step.target, sum);
 }
 
@@ -233,11 +235,13 @@ bool SymbolicRun::has_heard_of(std::size_t number, Rank rank) const {
   return false;
 }
 
-void SymbolicRun::report_twice(std::size_t number, const Content& sum) {
+void SymbolicRun::report_bad_sum(std::size_t number, const Content& sum) {
   std::int64_t element = 0;
   for (const Stretch& stretch : sum) {
     if (stretch.sum == Sums::kTwice)
       return complain("{}: adds a contribution twice (at its element {})", where(number), element);
+    if (stretch.sum == Sums::kUnlike)
+      return complain("{}: adds elements that do not belong together (at its element {})", where(number), element);
     element += stretch.count;
   }
 }
@@ -245,7 +249,7 @@ void SymbolicRun::report_twice(std::size_t number, const Content& sum) {
 Content SymbolicRun::received_sum(std::size_t number, const Step& step, const Range& own) {
   Content sum = take(number, sender_of(number, step), own.count);
   add_to(sum, read(number, lanes_[number].rank, own), sums_);
-  report_twice(number, sum);
+  report_bad_sum(number, sum);
   return sum;
 }
 
@@ -267,7 +271,7 @@ Content SymbolicRun::take(std::size_t number, std::size_t sender, std::int64_t c
   if (const std::int64_t sent = length_of(message.content); sent != count) {
     complain("{}: expects {} elements, rank {} lane {} sent {}", where(number), count, lanes_[sender].rank,
              lanes_[sender].lane, sent);
-    message.content = {{count, Sums::kUndefined}};
+    message.content = {{count, Sums::kUndefined, 0}};
   }
   return std::move(message.content);
 }
@@ -293,18 +297,19 @@ bool SymbolicRun::inside(std::size_t number, Rank rank, const Range& range) {
 }
 
 Content SymbolicRun::read(std::size_t number, Rank rank, const Range& range) {
-  if (!inside(number, rank, range)) return {{std::max<std::int64_t>(0, range.count), Sums::kUndefined}};
+  if (!inside(number, rank, range)) return {{std::max<std::int64_t>(0, range.count), Sums::kUndefined, 0}};
   Content content;
   for (SymbolicBuffer::Cell& cell : buffer(rank, range.buffer).cells_of(range.offset, range.end())) {
     if (cell.sum == Sums::kUndefined) {
       complain("{}: reads element {} of {} of rank {} before anything was written there", where(number), cell.begin,
                name_of(range.buffer), rank);
-      return {{range.count, Sums::kUndefined}};
+      return {{range.count, Sums::kUndefined, 0}};
     }
-    if (!content.empty() && content.back().sum == cell.sum) {
+    if (!content.empty() && content.back().sum == cell.sum &&
+        content.back().first + content.back().count == cell.first) {
       content.back().count += cell.end - cell.begin;
     } else {
-      content.push_back({cell.end - cell.begin, cell.sum});
+      content.push_back({cell.end - cell.begin, cell.sum, cell.first});
     }
     if (keep_clocks_) note_read(number, cell, cell.begin);
   }
@@ -320,6 +325,7 @@ void SymbolicRun::write(std::size_t number, const Range& range, const Content& c
     for (SymbolicBuffer::Cell& cell : buffer(rank, range.buffer).cells_of(at, end)) {
       if (keep_clocks_) note_write(number, cell, cell.begin);
       cell.sum = stretch.sum;
+      cell.first = stretch.first + cell.begin - at;
     }
     at = end;
   }

@@ -28,7 +28,7 @@ namespace tutti::core {
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };
-  /// Every rank of `contract.contributors` holds its own contribution, all else is undefined. Races are looked for while
+  /// Every rank of `contract.contributors` holds its input, all else is undefined. Races are looked for while
   /// steps times lanes, over all ranks, is at most 2^25.
   /// REQUIRES: `schedule` outlives it.
   SymbolicRun(const Schedule& schedule, const Contract& contract, Races races);
@@ -96,7 +96,7 @@ class SymbolicRun {
   void switch_reduce(std::size_t number, const Step& step);
   void multicast(std::size_t number, const Step& step);
   [[nodiscard]] bool has_heard_of(std::size_t number, Rank rank) const;
-  void report_twice(std::size_t number, const Content& sum);
+  void report_bad_sum(std::size_t number, const Content& sum);
   Content received_sum(std::size_t number, const Step& step, const Range& own);
   [[nodiscard]] std::size_t sender_of(std::size_t number, const Step& step) const;
   [[nodiscard]] Rank receiver_of(std::size_t number, const Step& step) const;

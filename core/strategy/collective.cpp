@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/algorithm/chain.h"
+#include "core/algorithm/direct.h"
+#include "core/algorithm/halving.h"
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
+#include "core/algorithm/ring_blocks.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
 #include "core/base/check.h"
@@ -20,12 +24,13 @@ namespace {
 constexpr Bytes kNcclRingSlice{1 << 20};
 constexpr int kNcclRingCredits = 4;
 constexpr Bytes kNcclBroadcastChunk{512 << 10};
-/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice.
+constexpr int kNcclBroadcastCredits = 8;
+/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the others once.
 constexpr Bytes kNcclLeastTrafficPerChannel{16 << 10};
 
-class AllReduceMaker {
+class CollectiveMaker {
  public:
-  AllReduceMaker(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements, int index)
+  CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements, int index)
       : cluster_(cluster), strategy_(strategy), type_(type), elements_(elements), index_(index) {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(), "{} replicas",
                 cluster.replicas());
@@ -43,15 +48,25 @@ class AllReduceMaker {
   }
 
   Collective make() {
-    std::shared_ptr<const Schedule> schedule = algorithm();
-    const bool hosts = uses_helpers();
+    Collective made{Group::of_cluster(cluster_, uses_helpers()),
+                    nullptr,
+                    type_,
+                    elements_,
+                    strategy_.staging,
+                    replicas(),
+                    strategy_.collective,
+                    strategy_.root,
+                    strategy_.out_of_place};
+    const Contract contract = made.contract();
+    made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) {
+      const bool hosts = uses_helpers();
       const std::shared_ptr<const Schedule> scale =
-          scale_everywhere(ranks(hosts), replicas(), elements_, 1.0 / replicas(), device_engine());
-      schedule = in_stages({workers(), per_worker(), hosts}, elements_,
-                           {{StageScope::kEveryone, std::move(schedule)}, {StageScope::kEveryone, scale}});
+          scale_results(ranks(hosts), contract, 1.0 / replicas(), device_engine());
+      made.schedule = in_stages({workers(), per_worker(), hosts}, elements_,
+                                {{StageScope::kEveryone, made.schedule}, {StageScope::kEveryone, scale}});
     }
-    return {Group::of_cluster(cluster_, hosts), std::move(schedule), type_, elements_, strategy_.staging, replicas()};
+    return made;
   }
 
  private:
@@ -72,11 +87,16 @@ class AllReduceMaker {
     return on_gpus() && (a == Algorithm::kPscpu || a == Algorithm::kNcclPscpu || a == Algorithm::kPscpuPscpu);
   }
 
-  std::shared_ptr<const Schedule> algorithm() {
+  /// Out of place, by how much inputs lie behind their places.
+  [[nodiscard]] std::int64_t shift() const { return strategy_.out_of_place ? elements_ : 0; }
+
+  std::shared_ptr<const Schedule> all_reduce() {
+    const Contract contract =
+        Contract::of(CollectiveKind::kAllReduce, replicas(), elements_, 0, strategy_.out_of_place);
     switch (strategy_.algorithm) {
-      case Algorithm::kRing: return rotated_rings();
-      case Algorithm::kHalvingDoubling: return halving_doubling_all_reduce(replicas(), elements_, device_engine());
-      case Algorithm::kRecursiveDoubling: return recursive_doubling_all_reduce(replicas(), elements_, device_engine());
+      case Algorithm::kRing: return ring_all_reduce(replicas(), elements_, rotated_rings(shift()));
+      case Algorithm::kHalvingDoubling: return halving_doubling_all_reduce(contract, device_engine());
+      case Algorithm::kRecursiveDoubling: return recursive_doubling_all_reduce(contract, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
       case Algorithm::kNccl: return nccl_ring(replicas(), channels(cluster_.workers() > 1));
@@ -88,15 +108,43 @@ class AllReduceMaker {
     return nullptr;
   }
 
+  /// Everything but the all-reduce, of the algorithms that have it (see carries_out()).
+  std::shared_ptr<const Schedule> other(const Contract& contract) {
+    const bool blocks = contract.kind == CollectiveKind::kReduceScatter || contract.kind == CollectiveKind::kAllGather;
+    const bool along = contract.kind == CollectiveKind::kBroadcast || contract.kind == CollectiveKind::kReduce;
+    switch (strategy_.algorithm) {
+      case Algorithm::kHalvingDoubling: return halving(contract, Segments::kHalves, device_engine());
+      case Algorithm::kRecursiveDoubling:
+        return halving(contract, along ? Segments::kWhole : Segments::kHalves, device_engine());
+      case Algorithm::kRing: {
+        RingOptions options = rotated_rings(0);
+        if (blocks) return ring_blocks(contract, options);
+        options.most_elements_per_message = elements_in(kNcclBroadcastChunk);
+        if (along) return chain(contract, options);
+        return direct(contract, device_engine());
+      }
+      case Algorithm::kNccl: {
+        RingOptions options = nccl_options(channels(cluster_.workers() > 1));
+        if (blocks) return ring_blocks(contract, options);
+        options.most_elements_per_message = elements_in(kNcclBroadcastChunk);
+        options.credits = kNcclBroadcastCredits;
+        if (along) return chain(contract, options);
+        return direct(contract, Engine::kKernel);
+      }
+      default: return direct(contract, device_engine());
+    }
+  }
+
   /// `shards` rings; in ring s the replicas of each worker are rotated by s · max(1, per_worker / shards).
   /// SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
-  std::shared_ptr<const Schedule> rotated_rings() {
+  [[nodiscard]] RingOptions rotated_rings(std::int64_t input_shift) const {
     RingOptions options;
     options.engine = device_engine();
+    options.input_shift = input_shift;
     options.lanes.clear();
     const std::int32_t turn = std::max(1, per_worker() / strategy_.shards);
     for (int s = 0; s < strategy_.shards; ++s) options.lanes.push_back(rotated(s * turn));
-    return ring_all_reduce(replicas(), elements_, options);
+    return options;
   }
 
   [[nodiscard]] RingPath rotated(std::int32_t by) const {
@@ -113,7 +161,7 @@ class AllReduceMaker {
       gather.push_back(uses_helpers() ? replicas() + worker : worker * per_worker());
     }
     return shuffle_all_reduce(ranks(uses_helpers()), replicas(), std::move(gather), elements_, device_engine(),
-                              Engine::kCpu);
+                              Engine::kCpu, shift());
   }
 
   /// The same on GPUs; helper i is GPU i / workers of worker i mod workers.
@@ -124,15 +172,15 @@ class AllReduceMaker {
       gather.push_back(helper % workers() * per_worker() + helper / workers());
     }
     return shuffle_all_reduce(replicas(), replicas(), std::move(gather), elements_, Engine::kCopyEngine,
-                              Engine::kCopyEngine);
+                              Engine::kCopyEngine, shift());
   }
 
   std::shared_ptr<const Schedule> pscpu_pscpu() {
     const std::int32_t g = per_worker();
     std::vector<Rank> gather(static_cast<std::size_t>(strategy_.shards));
     std::iota(gather.begin(), gather.end(), 0);
-    std::vector<Stage> stages{
-        {StageScope::kWorkersWithHost, star_reduce(g + 1, g, g, elements_, Engine::kCopyEngine, Engine::kCpu)}};
+    std::vector<Stage> stages{{StageScope::kWorkersWithHost,
+                               star_reduce(g + 1, g, g, elements_, Engine::kCopyEngine, Engine::kCpu, shift())}};
     if (workers() > 1) {
       stages.push_back({StageScope::kHosts, shuffle_all_reduce(workers(), workers(), std::move(gather), elements_,
                                                                Engine::kCpu, Engine::kCpu)});
@@ -168,7 +216,14 @@ class AllReduceMaker {
   // --- NCCL as rings over channels ---
 
   std::shared_ptr<const Schedule> nccl_ring(std::int32_t n, std::vector<RingPath> paths) {
-    const std::int64_t traffic = 2 * elements_ * size_of(type_).count();
+    RingOptions options = nccl_options(std::move(paths));
+    options.input_shift = shift();
+    return ring_all_reduce(n, elements_, options);
+  }
+
+  [[nodiscard]] RingOptions nccl_options(std::vector<RingPath> paths) const {
+    const int times = strategy_.collective == CollectiveKind::kAllReduce ? 2 : 1;
+    const std::int64_t traffic = times * elements_ * size_of(type_).count();
     const std::int64_t worthwhile = std::max<std::int64_t>(1, traffic / kNcclLeastTrafficPerChannel.count());
     if (worthwhile < static_cast<std::int64_t>(paths.size())) paths.resize(static_cast<std::size_t>(worthwhile));
     RingOptions options;
@@ -176,7 +231,7 @@ class AllReduceMaker {
     options.most_elements_per_message = elements_in(kNcclRingSlice);
     options.credits = kNcclRingCredits;
     options.engine = Engine::kKernel;
-    return ring_all_reduce(n, elements_, options);
+    return options;
   }
 
   /// One ring per channel: those of the machine if all its GPUs take part, else in index order, channel c starting at
@@ -184,9 +239,7 @@ class AllReduceMaker {
   [[nodiscard]] std::vector<RingPath> channels(bool across_workers) const {
     const Machine& machine = cluster_.machine(0);
     std::vector<RingPath> paths;
-    const bool all_alike =
-        cluster_.groups().size() == 1 && static_cast<std::size_t>(per_worker()) == machine.gpus().size();
-    if (all_alike) {
+    if (knows_rings(cluster_)) {
       for (const RingOrder& ring : across_workers ? machine.rings_across() : machine.rings_inside()) {
         for (int i = 0; i < ring.channels; ++i) paths.push_back({per_worker(), {ring.gpus.begin(), ring.gpus.end()}});
       }
@@ -208,16 +261,38 @@ class AllReduceMaker {
   int index_;
 };
 
+bool same_orders(const std::vector<RingOrder>& a, const std::vector<RingOrder>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RingOrder& x, const RingOrder& y) {
+    return x.gpus == y.gpus && x.channels == y.channels;
+  });
+}
+
 }  // namespace
+
+bool knows_rings(const Cluster& cluster) {
+  const Machine& first = cluster.machine(0);
+  return std::all_of(cluster.groups().begin(), cluster.groups().end(), [&](const WorkerGroup& group) {
+    const Machine& machine = *group.machine;
+    return machine.gpus().size() == static_cast<std::size_t>(cluster.replicas_per_worker()) &&
+           same_orders(machine.rings_inside(), first.rings_inside()) &&
+           same_orders(machine.rings_across(), first.rings_across());
+  });
+}
 
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index) {
-  return AllReduceMaker(cluster, strategy, type, elements, index).make();
+  TUTTI_CHECK(strategy.collective == CollectiveKind::kAllReduce, "{} is no all-reduce", to_string(strategy.collective));
+  return make_collective(cluster, strategy, type, elements, index);
+}
+
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                           int index) {
+  return CollectiveMaker(cluster, strategy, type, elements, index).make();
 }
 
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
                                               std::int64_t elements, int index) {
-  return AllReduceMaker(cluster, strategy, type, elements, index).make_across();
+  return CollectiveMaker(cluster, strategy, type, elements, index).make_across();
 }
 
 }  // namespace tutti::core

@@ -20,23 +20,37 @@ struct Collective {
   std::int64_t elements = 0;
   Staging staging = Staging::kDirect;
   std::int64_t contributors = 0;  ///< ranks 0 … contributors - 1 are replicas; the others only help
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Rank root = 0;
+  bool out_of_place = false;
 
+  /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
+  /// Of a rank's buffer, which holds inputs and outputs.
+  [[nodiscard]] Bytes buffer_bytes() const { return contract().buffer_elements() * size_of(type); }
   [[nodiscard]] Contract contract() const {
-    return Contract::all_reduce(static_cast<std::int32_t>(contributors), elements);
+    return Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
   }
 };
 
-/// The all-reduce of `elements` elements over all replicas of `cluster` by `strategy`'s algorithm. `index` counts the
-/// packs: shuffles take turns at the helper devices by it.
-/// REQUIRES: problems_of(strategy, cluster) is empty; `cluster` outlives the collective; at most 2^31 - 1 ranks.
+/// `strategy`'s collective on `elements` elements over all replicas of `cluster`, by its algorithm. `index` counts the packs:
+/// shuffles take turns at the helper devices by it.
+/// REQUIRES: problems_of(strategy, cluster) is empty; `elements` divides by the replicas if the kind has blocks; `cluster`
+/// outlives the collective; at most 2^31 - 1 ranks.
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                           int index);
+
+/// The same. REQUIRES: strategy.collective is the all-reduce.
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index);
+
+/// The ring orders that machines know are those of whole machines that are alike in this: all of their GPUs take part.
+bool knows_rings(const Cluster& cluster);
 
 /// What of an algorithm that begins with NCCL inside every worker goes across workers: the first replicas of the workers
 /// (for nccl/pscpu with the hosts) reduce; the other ranks of the same group have no steps. The whole is NCCL's all-reduce
 /// inside, this, NCCL's broadcast inside, and the division of a MEAN. Nothing if there is only one worker.
-/// REQUIRES: as above; the algorithm is nccl/ring, nccl/halving_doubling or nccl/pscpu.
+/// REQUIRES: as make_collective(); the algorithm is nccl/ring, nccl/halving_doubling or nccl/pscpu.
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
                                               std::int64_t elements, int index);
 

@@ -40,6 +40,7 @@ class Planner {
       for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i) units.push_back({i});
       merge_units(units, false);
     }
+    if (indivisible_) return tl::make_unexpected(std::move(*indivisible_));
     if (plan_.packs.empty())
       return tl::make_unexpected(
           StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
@@ -193,8 +194,18 @@ class Planner {
   }
 
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
+    const std::int64_t replicas = cluster_.replicas();
+    if (has_blocks(strategy_.collective) && elements % replicas != 0) {
+      if (!indivisible_) {
+        indivisible_ = {"collective",
+                        fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
+                                    "{} replicas; take a workload whose packs divide by {}",
+                                    to_string(strategy_.collective), plan_.packs.size(), elements, replicas, replicas)};
+      }
+      elements += replicas - elements % replicas;  // of a plan that nobody will see
+    }
     return {std::move(members),
-            make_all_reduce(cluster_, strategy_, type, elements, static_cast<int>(plan_.packs.size())),
+            make_collective(cluster_, strategy_, type, elements, static_cast<int>(plan_.packs.size())),
             {},
             {},
             -1,
@@ -215,8 +226,7 @@ class Planner {
     const Machine& machine = cluster_.machine(0);
     const bool nccl = to_string(strategy_.algorithm).starts_with("nccl");
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
-    const bool whole = static_cast<std::size_t>(cluster_.replicas_per_worker()) == machine.gpus().size();
-    if (!nccl || !known || (whole && cluster_.groups().size() == 1)) return;
+    if (!nccl || !known || knows_rings(cluster_)) return;
     note(
         "the rings that NCCL finds are known for workers that are all {} with all {} GPUs; here channels go round the "
         "GPUs in index order",
@@ -227,6 +237,7 @@ class Planner {
   const Strategy& strategy_;
   const Cluster& cluster_;
   Plan plan_;
+  std::optional<StrategyProblem> indivisible_;
 };
 
 }  // namespace

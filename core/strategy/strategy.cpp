@@ -87,9 +87,61 @@ Strategy Strategy::for_algorithm(Algorithm algorithm) {
   return strategy;
 }
 
+bool carries_out(Algorithm algorithm, CollectiveKind kind) {
+  using Kind = CollectiveKind;
+  if (kind == Kind::kAllReduce) return true;
+  switch (algorithm) {
+    case Algorithm::kRing: return kind != Kind::kAllToAll && kind != Kind::kGather && kind != Kind::kScatter;
+    case Algorithm::kHalvingDoubling: return kind != Kind::kAllToAll && kind != Kind::kSendReceive;
+    case Algorithm::kRecursiveDoubling:
+      return kind == Kind::kAllGather || kind == Kind::kBroadcast || kind == Kind::kReduce;
+    case Algorithm::kPscpu:
+    case Algorithm::kPsgpu:
+    case Algorithm::kNccl: return true;
+    default: return false;
+  }
+}
+
 bool sums_on_hosts(Algorithm algorithm) {
   return algorithm == Algorithm::kPscpu || algorithm == Algorithm::kNcclPscpu || algorithm == Algorithm::kPscpuPscpu;
 }
+
+namespace {
+
+/// Of what is done with a pack.
+void find_collective_problems(const Strategy& strategy, const Cluster& cluster, bool on_gpus,
+                              std::vector<StrategyProblem>& problems) {
+  const CollectiveKind kind = strategy.collective;
+  const std::string_view name = to_string(kind);
+  const auto has = [&](Algorithm algorithm) {
+    if (!carries_out(algorithm, kind)) return false;
+    // What is left of pscpu without its CPUs in the middle is psgpu.
+    if (on_gpus && algorithm == Algorithm::kPscpu) return kind == CollectiveKind::kAllReduce;
+    return on_gpus || (!starts_with_nccl(algorithm) && algorithm != Algorithm::kPsgpu);
+  };
+  if (kind != CollectiveKind::kAllReduce && !has(strategy.algorithm)) {
+    std::string others;
+    for (const Algorithm algorithm : algorithms()) {
+      if (has(algorithm)) others += fmt::format("{}{}", others.empty() ? "" : ", ", to_string(algorithm));
+    }
+    problems.push_back({"algorithm", fmt::format("\"{}\" has no {}; here these have: {}", to_string(strategy.algorithm),
+                                                 name, others)});
+  }
+  if (strategy.root < 0 || strategy.root >= cluster.replicas()) {
+    problems.push_back({"root", fmt::format("there is no rank {} among {} replicas; take 0 to {}", strategy.root,
+                                            cluster.replicas(), cluster.replicas() - 1)});
+  }
+  if (!strategy.out_of_place && !can_be_in_place(kind)) {
+    problems.push_back({"out_of_place", fmt::format("{} cannot be done in place: what a rank gets would overwrite what "
+                                                    "it has still to send; say out_of_place: true",
+                                                    name)});
+  }
+  if (!reduces(kind) && strategy.reduction != Reduction::kSum) {
+    problems.push_back({"reduction", fmt::format("{} adds nothing; leave reduction out", name)});
+  }
+}
+
+}  // namespace
 
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
   std::vector<StrategyProblem> problems;
@@ -110,6 +162,7 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
          fmt::format("\"{}\" needs GPUs, and a worker of this cluster has none; take ring, pscpu or halving_doubling",
                      name)});
   }
+  find_collective_problems(strategy, cluster, all_gpus, problems);
   const bool uses_hosts = sums_on_hosts(algorithm);
   if (!all_cpus && uses_hosts) {
     problems.push_back({"algorithm", fmt::format("\"{}\" sums on the workers' CPUs, and a machine of this cluster "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/schedule/contract.h"
 
 namespace tutti::core {
 
@@ -31,6 +32,8 @@ std::optional<Algorithm> parse_algorithm(std::string_view name);
 std::vector<std::string> algorithm_names();
 /// Every algorithm there is, each once.
 std::vector<Algorithm> algorithms();
+/// The algorithm has this collective. (pscpu: where the replicas are CPUs themselves.)
+bool carries_out(Algorithm algorithm, CollectiveKind kind);
 /// The workers' CPUs take part as ranks of their own.
 bool sums_on_hosts(Algorithm algorithm);
 
@@ -45,6 +48,9 @@ enum class Update { kPerPack, kAfterAll };
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
   Algorithm algorithm = Algorithm::kRing;
+  CollectiveKind collective = CollectiveKind::kAllReduce;
+  Rank root = 0;
+  bool out_of_place = false;
   int shards = 1;
   std::optional<int> channels;
 

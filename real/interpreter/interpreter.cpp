@@ -38,6 +38,7 @@ void Interpreter::open(CollectiveTag tag, const core::Collective& collective, Op
                        const std::vector<Rank>& ranks, const std::vector<std::byte*>& data) {
   TUTTI_CHECK(ranks.size() == data.size() && !instances_.contains(tag), "step {} pack {}: {} ranks, {} buffers",
               tag.step, tag.pack, ranks.size(), data.size());
+  last_opened_ = std::max(last_opened_, tag);
   Instance* const again = reopen(tag, collective, ranks);
   Instance& instance = again ? *again : *(instances_[tag] = fresh(collective, ranks));
   instance.tag = tag;
@@ -52,7 +53,7 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
   instance->schedule = collective.schedule.get();
   instance->ranks_in_all = instance->schedule->ranks();
   instance->item = core::size_of(collective.type).count();
-  instance->bytes = collective.bytes().count();
+  instance->bytes = collective.bytes().count();  // no message is longer than the collective
   instance->places.assign(static_cast<std::size_t>(instance->ranks_in_all), -1);
   instance->ranks.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,7 @@ class Interpreter : public Collectives, public Receiver {
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
   void start(CollectiveTag tag, core::Rank rank) override;
   void close(CollectiveTag tag) override;
+  void let_peers_be_ahead(CollectiveTag last) override { last_awaited_ = last; }
 
   /// Goes on with the lanes that can.
   void run_ready();
@@ -78,6 +80,9 @@ class Interpreter : public Collectives, public Receiver {
   bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
   [[nodiscard]] bool is_open(CollectiveTag tag) const override { return instances_.contains(tag); }
+  [[nodiscard]] bool comes_early(CollectiveTag tag) const override {
+    return last_awaited_ && last_opened_ < tag && tag <= *last_awaited_;
+  }
   void worked(Ticket ticket) override;
 
  private:
@@ -147,6 +152,8 @@ class Interpreter : public Collectives, public Receiver {
   using Instances = std::map<CollectiveTag, std::unique_ptr<Instance>>;
   Instances instances_;
   Instance* last_found_ = nullptr;
+  CollectiveTag last_opened_;
+  std::optional<CollectiveTag> last_awaited_;
   std::vector<Instances::node_type> spares_;  ///< closed, to be opened again
   bool one_thing_at_a_time_;                  ///< a lane comes to rest between steps
   std::int64_t piece_bytes_;                  ///< between workers

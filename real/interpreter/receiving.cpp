@@ -242,11 +242,9 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
   Work work = work_of(lane, Work::Kind::kCombine);
   work.count = length / lane.instance->item;
   work.b = bytes;
-  if (step.kind == StepKind::kReceiveReduceSend) {
-    result = lane.kept.get() + offset;
+  if (core::reduces_received(step.kind)) {
     work.a = at(lane, step.source) + offset;
-  } else if (core::reduces_received(step.kind)) {
-    work.a = result;
+    if (step.kind == StepKind::kReceiveReduceSend) result = lane.kept.get() + offset;
   } else {
     work.kind = Work::Kind::kMove;
     work.a = bytes;

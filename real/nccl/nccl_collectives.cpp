@@ -259,29 +259,65 @@ void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
 
 // --- NCCL ---
 
+TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
+  if (pack.phase == Phase::kSpreading) return kTuttiNcclBroadcast;
+  switch (pack.collective->kind) {
+    case core::CollectiveKind::kAllReduce: return kTuttiNcclAllReduce;
+    case core::CollectiveKind::kReduceScatter: return kTuttiNcclReduceScatter;
+    case core::CollectiveKind::kAllGather: return kTuttiNcclAllGather;
+    case core::CollectiveKind::kBroadcast: return kTuttiNcclBroadcast;
+    case core::CollectiveKind::kReduce: return kTuttiNcclReduce;
+    default: return kTuttiNcclOther;
+  }
+}
+
+/// What the pack's phase is to NCCL, on one of the ranks here. Inputs and outputs lie where the contract has them.
+int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
+  TuttiNcclCommunicator* const communicator = communicators_[rank];
+  const core::Collective& collective = *pack.collective;
+  const core::Contract contract = collective.contract();
+  const std::int64_t item = core::size_of(collective.type).count();
+  const std::int64_t own_block = core::has_blocks(collective.kind) ? options_.ranks[rank] * contract.block() : 0;
+  std::byte* const data = pack.data[rank];
+  const std::byte* const whole_input = data + contract.input_shift * item;
+  const auto type = static_cast<int>(collective.type);
+  const auto operation = static_cast<int>(pack.operation);
+  switch (function_of(pack)) {
+    case kTuttiNcclBroadcast:
+      if (pack.phase == Phase::kSpreading)
+        return api_.broadcast(communicator, data, data, collective.elements, type, 0, stream);
+      return api_.broadcast(communicator, whole_input, data, collective.elements, type, collective.root, stream);
+    case kTuttiNcclReduceScatter:
+      return api_.reduce_scatter(communicator, whole_input, data + own_block * item, contract.block(), type, operation,
+                                 stream);
+    case kTuttiNcclAllGather:
+      return api_.all_gather(communicator, whole_input + own_block * item, data, contract.block(), type, stream);
+    case kTuttiNcclReduce:
+      return api_.reduce(communicator, whole_input, data, collective.elements, type, operation, collective.root,
+                         stream);
+    default: return api_.all_reduce(communicator, whole_input, data, collective.elements, type, operation, stream);
+  }
+}
+
 /// Hands the operation of the pack's phase to NCCL, on all ranks here as one group.
 void NcclCollectives::issue(Pack& pack) {
   issuing_ = &pack;
   const bool spreads = pack.phase == Phase::kSpreading;
-  const auto type = static_cast<int>(pack.collective->type);
-  const auto operation = static_cast<int>(pack.operation);
-  const std::int64_t count = pack.collective->elements;
-  if (count == 0 || !communicators_.front()) return;
+  const core::Collective& collective = *pack.collective;
+  if (collective.elements == 0 || !communicators_.front()) return;
   const std::string doing = fmt::format("{} pack {}", spreads ? "broadcasting" : "reducing", pack.tag.pack);
   right(api_.group_begin(), doing);
   for (std::size_t i = 0; i < communicators_.size() && failure_.empty(); ++i) {
     void* const stream = devices_.outside_stream(options_.ranks[i]);
     if (!stream) break;  // the device has failed, and says so
-    std::byte* const data = pack.data[i];
-    right(spreads ? api_.broadcast(communicators_[i], data, data, count, type, 0, stream)
-                  : api_.all_reduce(communicators_[i], data, data, count, type, operation, stream),
-          doing);
+    right(ask(pack, i, stream), doing);
   }
   right(api_.group_end(), doing);
   // A rank that is alone has no kernel of NCCL's, and no channels.
   if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
-  asked_.push_back({pack.tag, spreads ? 1 : 0, spreads ? kTuttiNcclBroadcast : kTuttiNcclAllReduce,
-                    pack.collective->bytes().count(), std::vector<bool>(communicators_.size())});
+  const core::Bytes bytes = collective.contract().block() * core::size_of(collective.type);
+  asked_.push_back({pack.tag, spreads ? 1 : 0, function_of(pack), spreads ? collective.bytes().count() : bytes.count(),
+                    std::vector<bool>(communicators_.size())});
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
@@ -294,13 +330,14 @@ Expected<void> NcclCollectives::after_issue() {
   Pack& pack = *std::exchange(issuing_, nullptr);
   const bool last = pack.phase == Phase::kSpreading || !stages();
   for (std::size_t i = 0; i < options_.ranks.size(); ++i) {
-    if (last && options_.factor != 1) {
+    const std::vector<core::Contract::Output> sums = pack.collective->contract().outputs(options_.ranks[i]);
+    if (last && options_.factor != 1 && !sums.empty()) {
       Work work;
       work.kind = Work::Kind::kScale;
       work.rank = options_.ranks[i];
       work.type = pack.collective->type;
-      work.target = pack.data[i];
-      work.count = pack.collective->elements;
+      work.target = pack.data[i] + sums.front().at.offset * core::size_of(work.type).count();
+      work.count = sums.front().at.count;
       work.factor = options_.factor;
       devices_.perform_outside(work);
     }

@@ -28,7 +28,8 @@ struct NcclOptions {
   bool poses_as_host = false;    ///< processes share GPUs, so that each had to say that it is a host of its own
 };
 
-/// All-reduces by NCCL: of all ranks in one communicator (`nccl`), or inside this worker, with a schedule across workers in
+/// Collectives by NCCL, out of place where the contract says so: all-reduce, reduce-scatter, all-gather, broadcast and reduce.
+/// All-reduces: of all ranks in one communicator (`nccl`), or inside this worker, with a schedule across workers in
 /// the middle (`nccl/ring` and its kind): reduce here, let the worker's first rank reduce with the others', broadcast here.
 ///
 /// A pack's operations on all ranks of this process are one NCCL group. NCCL wants everyone to begin the operations of a
@@ -92,6 +93,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   [[nodiscard]] std::int32_t own_ranks() const { return static_cast<std::int32_t>(options_.ranks.size()); }
   void enter(Pack& pack, Phase phase);
   void issue(Pack& pack);
+  int ask(const Pack& pack, std::size_t rank, void* stream);
+  [[nodiscard]] TuttiNcclFunction function_of(const Pack& pack) const;
   core::Expected<void> after_issue();
   void through(Pack& pack, core::Rank rank);
   [[nodiscard]] int state_of_all();

@@ -156,9 +156,11 @@ struct ShmTransport::State {
         if (peer.in->broken()) fail(peer, "wrote something into its ring that is no message of Tutti");
         break;
       }
-      moved = true;
       const Piece& piece = message->header.piece;
-      if (message->header.kind == Header::Kind::kSlot) {
+      const bool is_piece = message->header.kind == Header::Kind::kPiece;
+      if (is_piece && receiver->comes_early(piece.channel.collective)) break;
+      moved = true;
+      if (!is_piece) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
           fail(peer, "frees a slot that nobody had taken");
       } else if (!is_of(peer, piece.channel.from)) {
@@ -223,7 +225,7 @@ struct ShmTransport::State {
     for (std::size_t i = 0; i < others.size(); ++i) {
       if (sockets[i].revents == 0) continue;
       // What it wrote before still counts.
-      if (!read(*others[i])) fail(*others[i], "has closed its connection");
+      if (!read(*others[i]) && others[i]->in->empty()) fail(*others[i], "has closed its connection");
     }
   }
 };

@@ -86,6 +86,7 @@ struct TcpTransport::State {
     std::vector<std::unique_ptr<Stream>> streams;
     std::size_t next_out = 0;
     std::size_t next_in = 0;
+    bool early = false;  ///< the next message is for later: nothing is read before its time has come
 
     [[nodiscard]] Stream& reading() { return *streams[next_in]; }
     void read_on() { next_in = next_in + 1 == streams.size() ? 0 : next_in + 1; }
@@ -180,6 +181,12 @@ struct TcpTransport::State {
   /// Takes what the kernel has, up to a bound, so that others get their turn. True if something moved.
   bool read(Peer& peer) {
     bool moved = false;
+    if (peer.early) {
+      peer.early = false;
+      parse(peer);
+      if (peer.early) return false;
+      moved = true;
+    }
     for (std::size_t taken = 0; taken < kMostPerTurn && failure.empty();) {
       Stream& stream = peer.reading();
       std::size_t asked = 0;
@@ -197,7 +204,7 @@ struct TcpTransport::State {
       stream.done += straight;
       stream.end += bytes - straight;
       parse(peer);
-      if (bytes < asked && &stream == &peer.reading()) break;  // that was all, most likely
+      if (peer.early || (bytes < asked && &stream == &peer.reading())) break;  // that was all, most likely
     }
     return moved;
   }
@@ -257,8 +264,12 @@ struct TcpTransport::State {
     }
     const auto header =
         decode(std::span<const std::byte, kHeaderBytes>(stream.buffer.data() + stream.begin, kHeaderBytes));
-    stream.begin += kHeaderBytes;
     if (!header) return fail(peer, "sent something that is no message of Tutti"), false;
+    if (header->kind == Header::Kind::kPiece && receiver->comes_early(header->piece.channel.collective)) {
+      peer.early = true;
+      return false;
+    }
+    stream.begin += kHeaderBytes;
     if (header->kind == Header::Kind::kSlot) {
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel)) return true;
       return fail(peer, "frees a slot that nobody had taken"), false;
@@ -311,7 +322,7 @@ struct TcpTransport::State {
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) {
         pollfd& socket = sockets[i++];
-        const bool reads = stream.get() == &peer->reading();
+        const bool reads = stream.get() == &peer->reading() && !peer->early;
         const bool waits = writes && !stream->queue.empty();
         socket.fd = reads || waits ? stream->socket.native_handle() : -1;
         socket.events = static_cast<short>((reads ? POLLIN : 0) | (waits ? POLLOUT : 0));
@@ -325,10 +336,11 @@ struct TcpTransport::State {
     for (Peer* const peer : others) moved = write(*peer) || moved;
     if (others.size() == 1) return read(*others.front()) || moved;
     watch(false);
-    if (::poll(sockets.data(), sockets.size(), 0) <= 0) return moved;
+    const bool early = std::any_of(others.begin(), others.end(), [](const Peer* peer) { return peer->early; });
+    if (::poll(sockets.data(), sockets.size(), 0) <= 0 && !early) return moved;
     std::size_t first = 0;
     for (Peer* const peer : others) {
-      if (sockets[first + peer->next_in].revents != 0) moved = read(*peer) || moved;
+      if (peer->early || sockets[first + peer->next_in].revents != 0) moved = read(*peer) || moved;
       first += peer->streams.size();
     }
     return moved;

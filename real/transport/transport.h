@@ -62,6 +62,10 @@ class Receiver {
   virtual void sent(Ticket ticket) = 0;
   /// The collective is under way here: its messages may come.
   [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
+  /// The collective is one that will be opened: what a peer who is ahead sends for it stays in the transport until then,
+  /// together with all that this peer sends after it, which is for it or later ones. So a peer gets ahead by no more than the
+  /// transport holds.
+  [[nodiscard]] virtual bool comes_early(CollectiveTag) const { return false; }
 };
 
 /// Moves pieces between ranks. Pieces of a message and messages of a channel arrive whole and in order; different

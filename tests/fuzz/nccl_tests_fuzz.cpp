@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (timing) demand(timing->us > 0 && timing->wrong >= 0, "times are above 0");
       }
     }
-    static_cast<void>(check_all_reduce(table, 4));
+    static_cast<void>(check_collective(table, 4));
   }
   return 0;
 }

@@ -80,13 +80,14 @@ std::string log_of(const TemporaryFolder& folder, const std::string& name, const
   core::Random random(seed);
   std::string log = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n";
   for (std::int64_t elements = 16; elements < 20'000'000; elements *= 4) {
-    core::RunTimes times(false);
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
-    const Scenario one = scenario_of(core::with_one_buffer(text, "s", core::DataType::kFloat32, elements, 1));
-    EXPECT_TRUE(sim::Simulator().run(one, record, {}, times));
     log += fmt::format("{} {} float sum -1", 4 * elements, elements);
-    for (int half = 0; half < 2; ++half) {
+    for (const bool out_of_place : {true, false}) {
+      core::RunTimes times(core::RunTimes::Detail::kPacks);
+      const Scenario one =
+          scenario_of(core::with_one_buffer(text, "s", {.elements = elements, .out_of_place = out_of_place}));
+      EXPECT_TRUE(sim::Simulator().run(one, record, {}, times));
       const double us = times.us().at({}) * std::exp(noise * (static_cast<double>(random.below(2001)) / 1e3 - 1));
       const double algbw = static_cast<double>(4 * elements) / us / 1e3;
       log += fmt::format(" {:.4f} {:.2f} {:.2f} 0", us, algbw, algbw * 2 * (n - 1) / n);
@@ -266,7 +267,7 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   static_cast<void>(folder.write("c.textproto", c.cluster_text));
   const auto scenario = core::read_scenario("cluster { file: \"c.textproto\" } " + rest, folder.file("s"), library());
   ASSERT_TRUE(scenario) << scenario.error().message();
-  core::RunTimes times(false);
+  core::RunTimes times(core::RunTimes::Detail::kPacks);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
@@ -274,6 +275,65 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   // And a calibration that starts there finds nothing to do.
   const Calibration again = calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));
   EXPECT_LT(again.before.worst, 0.005);
+}
+
+/// `workers` alike hosts, but what stands in `odd` is that of the third.
+std::string hosts(int workers, const std::string& odd_card, const std::string& odd_link, const std::string& odd_cpu,
+                  const std::string& strategy = "algorithm: \"ring\"") {
+  const auto machine = [](const std::string& name, const std::string& card, const std::string& link,
+                          const std::string& cpu) {
+    return fmt::format(
+        "machine {{ name: \"{}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 reduce_gb_per_s: {} }} nic {{ "
+        "name: \"nic[0-1]\" bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"nic[0-1]\" kind: PCIE "
+        "bandwidth_gb_per_s: {} latency_us: 0.5 }} }}\n",
+        name, cpu, card, link);
+  };
+  return fmt::format(
+             "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"m of w2\" }} workers {{ machine: "
+             "\"m\" "
+             "count: {} }} network {{ kind: ONE_SWITCH latency_us: 5 }}\n",
+             workers - 3) +
+         machine("m", "2", "10", "30") + machine("m of w2", odd_card, odd_link, odd_cpu) +
+         fmt::format(
+             "}}\nworkload {{ variable {{ name: \"a\" shape: 20000 }} variable {{ name: \"b\" shape: 400000 }} "
+             "variable {{ "
+             "name: \"c\" shape: 3000000 }} backward_ms: 60 update_ms: 0 }}\nstrategy {{ {} }} run {{ steps: 3 }}\n",
+             strategy);
+}
+
+TEST(CalibrationLaw, ACardThatIsSlowerThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  for (const int workers : {4, 5}) {
+    const std::string timeline = simulated(folder, "slow", hosts(workers, "1", "10", "30"), core::RecordLevel::kSteps);
+    const Calibration c = calibrated(hosts(workers, "2", "10", "30"), request({timeline}, {}, {}));
+    expect_found(c, "network.bandwidth of w2/nic0", 1, 0.02);
+    const CalibratedFigure others = figure(c, "network.bandwidth");
+    EXPECT_NEAR(others.value, 2, 0.04) << "the others are as they were";
+    EXPECT_LT(c.after.worst, 0.02);
+    // The file has it, and predicts with it what was measured.
+    EXPECT_THAT(c.cluster_text, HasSubstr(" of w2\""));
+    const std::string rest = hosts(workers, "2", "10", "30");
+    const Calibration again = calibrated("cluster { " + c.cluster_text + " } " + rest.substr(rest.find("workload")),
+                                         request({timeline}, {}, {}));
+    EXPECT_LT(again.before.worst, 0.02);
+  }
+}
+
+TEST(CalibrationLaw, ADeviceThatAddsMoreSlowlyThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string shuffle = "algorithm: \"pscpu\" shards: 4";
+  const std::string timeline = simulated(folder, "slow", hosts(4, "2", "10", "12", shuffle), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(hosts(4, "2", "10", "30", shuffle), request({timeline}, {}, {}));
+  expect_found(c, "cpu.reduce of w2/cpu0", 12, 0.02);
+  EXPECT_NEAR(figure(c, "cpu.reduce").value, 30, 0.6);
+}
+
+TEST(CalibrationLaw, WhereNothingStandsOutEachKindHasOneFigure) {
+  const TemporaryFolder folder;
+  const std::string timeline = simulated(folder, "even", hosts(4, "2", "10", "30"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(hosts(4, "4", "10", "30"), request({timeline}, {}, {}));
+  for (const CalibratedFigure& f : c.figures) EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("no link or device stands out, so each kind has one figure")));
 }
 
 TEST(CalibrationLaw, KeptFiguresStayAndUnknownOnesAreRefused) {

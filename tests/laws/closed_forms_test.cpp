@@ -9,9 +9,13 @@
 #include <bit>
 #include <numeric>
 
+#include "core/algorithm/chain.h"
+#include "core/algorithm/direct.h"
+#include "core/algorithm/halving.h"
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
+#include "core/algorithm/ring_blocks.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
 #include "core/schedule/stages.h"
@@ -178,6 +182,79 @@ TEST_P(ClosedForm, ChainBroadcast) {
       EXPECT_EQ(simulate(core::chain_broadcast(n, e, size, core::Engine::kCpu), e), expected)
           << n << " ranks, " << messages << " of " << size;
     }
+  }
+}
+
+/// Of the kinds that deal in blocks: a block of so many elements for each rank.
+constexpr std::int64_t kBlocks[] = {0, 1, 1009, 250'000};
+
+core::Contract in_place(core::CollectiveKind kind, int ranks, std::int64_t elements) {
+  return core::Contract::of(kind, ranks, elements, 0, false);
+}
+
+TEST_P(ClosedForm, ReduceScatterAndAllGatherByARing) {
+  const int n = ranks();
+  for (const std::int64_t block : kBlocks) {
+    const Time step = block == 0 ? Time() : (n - 1) * (costs_.alpha() + costs_.wire(block));
+    const Time adding = (n - 1) * costs_.add(block);
+    const auto of = [&](core::CollectiveKind kind) {
+      return simulate(core::ring_blocks(in_place(kind, n, n * block)), n * block);
+    };
+    EXPECT_EQ(of(core::CollectiveKind::kReduceScatter), step + adding) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kAllGather), step) << n << ", " << block;
+  }
+}
+
+TEST_P(ClosedForm, HalvesAndTrees) {
+  const int n = ranks();
+  if (!std::has_single_bit(static_cast<unsigned>(n))) return;
+  const int hops = std::countr_zero(static_cast<unsigned>(n));
+  for (const std::int64_t block : kBlocks) {
+    Time moving, adding;
+    for (std::int64_t held = n * block / 2; held >= std::max<std::int64_t>(block, 1); held /= 2) {
+      moving += costs_.alpha() + costs_.wire(held);
+      adding += costs_.add(held);
+    }
+    const auto of = [&](core::CollectiveKind kind) {
+      return simulate(core::halving(in_place(kind, n, n * block), core::Segments::kHalves, core::Engine::kCpu),
+                      n * block);
+    };
+    EXPECT_EQ(of(core::CollectiveKind::kReduceScatter), moving + adding) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kAllGather), moving) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kGather), moving) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kScatter), moving) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kBroadcast), 2 * moving) << n << ", " << block;
+    EXPECT_EQ(of(core::CollectiveKind::kReduce), 2 * moving + adding) << n << ", " << block;
+    const auto whole = [&](core::CollectiveKind kind) {
+      return simulate(core::halving(in_place(kind, n, block), core::Segments::kWhole, core::Engine::kCpu), block);
+    };
+    const Time hop = block == 0 ? Time() : costs_.alpha() + costs_.wire(block);
+    EXPECT_EQ(whole(core::CollectiveKind::kBroadcast), hops * hop) << n << ", " << block;
+    EXPECT_EQ(whole(core::CollectiveKind::kReduce), hops * (hop + costs_.add(block))) << n << ", " << block;
+  }
+}
+
+TEST_P(ClosedForm, InOneHop) {
+  const int n = ranks();
+  for (const std::int64_t block : kBlocks) {
+    const Time others = block == 0 || n == 1 ? Time() : costs_.alpha() + (n - 1) * costs_.wire(block);
+    for (const core::CollectiveKind kind :
+         {core::CollectiveKind::kAllGather, core::CollectiveKind::kGather, core::CollectiveKind::kScatter})
+      EXPECT_EQ(simulate(core::direct(in_place(kind, n, n * block), core::Engine::kCpu), n * block), others);
+    const Time adding = n == 1 ? Time() : core::transfer_time(Bytes((n - 1) * block * kItem), costs_.rates.reduce);
+    EXPECT_EQ(simulate(core::direct(in_place(core::CollectiveKind::kReduceScatter, n, n * block), core::Engine::kCpu),
+                       n * block),
+              others + adding);
+  }
+}
+
+TEST_P(ClosedForm, ChainReduceOfOneMessage) {
+  const int n = ranks();
+  for (const std::int64_t e : {0, 1, 100'003}) {
+    const Time expected = e == 0 ? Time() : (n - 1) * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
+    EXPECT_EQ(simulate(core::chain(in_place(core::CollectiveKind::kReduce, n, e), {.engine = core::Engine::kCpu}), e),
+              expected)
+        << n << ", " << e;
   }
 }
 

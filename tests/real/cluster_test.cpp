@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <future>
 #include <map>
@@ -12,6 +14,7 @@
 
 #include "core/scenario/scenario.h"
 #include "real/crew.h"
+#include "real/proto/run.pb.h"
 #include "real/tcp_executor.h"
 #include "real/worker.h"
 
@@ -177,6 +180,73 @@ TEST(Cluster, AFakeClockIsTurnedBackExactly) {
   for (std::int64_t ns :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{987'654'321'012}, std::int64_t{99'999'999'999'999}})
     EXPECT_NEAR(static_cast<double>(clock.when(clock.shows(ns)) - ns), 0, 1);
+}
+
+/// Two workers that say nothing but how they are, again and again.
+struct TwoWorkers {
+  std::vector<std::unique_ptr<ControlChannel>> ends;
+  Children none;
+  core::RunControl control;
+  Crew crew{2, none, control, std::chrono::seconds(1)};
+
+  TwoWorkers() {
+    for (std::size_t w = 0; w < 2; ++w) {
+      int sockets[2];
+      EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+      crew[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestFromWorker);
+      ends.push_back(std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestToWorker));
+    }
+  }
+
+  void say(std::size_t worker, double still_seconds, const std::string& stands) {
+    proto::Control alive;
+    alive.mutable_alive()->set_doing("in step 3");
+    alive.mutable_alive()->set_still_ns(static_cast<std::int64_t>(still_seconds * 1e9));
+    alive.mutable_alive()->set_stands(stands);
+    EXPECT_TRUE(ends[worker]->send(alive));
+  }
+
+  void finish(std::size_t worker) {
+    proto::Control ready;
+    ready.mutable_ready();
+    EXPECT_TRUE(ends[worker]->send(ready));
+  }
+
+  /// What the coordinator makes of it when everyone should be ready.
+  std::string outcome() {
+    const auto all = crew.from_everyone(proto::Control::kReady, "is not ready");
+    return all ? "all ready" : all.error().message();
+  }
+};
+
+TEST(Crew, AStandstillOfAllIsTheEndOfTheRun) {
+  TwoWorkers two;
+  two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
+  two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
+  EXPECT_EQ(two.outcome(),
+            "worker 0 says: nothing has moved for 1.5 s, and nothing is due on any worker: rank 0 lane 0 waits for a "
+            "message (pack 1, step 2 of 8, from rank 1)");
+}
+
+TEST(Crew, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
+  TwoWorkers two;
+  two.say(0, 1000, "rank 0 lane 0 waits for a message");
+  two.say(1, 0, "");
+  std::thread later([&] {
+    for (int i = 0; i < 20; ++i) two.say(1, 0.9, "rank 1 lane 0 waits for its device");
+    two.finish(0);
+    two.finish(1);
+  });
+  EXPECT_EQ(two.outcome(), "all ready");
+  later.join();
+}
+
+TEST(Crew, WhoHasEndedWaitsToo) {
+  TwoWorkers two;
+  two.finish(0);
+  two.say(0, 5, "");  // for the coordinator
+  two.say(1, 2, "rank 1 lane 0 waits for a message");
+  EXPECT_THAT(two.outcome(), testing::StartsWith("worker 1 says: nothing has moved for 2 s"));
 }
 
 TEST(Crew, KnowsWhomAnErrorBlames) {

@@ -2,6 +2,7 @@
 // where there are GPUs.
 
 #include "real/nccl/nccl_collectives.h"
+#include "real/verify.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -152,6 +153,49 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
     EXPECT_EQ(fake_nccl_counts().all_reduces, ranks * 24);
     TearDown();
     EXPECT_EQ(fake_nccl_counts().aborted, 0);
+  }
+}
+
+TEST_F(NcclOnFakeGpus, EveryOperationOfNcclsInPlaceAndOutOfPlace) {
+  for (const int ranks : {1, 2, 4}) {
+    const auto cluster = test::plain_cluster(ranks);
+    ASSERT_TRUE(open(ranks, in_all(ranks)));
+    std::uint32_t pack = 0;
+    for (const core::CollectiveKind kind :
+         {core::CollectiveKind::kAllReduce, core::CollectiveKind::kReduceScatter, core::CollectiveKind::kAllGather,
+          core::CollectiveKind::kBroadcast, core::CollectiveKind::kReduce}) {
+      for (const bool out_of_place : {false, true}) {
+        core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, 1008), 1008);
+        collective.kind = kind;
+        collective.out_of_place = out_of_place;
+        collective.root = ranks - 1;
+        const Reduced reduced{collective.type, Operation::kSum, pack, ranks, 1};
+        std::vector<std::byte*> data;
+        std::vector<std::vector<std::byte>> host;
+        const std::int64_t bytes = collective.buffer_bytes().count();
+        for (Rank r = 0; r < ranks; ++r) {
+          host.emplace_back(static_cast<std::size_t>(bytes));
+          fill_inputs(reduced, collective.contract(), r, host.back().data());
+          buffers_.push_back(devices_->take(r, bytes, false));
+          data.push_back(buffers_.back().get());
+          devices_->copy_now(data.back(), host.back().data(), bytes);
+        }
+        run_->open({1, pack}, collective, Operation::kSum, in_order(ranks), data);
+        done_ = {};
+        for (Rank r = 0; r < ranks; ++r) run_->start({1, pack}, r);
+        ASSERT_TRUE(finish(static_cast<std::size_t>(ranks)));
+        std::vector<const std::byte*> results;
+        for (Rank r = 0; r < ranks; ++r) {
+          const auto place = static_cast<std::size_t>(r);
+          devices_->copy_now(host[place].data(), data[place], bytes);
+          results.push_back(host[place].data());
+        }
+        EXPECT_FALSE(find_wrong_element(reduced, collective.contract(), in_order(ranks), results))
+            << core::to_string(kind) << ", " << ranks << " ranks, " << (out_of_place ? "out of place" : "in place");
+        run_->close({1, pack++});
+      }
+    }
+    TearDown();
   }
 }
 

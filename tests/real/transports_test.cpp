@@ -49,8 +49,8 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
     if (worker_of[static_cast<std::size_t>(r)] != worker) continue;
     ranks.push_back(r);
-    data.emplace_back(r < collective.contributors ? static_cast<std::size_t>(collective.bytes().count()) : 0);
-    if (r < collective.contributors) fill_inputs(reduced, r, data.back().data(), collective.elements);
+    data.emplace_back(r < collective.contributors ? static_cast<std::size_t>(collective.buffer_bytes().count()) : 0);
+    if (r < collective.contributors) fill_inputs(reduced, collective.contract(), r, data.back().data());
   }
   std::vector<std::byte*> buffers;
   for (std::vector<std::byte>& d : data) buffers.push_back(d.data());
@@ -75,11 +75,11 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
     replicas.push_back(ranks[i]);
     results.push_back(data[i].data());
   }
-  if (find_wrong_element(reduced, collective.elements, replicas, results)) ++wrong;
+  if (find_wrong_element(reduced, collective.contract(), replicas, results)) ++wrong;
 }
 
-void all_reduce(const core::Collective& collective, Operation operation, const std::string& name, int workers,
-                const std::string& what) {
+void carry_out(const core::Collective& collective, Operation operation, const std::string& name, int workers,
+               const std::string& what) {
   std::atomic<int> wrong = 0;
   std::atomic<int> left = workers;
   std::vector<std::vector<int>> sockets = mesh(workers, streams_of(name));
@@ -160,10 +160,39 @@ TEST_P(EveryAlgorithm, IsRight) {
   const core::Cluster cluster = cluster_of(shape);
   for (const Case& c : cases_on(place)) {
     const core::Strategy strategy = core::Strategy::for_algorithm(c.algorithm);
-    all_reduce(
-        core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation, transport, shape.workers,
-        fmt::format("{} on {} x {}, {} elements of {}, operation {}", core::to_string(c.algorithm), shape.workers,
-                    shape.gpus, c.elements, core::to_string(c.type), static_cast<int>(c.operation)));
+    carry_out(core::make_all_reduce(cluster, strategy, c.type, c.elements, 0), c.operation, transport, shape.workers,
+              fmt::format("{} on {} x {}, {} elements of {}, operation {}", core::to_string(c.algorithm), shape.workers,
+                          shape.gpus, c.elements, core::to_string(c.type), static_cast<int>(c.operation)));
+  }
+}
+
+/// Everything else that the algorithms have, in place and out of place; all-reduces out of place. Types take turns.
+TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
+  const auto& [transport, place] = GetParam();
+  const Shape shape = kShapes[place];
+  const core::Cluster cluster = cluster_of(shape);
+  const std::int64_t ranks = std::int64_t{shape.workers} * shape.gpus;
+  std::size_t turn = place;
+  for (const core::Algorithm algorithm : core::algorithms()) {
+    for (const core::CollectiveKind kind : core::collective_kinds()) {
+      for (const bool out_of_place : {false, true}) {
+        core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
+        strategy.collective = kind;
+        strategy.out_of_place = out_of_place;
+        strategy.root = static_cast<Rank>(turn % static_cast<std::size_t>(ranks));
+        if (kind == core::CollectiveKind::kAllReduce && !out_of_place) continue;
+        if (!core::problems_of(strategy, cluster).empty()) continue;
+        for (const std::int64_t most : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{60'013}}) {
+          const std::int64_t elements = (most + ranks - 1) / ranks * ranks;
+          const DataType type = core::kDataTypes[++turn % std::size(core::kDataTypes)];
+          carry_out(core::make_collective(cluster, strategy, type, elements, 0), Operation::kSum, transport,
+                    shape.workers,
+                    fmt::format("{} by {} on {} x {}, {} elements of {}, root {}, {}", core::to_string(kind),
+                                core::to_string(algorithm), shape.workers, shape.gpus, elements, core::to_string(type),
+                                strategy.root, out_of_place ? "out of place" : "in place"));
+        }
+      }
+    }
   }
 }
 
@@ -186,21 +215,30 @@ class Transports : public testing::TestWithParam<std::string> {};
 TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, far beyond any socket's buffer
-  all_reduce(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements, DataType::kFloat64),
-             Operation::kSum, GetParam(), 2, "ring");
+  carry_out(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements, DataType::kFloat64),
+            Operation::kSum, GetParam(), 2, "ring");
 }
 
 /// Workers may be an iteration apart; every one is on the buffers that the one before left.
 TEST_P(Transports, IterationsBackToBackAreRight) {
   const core::Library library(".");
   for (const char* const strategy :
-       {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"", "algorithm: \"pscpu\" shards: 3"}) {
+       {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"", "algorithm: \"pscpu\" shards: 3",
+        "algorithm: \"ring\" out_of_place: true", "algorithm: \"ring\" collective: REDUCE_SCATTER",
+        "algorithm: \"halving_doubling\" collective: ALL_GATHER",
+        "algorithm: \"pscpu\" collective: ALL_TO_ALL out_of_place: true",
+        // Of these some ranks may be ahead by as much as the transport holds.
+        "algorithm: \"ring\" collective: BROADCAST root: 2", "algorithm: \"recursive_doubling\" collective: BROADCAST",
+        "algorithm: \"pscpu\" collective: BROADCAST", "algorithm: \"ring\" collective: REDUCE root: 1",
+        "algorithm: \"pscpu\" collective: GATHER out_of_place: true",
+        "algorithm: \"halving_doubling\" collective: SCATTER root: 3",
+        "algorithm: \"ring\" collective: SEND_RECEIVE out_of_place: true"}) {
     const std::string text = fmt::format(
         "cluster {{ workers {{ machine: \"m\" count: 4 }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
         "name: "
         "\"m\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 "
         "}} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
-        "workload {{ variable {{ name: \"a\" shape: 20011 }} }} strategy {{ {} }} run {{ steps: 1 }}",
+        "workload {{ variable {{ name: \"a\" shape: 20012 }} }} strategy {{ {} }} run {{ steps: 1 }}",
         strategy);
     const auto scenario = core::read_scenario(text, "s.textproto", library);
     ASSERT_TRUE(scenario) << scenario.error().message();

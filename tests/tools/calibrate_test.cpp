@@ -111,7 +111,7 @@ TEST(Calibrate, AnswersInJson) {
   EXPECT_EQ(figure(o.out, "network.bandwidth", "before"), 10);
   const core::Value document = parse_or_throw(o.out, "out");
   const Data json(document);
-  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes and two packs";
+  EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes, whose halves are the same to a ring, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
   EXPECT_GT(json["error_before"]["median"].real(), 0.5);
   EXPECT_LT(json["error_after"]["worst"].real(), 0.02);
@@ -221,10 +221,41 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
   const Measured m;
   std::string log = m.folder.read("perf.txt");
   // The last row's time is made up, and its results were wrong.
-  log += "     67108864      16777216     float     sum     -1      9.000   7456.5   9942.0     12\n";
+  log += "     67108864      16777216     float     sum     -1  N/A N/A N/A N/A      9.000   7456.5   9942.0     12\n";
   const Outcome o = m.calibrate({"--log", m.folder.write("wrong.txt", log)});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("note: 1 times of wrong results were left out"));
+}
+
+/// Four alike hosts at 1 Gb/s, but the third's card has `third`.
+std::string four_hosts(const std::string& third) {
+  const auto machine = [](const std::string& name, const std::string& card) {
+    return "machine { name: \"" + name +
+           "\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 } nic { name: \"nic0\" bandwidth_gb_per_s: " +
+           card + " } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } }\n";
+  };
+  return "cluster { workers { machine: \"m\" count: 2 } workers { machine: \"m of w2\" } workers { machine: \"m\" } "
+         "network { kind: ONE_SWITCH latency_us: 50 }\n" +
+         machine("m", "0.125") + machine("m of w2", third) +
+         "}\nworkload { variable { name: \"a\" shape: 20000 } variable { name: \"b\" shape: 60000 } variable { name: "
+         "\"c\" "
+         "shape: 200000 } backward_ms: 60 update_ms: 0 }\nstrategy { algorithm: \"ring\" } run { steps: 3 }\n";
+}
+
+TEST(Calibrate, ACardAtHalfItsRateIsFoundInAnEmulatedRun) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("run.tutti");
+  const Outcome ran = run_tutti({"run", folder.write("truth.textproto", four_hosts("0.0625")), "--emulate",
+                                 "--time-scale", "12", "--timeline", run});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Outcome o =
+      run_tutti({"calibrate", folder.write("start.textproto", four_hosts("0.125")), "--run", run, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const std::string slow = "network.bandwidth of w2/nic0";
+  EXPECT_NEAR(figure(o.out, slow, "fitted"), 0.0625, 0.0625 * 0.1);
+  EXPECT_LT(figure(o.out, slow, "low"), 0.0625 * 1.02);
+  EXPECT_GT(figure(o.out, slow, "high"), 0.0625 * 0.98);
+  EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 0.125, 0.125 * 0.1) << "of the others";
 }
 
 TEST(Calibrate, HelpNamesThePage) {

@@ -140,20 +140,26 @@ void add_compare(CLI::App& app, CompareOptions& o) {
 }
 
 void add_perf(CLI::App& app, PerfOptions& o) {
-  CLI::App* c = app.add_subcommand("perf", "The table of nccl-tests: all-reduce over sizes, simulated or run");
+  CLI::App* c = app.add_subcommand("perf", "The table of nccl-tests: a collective over sizes, simulated or run");
   c->footer(
-      "Sizes are bytes; K, M and G stand for powers of 1024. Of nccl-tests' collectives this is all-reduce; of its "
-      "two\n"
-      "halves in-place: buffers are reduced where they lie. busbw is as nccl-tests defines it. In a real run workers "
-      "join\n"
-      "as those of tutti run do: by --listen, or started together by TF_CONFIG, mpirun, srun or torchrun.\n"
+      "Collectives are those of nccl-tests: all_reduce, reduce_scatter, all_gather, broadcast, reduce, alltoall,\n"
+      "gather, scatter, sendrecv; docs/algorithms.md tells which algorithms have which. Sizes are bytes; K, M and G "
+      "stand for\n"
+      "powers of 1024. Sizes, count and busbw are as nccl-tests defines them. In a real run workers join as those of\n"
+      "tutti run do: by --listen, or started together by TF_CONFIG, mpirun, srun or torchrun.\n"
       "Examples:\n"
       "  tutti perf scenarios/06_resnet50_nccl.textproto -b 1K -e 1G -f 4\n"
+      "  tutti perf scenarios/06_resnet50_nccl.textproto --collective all_gather\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M -o avg\n"
+      "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp --collective broadcast -r 3 --place in\n"
       "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp");
   c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
   add_real(c, o.real);
+  c->add_option("--collective", o.collective, "all_reduce or another, as listed below")->capture_default_str();
+  c->add_option("-r,--root", o.root, "Of broadcast, reduce, gather and scatter (default 0)");
+  c->add_option("--place", o.place, "out, in or both: where results go, beside the inputs or over them")
+      ->capture_default_str();
   c->add_option("-b,--minbytes", o.least, "Smallest size")->capture_default_str();
   c->add_option("-e,--maxbytes", o.most, "Largest size")->capture_default_str();
   c->add_option("-f,--stepfactor", o.factor, "From size to size")->capture_default_str();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/measured/nccl_tests.h"
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
@@ -37,7 +38,7 @@ std::optional<std::int64_t> parse_size(const std::string& written) {
   return number << shift;
 }
 
-/// Keeps nothing of a run but how long its all-reduce took, and what is to be known about it.
+/// Keeps nothing of a run but how long its collective took, and what is to be known about it.
 class Timing : public core::DeafSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
@@ -93,12 +94,38 @@ std::optional<std::string> first_given(const PerfOptions& options) {
 
 struct Request {
   Format format = Format::kText;
-  core::DataType type = core::DataType::kFloat32;
-  core::Reduction reduction = core::Reduction::kSum;
-  std::vector<std::int64_t> elements;
+  core::OneBuffer what;  ///< but for its elements, and whether it is in place
+  bool out_of_place = true;
+  bool in_place = true;
+  std::vector<std::int64_t> sizes;  ///< in elements, before any rounding
   real::LoopOptions loop;
   std::optional<real::TcpExecutorOptions> real;  ///< none: simulated
 };
+
+/// Which collective, its root, and which halves of the table.
+Expected<void> read_collective(const PerfOptions& options, Request& request) {
+  const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
+  const auto kind = core::parse_collective(options.collective);
+  if (!kind) {
+    std::string names;
+    for (const core::CollectiveKind known : core::collective_kinds())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(known));
+    return wrong(fmt::format("--collective {}: expected one of {}", options.collective, names));
+  }
+  request.what.collective = *kind;
+  if (options.root && !core::has_root(*kind))
+    return wrong(fmt::format("-r: {} has no root; leave it out", options.collective));
+  request.what.root = static_cast<core::Rank>(std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMostRanks));
+  if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
+    return wrong(fmt::format("-o {}: {} adds nothing; leave it out", options.op, options.collective));
+  if (options.place != "out" && options.place != "in" && options.place != "both")
+    return wrong(fmt::format("--place {}: expected one of out, in, both", options.place));
+  if (options.place == "in" && !core::can_be_in_place(*kind))
+    return wrong(fmt::format("--place in: {} cannot be done in place", options.collective));
+  request.out_of_place = options.place != "in";
+  request.in_place = options.place != "out";
+  return {};
+}
 
 Expected<Request> read_request(const PerfOptions& options) {
   Request request;
@@ -117,12 +144,13 @@ Expected<Request> read_request(const PerfOptions& options) {
   }
   const auto op = choice<core::Reduction>("--op", options.op, "sum, prod, max, min, avg", parse_op);
   if (!op) return tl::make_unexpected(op.error());
-  request.reduction = *op;
+  request.what.reduction = *op;
+  if (auto known = read_collective(options, request); !known) return tl::make_unexpected(known.error());
   const auto type = core::parse_data_type(options.type);
   if (!type)
     return wrong(
         fmt::format("--type {}: expected one of float32, float64, float16, bfloat16, int32, int64", options.type));
-  request.type = *type;
+  request.what.type = *type;
   const auto least = parse_size(options.least);
   const auto most = parse_size(options.most);
   if (!least) return wrong(fmt::format("-b {}: expected bytes, such as 8, 64K, 128M or 1G", options.least));
@@ -137,12 +165,12 @@ Expected<Request> read_request(const PerfOptions& options) {
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
-    if (request.elements.empty() || elements > request.elements.back()) request.elements.push_back(elements);
+    if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
   }
-  if (request.elements.empty()) return wrong(fmt::format("-e {} is less than one element", options.most));
+  if (request.sizes.empty()) return wrong(fmt::format("-e {} is less than one element", options.most));
   return request;
 }
 
@@ -151,21 +179,32 @@ class Measuring {
  public:
   Measuring(const Request& request, const core::Scenario& scenario, const Environment& environment,
             real::TcpExecutor* processes)
-      : request_(request), scenario_(scenario), environment_(environment), processes_(processes) {}
+      : request_(request), scenario_(scenario), environment_(environment), processes_(processes) {
+    const core::CollectiveKind kind = request.what.collective;
+    for (const std::int64_t asked : request.sizes) {
+      const std::int64_t elements = rounded_elements(kind, ranks(), asked, request.what.type);
+      if (elements > 0 && (elements_.empty() || elements > elements_.back())) elements_.push_back(elements);
+    }
+    if (request.out_of_place) halves_.push_back(true);
+    if (request.in_place && core::can_be_in_place(kind)) halves_.push_back(false);
+  }
 
   /// Answers the exit status: what was measured is printed whatever it is.
   int all(PerfTable& table) {
-    for (std::size_t i = 0; i < request_.elements.size() && !interrupt_.happened(); ++i) {
-      Timing timing;
-      if (const auto ran = one(i, timing); !ran) {
-        progress_.clear();
-        table.end(&ran.error());
-        return report(ran.error());
-      }
-      const auto us = timing.us();
-      if (!us) break;  // interrupted
+    if (elements_.empty()) {
+      return report(Error::request(fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                                               to_string(request_.what.collective), ranks(), 16 * ranks())));
+    }
+    for (const std::int64_t elements : elements_) {
+      std::vector<std::string> notes;
+      auto row = this->row(elements, notes);
       progress_.clear();
-      if (const int printed = table.add(row(request_.elements[i], *us), timing.notes); printed != kDone) return printed;
+      if (!row) {
+        table.end(&row.error());
+        return report(row.error());
+      }
+      if (!*row) break;  // interrupted
+      if (const int printed = table.add(**row, notes); printed != kDone) return printed;
     }
     progress_.clear();
     const int printed = table.end(nullptr);
@@ -173,16 +212,38 @@ class Measuring {
   }
 
  private:
-  Expected<void> one(std::size_t i, Timing& timing) {
-    const auto sizes = request_.elements.size();
-    const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, request_.type,
-                                                                    request_.elements[i], 1, request_.reduction),
+  [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
+
+  /// Nothing if it was interrupted.
+  Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
+    PerfRow row;
+    row.bytes = elements * core::size_of(request_.what.type).count();
+    row.count = core::has_blocks(request_.what.collective) ? elements / ranks() : elements;
+    for (const bool out_of_place : halves_) {
+      if (interrupt_.happened()) return std::nullopt;
+      Timing timing;
+      if (const auto ran = one(elements, out_of_place, timing); !ran) return tl::make_unexpected(ran.error());
+      const auto us = timing.us();
+      if (!us) return std::nullopt;
+      (out_of_place ? row.out_of_place : row.in_place) = time(row.bytes, *us);
+      notes.insert(notes.end(), timing.notes.begin(), timing.notes.end());
+    }
+    return row;
+  }
+
+  Expected<void> one(std::int64_t elements, bool out_of_place, Timing& timing) {
+    const std::size_t runs = elements_.size() * halves_.size();
+    const auto number = static_cast<double>(done_++);
+    core::OneBuffer what = request_.what;
+    what.elements = elements;
+    what.out_of_place = out_of_place;
+    const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
                                               scenario_.file, environment_.library);
     if (!scenario) return tl::make_unexpected(scenario.error());
     core::RunControl control;
     control.cancel = &stop_;
     control.progress = [&](double share) {
-      progress_.update((static_cast<double>(i) + share) / static_cast<double>(sizes));
+      progress_.update((number + share) / static_cast<double>(runs));
       if (interrupt_.happened()) stop_.store(true);
     };
     core::RecordOptions record;
@@ -190,24 +251,24 @@ class Measuring {
     if (!processes_) return simulator_.run(*scenario, record, control, timing);
     record.level = core::RecordLevel::kPacks;  // what each rank took
     record.last_worker = scenario->cluster->workers() - 1;
-    processes_->expect_another(i + 1 < sizes);
+    processes_->expect_another(done_ < runs);
     return processes_->run(*scenario, record, control, timing);
   }
 
-  [[nodiscard]] PerfRow row(std::int64_t elements, double us) const {
-    const auto n = static_cast<double>(scenario_.cluster->replicas());
-    PerfRow row;
-    row.elements = elements;
-    row.bytes = elements * core::size_of(request_.type).count();
-    row.us = processes_ ? us / request_.loop.iterations : us;
-    row.algbw = row.us > 0 ? static_cast<double>(row.bytes) / row.us / 1e3 : 0;
-    row.busbw = row.algbw * 2 * (n - 1) / n;
-    return row;
+  [[nodiscard]] PerfTime time(std::int64_t bytes, double us) const {
+    PerfTime time;
+    time.us = processes_ ? us / request_.loop.iterations : us;
+    time.algbw = time.us > 0 ? static_cast<double>(bytes) / time.us / 1e3 : 0;
+    time.busbw = time.algbw * core::busbw_factor(request_.what.collective, ranks());
+    return time;
   }
 
   const Request& request_;
   const core::Scenario& scenario_;
   const Environment& environment_;
+  std::vector<std::int64_t> elements_;  ///< of the rows
+  std::vector<bool> halves_;            ///< out of place
+  std::size_t done_ = 0;                ///< runs that were begun
   sim::Simulator simulator_;
   real::TcpExecutor* processes_;
   Interrupt interrupt_;
@@ -219,7 +280,14 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
             real::TcpExecutor* processes) {
   const auto scenario = core::load_scenario(options.scenario, environment.library);
   if (!scenario) return report(scenario.error());
-  PerfSubject subject{*scenario, request.type, options.op, options.backend, "", false};
+  PerfSubject subject{*scenario};
+  subject.type = request.what.type;
+  subject.collective = request.what.collective;
+  subject.op = options.op;
+  subject.root = request.what.root;
+  subject.out_of_place = request.out_of_place;
+  subject.in_place = request.in_place;
+  subject.backend = options.backend;
   if (request.real) {
     subject.transport = request.real->transport;
     subject.joined = request.real->gathering.spawn != real::Gathering::Spawn::kAll;

@@ -1,5 +1,7 @@
 #include "tools/tutti/perf_table.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tools/tutti/json.h"
@@ -43,6 +45,19 @@ std::string where(const PerfSubject& subject) {
   return fmt::format("run on CUDA devices, between {} over {}", workers, medium);
 }
 
+/// "reduce-scatter", as titles have it.
+std::string name_of(core::CollectiveKind kind) {
+  std::string name(to_string(kind));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// As nccl-tests fills the column: it gives sendrecv an operation too.
+std::string redop(const PerfSubject& subject) {
+  const bool has = core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;
+  return has ? subject.op : "none";
+}
+
 class TextTable : public PerfTable {
  public:
   explicit TextTable(const PerfSubject& subject) : subject_(subject) {}
@@ -50,37 +65,57 @@ class TextTable : public PerfTable {
   int add(const PerfRow& row, const std::vector<std::string>& notes) override {
     std::string text;
     if (rows_ == 0)
-      text = fmt::format("# all-reduce by {}, {}, {}\n", how(subject_.scenario), describe(*subject_.scenario.cluster),
-                         where(subject_));
+      text = fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
+                         describe(*subject_.scenario.cluster), where(subject_));
     // Some notes are the same for all sizes, and others only come up with one.
     for (const std::string& note : notes) {
       if (said_.insert(note).second) text += fmt::format("# {}\n", note);
     }
     if (rows_++ == 0) text += titles();
-    sum_ += row.busbw;
-    const bool real = subject_.backend != "sim";
-    return print_out(text + fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", row.bytes,
-                                        row.elements, nccl_name(subject_.type), subject_.op, -1, number(row.us),
-                                        number(row.algbw), number(row.busbw), real ? "0" : "N/A"));
+    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count, nccl_name(subject_.type),
+                        redop(subject_), core::has_root(subject_.collective) ? subject_.root : -1);
+    if (subject_.out_of_place) text += half(row.out_of_place);
+    if (subject_.in_place) text += half(row.in_place);
+    return print_out(text + "\n");
   }
 
-  int end(const core::Error*) override {
+  int end(const core::Error* error) override {
     if (rows_ == 0) return kDone;
-    return print_out(fmt::format("# Avg bus bandwidth    : {:g}\n", sum_ / rows_));
+    const std::string checked = subject_.backend == "sim" || error ? "" : "# Out of bounds values : 0 OK\n";
+    return print_out(checked + fmt::format("# Avg bus bandwidth    : {:g}\n", halves_ > 0 ? sum_ / halves_ : 0));
   }
 
  private:
-  static std::string titles() {
-    return fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6} {:>34}\n", "", "", "", "", "", "in-place") +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6}\n", "size", "count", "type", "redop",
-                       "root", "time", "algbw", "busbw", "#wrong") +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8}\n", "(B)", "(elements)", "", "", "",
-                       "(us)", "(GB/s)", "(GB/s)");
+  std::string half(const std::optional<PerfTime>& time) {
+    constexpr const char* kHalf = " {:>10} {:>8} {:>8} {:>6}";
+    if (!time) return fmt::format(fmt::runtime(kHalf), "N/A", "N/A", "N/A", "N/A");
+    sum_ += time->busbw;
+    ++halves_;
+    return fmt::format(fmt::runtime(kHalf), number(time->us), number(time->algbw), number(time->busbw),
+                       subject_.backend == "sim" ? "N/A" : "0");
+  }
+
+  [[nodiscard]] std::string titles() const {
+    std::string halves;
+    std::string names;
+    std::string units;
+    const auto add = [&](const char* half) {
+      halves += fmt::format(" {:>35}", half);
+      names += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "time", "algbw", "busbw", "#wrong");
+      units += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+    };
+    if (subject_.out_of_place) add("out-of-place");
+    if (subject_.in_place) add("in-place");
+    while (units.ends_with(' ')) units.pop_back();
+    return fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "", "", "", "", "", halves) +
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "size", "count", "type", "redop", "root", names) +
+           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "(B)", "(elements)", "", "", "", units);
   }
 
   PerfSubject subject_;
   std::set<std::string> said_;
   int rows_ = 0;
+  int halves_ = 0;
   double sum_ = 0;
 };
 
@@ -100,21 +135,21 @@ class JsonTable : public PerfTable {
     if (error && rows_.empty()) return kDone;
     Json json;
     json.object([&] {
-      json.field("collective", std::string_view("all_reduce"));
+      json.field("collective", core::to_string(subject_.collective));
       json.field("backend", std::string_view(subject_.backend));
       if (!subject_.transport.empty()) json.field("transport", std::string_view(subject_.transport));
       json.field("cluster", std::string_view(describe(*subject_.scenario.cluster)));
       json.field("strategy", std::string_view(how(subject_.scenario)));
       json.field("ranks", subject_.scenario.cluster->replicas());
       json.field("type", core::to_string(subject_.type));
-      json.field("redop", std::string_view(subject_.op));
+      json.field("redop", std::string_view(redop(subject_)));
+      if (core::has_root(subject_.collective)) json.field("root", std::int64_t{subject_.root});
       json.key("rows").array(rows_, [&](const PerfRow& row) {
         json.object([&] {
           json.field("bytes", row.bytes);
-          json.field("elements", row.elements);
-          json.field("time_us", row.us);
-          json.field("algbw_gb_per_s", row.algbw);
-          json.field("busbw_gb_per_s", row.busbw);
+          json.field("count", row.count);
+          add_half(json, "out_of_place", row.out_of_place);
+          add_half(json, "in_place", row.in_place);
         });
       });
       json.key("notes").array(notes_, [&](const std::string& note) { json.value(std::string_view(note)); });
@@ -124,6 +159,15 @@ class JsonTable : public PerfTable {
   }
 
  private:
+  static void add_half(Json& json, const char* name, const std::optional<PerfTime>& time) {
+    if (!time) return;
+    json.key(name).object([&] {
+      json.field("time_us", time->us);
+      json.field("algbw_gb_per_s", time->algbw);
+      json.field("busbw_gb_per_s", time->busbw);
+    });
+  }
+
   PerfSubject subject_;
   std::vector<PerfRow> rows_;
   std::set<std::string> said_;
@@ -131,6 +175,13 @@ class JsonTable : public PerfTable {
 };
 
 }  // namespace
+
+std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
+                              core::DataType type) {
+  if (!core::has_blocks(kind)) return elements;
+  const std::int64_t in_16_bytes = 16 / core::size_of(type).count();
+  return elements / ranks / in_16_bytes * in_16_bytes * ranks;
+}
 
 std::unique_ptr<PerfTable> make_perf_table(Format format, const PerfSubject& subject) {
   if (format == Format::kJson) return std::make_unique<JsonTable>(subject);

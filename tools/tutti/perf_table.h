@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,19 +18,34 @@ namespace tutti::tools {
 struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
-  std::string op;         ///< as nccl-tests names it
-  std::string backend;    ///< sim, tcp, cuda, nccl
-  std::string transport;  ///< between workers; empty if simulated
-  bool joined = false;    ///< workers came from elsewhere
+  core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
+  std::string op{};          ///< as nccl-tests names it
+  core::Rank root = 0;       ///< of a collective that has one
+  bool out_of_place = true;  ///< the table has this half,
+  bool in_place = true;      ///< and this one
+  std::string backend{};     ///< sim, tcp, cuda, nccl
+  std::string transport{};   ///< between workers; empty if simulated
+  bool joined = false;       ///< workers came from elsewhere
+};
+
+/// One half of a row.
+struct PerfTime {
+  double us = 0;
+  double algbw = 0;  ///< bytes / time, GB/s
+  double busbw = 0;  ///< algbw times core::busbw_factor()
 };
 
 struct PerfRow {
-  std::int64_t bytes = 0;
-  std::int64_t elements = 0;
-  double us = 0;
-  double algbw = 0;  ///< bytes / time, GB/s
-  double busbw = 0;  ///< algbw · 2(n - 1)/n: what a link would carry in a ring
+  std::int64_t bytes = 0;  ///< of the whole: the larger of what a rank gives and gets
+  std::int64_t count = 0;  ///< elements as the collective is told them: of a block, if it deals in blocks
+  std::optional<PerfTime> out_of_place;
+  std::optional<PerfTime> in_place;  ///< nothing if the collective cannot be, too
 };
+
+/// Elements of the whole that nccl-tests makes of a size of so many elements: what deals in blocks has blocks of whole 16 bytes.
+/// SOURCE: NVIDIA/nccl-tests src/*.cu, GetCollByteCount.
+std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
+                              core::DataType type);
 
 /// Prints what is measured to standard output. What was added is not lost, whatever comes after.
 class PerfTable {

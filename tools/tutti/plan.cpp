@@ -238,7 +238,8 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
 std::int64_t words_to_check(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
   std::int64_t words = 0;
-  for (Rank rank = 0; rank < schedule.ranks(); ++rank) words += collective.elements + schedule.scratch(rank);
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank)
+    words += collective.contract().buffer_elements() + schedule.scratch(rank);
   return words;
 }
 
@@ -247,9 +248,11 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
   std::string text;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Collective& planned = scenario.plan.packs[p].collective;
-    const std::int64_t elements = std::min(planned.elements, kCheckedElements);
+    std::int64_t elements = std::min(planned.elements, kCheckedElements);
+    if (has_blocks(planned.kind))
+      elements = std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
     const Collective collective =
-        core::make_all_reduce(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
+        core::make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
     const std::int64_t steps = steps_of(*collective.schedule);
     if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(
@@ -263,9 +266,11 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
       for (const std::string& problem : problems) all += "\n  " + problem;
       return tl::make_unexpected(Error::run(all));
     }
-    text += fmt::format("pack {}: every one of {} replicas ends with every contribution exactly once ({} elements{})\n",
-                        p, collective.contributors, elements,
-                        elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+    text += fmt::format("pack {}: every one of {} replicas ends with {} ({} elements{})\n", p, collective.contributors,
+                        planned.kind == core::CollectiveKind::kAllReduce
+                            ? "every contribution exactly once"
+                            : fmt::format("what {} says", to_string(planned.kind)),
+                        elements, elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
   }
   return text;
 }

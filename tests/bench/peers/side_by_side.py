@@ -81,9 +81,9 @@ class Runner:
             timed, warm = iterations(number, self.ranks, self.share)
             out = self.call([f"{self.programs}/bin/tutti", "perf", path, "--backend", "tcp", "--transport",
                              config.medium, "-b", str(number), "-e", str(number), "-n", str(timed), "-w", str(warm),
-                             "--format", "json"])
+                             "--place", "in", "--format", "json"])
             if out:
-                times[number] = json.loads(out)["rows"][0]["time_us"]
+                times[number] = json.loads(out)["rows"][0]["in_place"]["time_us"]
         return times
 
     def mpi(self, config, sizes):

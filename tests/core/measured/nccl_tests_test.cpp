@@ -159,12 +159,14 @@ TEST(NcclTests, ReadsItsOwnJson) {
   EXPECT_EQ(tables[0].rows[0].in_place->wrong, 7);
   EXPECT_FALSE(tables[0].rows[1].out_of_place);
   EXPECT_EQ(tables[0].rows[1].in_place->wrong, 0);
-  EXPECT_TRUE(check_all_reduce(tables[0], 3));
+  EXPECT_TRUE(check_collective(tables[0], 3));
 }
 
 TEST(NcclTests, ReadsTheJsonOfTuttiPerf) {
   const auto tables = parsed(R"({"backend": "sim", "ranks": 16, "type": "float16",
-   "rows": [{"bytes": 2048, "elements": 1024, "time_us": 12.25, "algbw_gb_per_s": 0.167, "busbw_gb_per_s": 0.313}]})");
+   "rows": [{"bytes": 2048, "count": 1024,
+             "out_of_place": {"time_us": 14.5, "algbw_gb_per_s": 0.141, "busbw_gb_per_s": 0.265},
+             "in_place": {"time_us": 12.25, "algbw_gb_per_s": 0.167, "busbw_gb_per_s": 0.313}}]})");
   ASSERT_THAT(tables, SizeIs(1));
   EXPECT_EQ(tables[0].ranks, 16);
   EXPECT_EQ(tables[0].rows[0].type, "half");
@@ -187,7 +189,7 @@ TEST(NcclTests, WhatWasPrintedIsReadBack) {
     const auto tables = parsed(text);
     ASSERT_THAT(tables, SizeIs(1));
     ASSERT_THAT(tables[0].rows, SizeIs(20));
-    EXPECT_TRUE(check_all_reduce(tables[0], 4));
+    EXPECT_TRUE(check_collective(tables[0], 4));
     for (std::size_t r = 0; r < rows.size(); ++r) {
       EXPECT_EQ(tables[0].rows[r].bytes, rows[r].first);
       EXPECT_NEAR(tables[0].rows[r].out_of_place->us, rows[r].second, 1e-9);
@@ -231,20 +233,24 @@ TEST(NcclTests, FilesWithoutATableAreRefused) {
 
 TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
   const NcclTestsTable table = parsed(kModern).front();
-  EXPECT_TRUE(check_all_reduce(table, 4));
-  EXPECT_THAT(check_all_reduce(table, 8).error().message(), HasSubstr("log:10:9: this table is of 4 ranks; the "
+  EXPECT_TRUE(check_collective(table, 4));
+  EXPECT_THAT(check_collective(table, 8).error().message(), HasSubstr("log:10:9: this table is of 4 ranks; the "
                                                                       "scenario's cluster has 8"));
   NcclTestsTable unknown = table;
   unknown.ranks.reset();
-  EXPECT_TRUE(check_all_reduce(unknown, 4));
-  EXPECT_THAT(check_all_reduce(unknown, 8).error().message(),
+  EXPECT_TRUE(check_collective(unknown, 4));
+  EXPECT_THAT(check_collective(unknown, 8).error().message(),
               HasSubstr("log:13:6: busbw is 1.5 times algbw here; over the 8 ranks"));
   NcclTestsTable gather = table;
   gather.collective = "all_gather";
-  EXPECT_THAT(check_all_reduce(gather, 4).error().message(), HasSubstr("this table is of all_gather"));
+  EXPECT_THAT(check_collective(gather, 4).error().message(),
+              HasSubstr("busbw is 1.5 times algbw here; over the 4 ranks of the "
+                        "scenario's cluster all_gather has 0.75"));
+  gather.collective = "hypercube";
+  EXPECT_THAT(check_collective(gather, 4).error().message(), HasSubstr("this table is of hypercube"));
   NcclTestsTable plain = table;
   plain.rows[0].redop.clear();
-  EXPECT_THAT(check_all_reduce(plain, 4).error().message(), HasSubstr("no operation"));
+  EXPECT_THAT(check_collective(plain, 4).error().message(), HasSubstr("no operation"));
 }
 
 TEST(NcclTests, TypesHaveTwoNames) {

@@ -1,0 +1,122 @@
+#include "core/algorithm/halving.h"
+
+#include <vector>
+
+#include "core/algorithm/power_of_two.h"
+
+namespace tutti::core {
+namespace {
+
+/// What happens between two ranks that differ in one bit.
+enum class Action : std::uint8_t {
+  kExchangeAndAdd,  ///< each gives the half that it does not keep, and adds what it gets to the other
+  kExchange,        ///< each gives what it holds
+  kDown,            ///< the one nearer to the root gives the other its half
+  kUp,              ///< the one farther from the root gives what it holds
+  kUpAndAdd,        ///< the same, and it is added
+};
+
+struct Hop {
+  Action action;
+  int bit;
+};
+
+class Halving : public PowerOfTwo {
+ public:
+  Halving(const Contract& contract, Segments segments, Engine engine)
+      : PowerOfTwo(contract, engine), whole_(segments == Segments::kWhole) {
+    using Kind = CollectiveKind;
+    const auto down_from_the_highest = [this](Action action) {
+      for (int bit = hops() - 1; bit >= 0; --bit) plan_.push_back({action, bit});
+    };
+    const auto up_from_the_lowest = [this](Action action) {
+      for (int bit = 0; bit < hops(); ++bit) plan_.push_back({action, bit});
+    };
+    const Kind kind = contract.kind;
+    TUTTI_CHECK(whole_ ? kind == Kind::kBroadcast || kind == Kind::kReduce
+                       : kind != Kind::kAllReduce && kind != Kind::kAllToAll && kind != Kind::kSendReceive,
+                "{} by {}", to_string(kind), whole_ ? "whole buffers" : "halves");
+    if (whole_) {
+      if (kind == Kind::kBroadcast) down_from_the_highest(Action::kDown);
+      if (kind == Kind::kReduce) up_from_the_lowest(Action::kUpAndAdd);
+      return;
+    }
+    if (kind == Kind::kReduceScatter || kind == Kind::kReduce) down_from_the_highest(Action::kExchangeAndAdd);
+    if (kind == Kind::kBroadcast || kind == Kind::kScatter) down_from_the_highest(Action::kDown);
+    if (kind == Kind::kAllGather || kind == Kind::kBroadcast) up_from_the_lowest(Action::kExchange);
+    if (kind == Kind::kGather || kind == Kind::kReduce) up_from_the_lowest(Action::kUp);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t hop_steps(Rank rank) const override {
+    std::int64_t steps = 0;
+    for (const Hop& hop : plan_) steps += steps_of(hop, rank);
+    return steps;
+  }
+
+  [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
+    for (const Hop& hop : plan_) {
+      if (index < steps_of(hop, rank)) return step_of(hop, rank, index);
+      index -= steps_of(hop, rank);
+    }
+    TUTTI_CHECK(false, "rank {} has {} steps", rank, hop_steps(rank));
+    return {};
+  }
+
+  enum class Side { kNearer, kFarther, kNone };
+  /// Where the rank stands in a hop of the tree: of those whose lower bits are the root's, one of each two has this one, too.
+  [[nodiscard]] Side side_of(Rank rank, int bit) const {
+    const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
+    return differing == 0 ? Side::kNearer : differing == Rank{1} << bit ? Side::kFarther : Side::kNone;
+  }
+
+  [[nodiscard]] std::int64_t steps_of(const Hop& hop, Rank rank) const {
+    if (hop.action == Action::kExchange || hop.action == Action::kExchangeAndAdd) return 2;
+    return side_of(rank, hop.bit) == Side::kNone ? 0 : 1;
+  }
+
+  [[nodiscard]] Step step_of(const Hop& hop, Rank rank, std::int64_t index) const {
+    const Halves halves = at_bit(rank, hop.bit);
+    Step step;
+    step.to = step.from = partner(rank, hop.bit);
+    const bool exchange = hop.action == Action::kExchange || hop.action == Action::kExchangeAndAdd;
+    const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
+    const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
+    const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
+    // What is given down, or to be added, is the partner's half; else it is the own one, and the partner's comes.
+    const bool own_is_given =
+        hop.action == Action::kExchange || hop.action == Action::kUp || hop.action == Action::kUpAndAdd;
+    step.kind = gives ? StepKind::kSend : adds ? StepKind::kReceiveReduce : StepKind::kReceive;
+    step.source = step.target = gives == own_is_given ? halves.own : halves.other;
+    return step;
+  }
+
+  struct Halves {
+    Range own;    ///< the one that has the rank's block,
+    Range other;  ///< and its partner's
+  };
+  /// Those of the segment that rank and partner share above the bit.
+  [[nodiscard]] Halves at_bit(Rank rank, int bit) const {
+    Range segment{Buffer::kData, 0, elements()};
+    if (whole_) return {segment, segment};
+    for (int b = hops() - 1;; --b) {
+      const std::int64_t first = (segment.count + 1) / 2;
+      const Range left{Buffer::kData, segment.offset, first};
+      const Range right{Buffer::kData, segment.offset + first, segment.count - first};
+      const bool own_is_right = (rank >> b & 1) != 0;
+      if (b == bit) return own_is_right ? Halves{right, left} : Halves{left, right};
+      segment = own_is_right ? right : left;
+    }
+  }
+
+  bool whole_;
+  std::vector<Hop> plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> halving(const Contract& contract, Segments segments, Engine engine) {
+  return std::make_unique<Halving>(contract, segments, engine);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <vector>
+
+#include "core/algorithm/ring.h"
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+/// Who stands where in the rings of several lanes, and who is whose neighbour there.
+class RingWalk {
+ public:
+  /// REQUIRES: each path is a permutation of the ranks of a worker, and workers of that size make up `ranks`.
+  RingWalk(std::int32_t ranks, const std::vector<RingPath>& paths) : n_(ranks), paths_(paths) {
+    for (const RingPath& path : paths_) {
+      TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) && ranks % path.per_worker == 0,
+                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker, path.local.size());
+      Places places;
+      places.of.resize(path.local.size());
+      for (std::size_t i = 0; i < path.local.size(); ++i) {
+        places.of[static_cast<std::size_t>(path.local[i])] = static_cast<std::int32_t>(i);
+        if (path.local[i] != static_cast<std::int32_t>(i)) places.in_order = false;
+      }
+      places_.push_back(std::move(places));
+    }
+  }
+
+  [[nodiscard]] std::int64_t position(Rank rank, Lane lane) const {
+    const Places& places = places_[static_cast<std::size_t>(lane)];
+    if (places.in_order) return rank;
+    const auto per_worker = static_cast<std::int32_t>(places.of.size());
+    return rank - rank % per_worker + places.of[static_cast<std::size_t>(rank % per_worker)];
+  }
+
+  /// REQUIRES: 0 ≤ position < ranks.
+  [[nodiscard]] Rank rank_at(std::int64_t position, Lane lane) const {
+    const RingPath& path = paths_[static_cast<std::size_t>(lane)];
+    const auto place = static_cast<std::int32_t>(position);
+    return place - place % path.per_worker + path.local[static_cast<std::size_t>(place % path.per_worker)];
+  }
+
+  /// The same lane of the rank `delta` positions further. REQUIRES: |delta| < ranks.
+  [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
+    if (places_[static_cast<std::size_t>(lane)].in_order) return Peer::ahead(delta, lane);
+    return Peer::at(rank_at((position(rank, lane) + delta + n_) % n_, lane), lane);
+  }
+
+ private:
+  /// A lane's way through the workers, the other way about: `of[i]` is where local rank i stands in it.
+  struct Places {
+    std::vector<std::int32_t> of;
+    bool in_order = true;
+  };
+
+  std::int64_t n_;
+  std::vector<RingPath> paths_;
+  std::vector<Places> places_;
+};
+
+}  // namespace tutti::core

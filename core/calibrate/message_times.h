@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::core {
+
+/// What messages of a timeline took on their way, as sender and receiver together tell it: from when both had come to the
+/// message to when the receiver was through with it. Latency is in it, and the addition of a step that adds. Only messages
+/// that a step of its own sends: one that passes on what it receives does not tell when it began to send.
+class MessageTimes {
+ public:
+  struct Message {
+    TrackId sender = kNoTrack;
+    TrackId receiver = kNoTrack;
+    std::int32_t step = 0;  ///< training step
+    std::int32_t pack = 0;
+    std::int32_t kind = 0;  ///< of the receiver's step
+    Bytes bytes;
+    double us = 0;
+  };
+
+  /// Spans of lanes, in any order.
+  void span(TrackId track, const Span& span);
+  /// Of all spans so far.
+  [[nodiscard]] std::vector<Message> messages() const;
+
+ private:
+  /// Track, training step, pack and number of the lane's step.
+  using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
+  std::map<StepId, Time> sends_;  ///< when the lane came to it, and had a slot
+  std::vector<std::pair<TrackId, Span>> receipts_;
+};
+
+}  // namespace tutti::core
