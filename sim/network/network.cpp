@@ -11,11 +11,10 @@ using core::Time;
 using core::transfer_time;
 
 Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-                 std::vector<core::LinkChange> changes)
+                 LinkHealth health)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
-      changes_(std::move(changes)),
-      health_(cluster, changes_),
+      health_(std::move(health)),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
       keep_trails_(keep_trails) {}
@@ -101,21 +100,39 @@ void Network::reach(const Event& event, EventQueue& events) {
 }
 
 /// When the message has left the hop if its head enters it at `head` and its tail is there in time.
-Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) const {
+Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-void Network::schedule_changes(EventQueue& events) const {
-  if (!fair_) return;  // links that serve in order look ahead instead
-  for (std::size_t c = 0; c < changes_.size(); ++c)
-    events.push({changes_[c].at, c, EventKind::kChange, static_cast<std::uint32_t>(c), 0});
+/// Links that serve in order look ahead instead.
+void Network::schedule_changes(EventQueue& events) {
+  if (!fair_) return;
+  for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
+    const core::LinkId link = health_.links()[which];
+    const LinkCourse::Phase& first = *health_.course(link).phase(0);
+    if (first.share_ppm < 1'000'000) fair_->set_share(link, first.share_ppm, Time(), events);
+    schedule_change(which, 1, events);
+  }
+}
+
+void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events) {
+  const LinkCourse::Phase* const next = health_.course(health_.links()[which]).phase(phase);
+  if (!next) return;
+  events.push({next->from, which, EventKind::kChange, which, static_cast<std::uint32_t>(phase)});
+  ++changes_to_come_;
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  const core::LinkChange& change = changes_[event.a];
-  fair_->set_share(change.link, change.share_ppm, event.time, events);
+  // If nothing but such changes is to come, nothing will ever happen again: bursts would go on for ever.
+  const bool alone = events.size() + 1 == changes_to_come_--;
+  const core::LinkId link = health_.links()[event.a];
+  LinkCourse& course = health_.course(link);
+  if (alone && course.has_bursts()) return;
+  fair_->set_share(link, course.phase(event.b)->share_ppm, event.time, events);
+  course.forget_before(event.time);
+  schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
 /// The head of the message is at the hop, at `now`. Answers when its tail leaves it.

@@ -33,9 +33,9 @@ struct Address {
 /// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
-  /// `changes`: links whose bandwidth changes, in order of time. REQUIRES: none if the model is ideal.
+  /// `health`: links whose bandwidth changes. REQUIRES: none if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-          std::vector<core::LinkChange> changes = {});
+          LinkHealth health = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] const LinkLoads& loads() const { return loads_; }
@@ -55,7 +55,7 @@ class Network {
   void share(const Event& event, EventQueue& events);
 
   /// Has links change at their time, by events of kind kChange. Once, before the first message.
-  void schedule_changes(EventQueue& events) const;
+  void schedule_changes(EventQueue& events);
   /// Handles kChange.
   void change(const Event& event, EventQueue& events);
 
@@ -104,7 +104,8 @@ class Network {
   std::uint32_t new_message();
   core::Time start(std::uint32_t id, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
-  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head) const;
+  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head);
+  void schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events);
   void load_silent_links(const Message& message, core::Time now);
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
@@ -115,8 +116,8 @@ class Network {
 
   core::PathBook paths_;
   std::vector<Server> resources_;
-  std::vector<core::LinkChange> changes_;
-  LinkHealth health_;                ///< fifo
+  LinkHealth health_;
+  std::size_t changes_to_come_ = 0;  ///< events of kind kChange in the queue
   std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;
   bool keep_trails_;
