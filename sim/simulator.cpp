@@ -37,7 +37,9 @@ class Run : private InterpreterListener {
         tables_(scenario.workload, scenario.plan),
         recorder_(cluster_, record, sink),
         slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
-        network_(cluster_, scenario.run.network_model, binned_links(record), true, scenario.run.conditions.links),
+        network_(
+            cluster_, scenario.run.network_model, binned_links(record), true,
+            LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
         devices_(cluster_, Slowness(slow_)),
         interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {}
 
@@ -533,9 +535,12 @@ core::Expected<void> check_lanes(const Scenario& scenario) {
 core::Expected<void> Simulator::run(const Scenario& scenario, const core::RecordOptions& record,
                                     const core::RunControl& control, core::TimelineSink& sink) {
   if (auto fits = check_lanes(scenario); !fits) return fits;
-  if (scenario.run.network_model == core::NetworkModel::kIdeal && !scenario.run.conditions.links.empty()) {
+  const core::Conditions& conditions = scenario.run.conditions;
+  if (scenario.run.network_model == core::NetworkModel::kIdeal &&
+      !(conditions.links.empty() && conditions.background.empty())) {
     return tl::make_unexpected(core::Error::request(
-        "conditions: links change under the network models fifo and fair; ideal knows the ports at both ends only",
+        "conditions: links change, and others send over them, under the network models fifo and fair; ideal knows the "
+        "ports at both ends only",
         {scenario.file, 0, 0}));
   }
   return Run(scenario, record, control, sink).run();

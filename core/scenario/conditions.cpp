@@ -78,6 +78,13 @@ std::vector<std::string> describe(const Conditions& conditions, const std::vecto
                         : fmt::format("link {} carries {:g} % of its bandwidth{}", cluster.link_name(change.link),
                                       static_cast<double>(change.share_ppm) / 1e4, between(change.at, kNever)));
   }
+  for (const BackgroundLoad& load : conditions.background) {
+    texts.push_back(fmt::format(
+        "others send over {}: {:g} % of the bandwidth{}", load.where, static_cast<double>(load.share_ppm) / 1e4,
+        load.burst == Time()
+            ? ""
+            : fmt::format(", in bursts of {} on average, {} apart", show(load.burst), show(load.pause))));
+  }
   if (conditions.compute_noise.kind != Noise::Kind::kNone)
     texts.push_back("steps compute " + describe(conditions.compute_noise));
   return texts;

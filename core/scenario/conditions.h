@@ -26,13 +26,26 @@ struct LinkChange {
   Time at;
 };
 
+/// What others send over links, whatever we do: so much less is left for us.
+struct BackgroundLoad {
+  std::vector<LinkId> links;   ///< directed; each has bursts of its own
+  std::int64_t share_ppm = 0;  ///< of the bandwidth, while they send, in millionths; below 1'000'000
+  Time burst;                  ///< mean, exponential; 0: they always send
+  Time pause;                  ///< mean, exponential, between bursts
+  std::int32_t entry = 0;      ///< which of the scenario's: each has another stream of random numbers
+  std::string where;           ///< in words
+};
+
 /// What is not as the cluster's figures say.
 struct Conditions {
   std::vector<SlowDevices> slow;
   std::vector<LinkChange> links;  ///< both directions, each by itself; in order of time
+  std::vector<BackgroundLoad> background;
   Noise compute_noise;
 
-  [[nodiscard]] bool any() const { return !slow.empty() || !links.empty() || compute_noise.kind != Noise::Kind::kNone; }
+  [[nodiscard]] bool any() const {
+    return !slow.empty() || !links.empty() || !background.empty() || compute_noise.kind != Noise::Kind::kNone;
+  }
 };
 
 /// Slow devices with their workers named: those that were left to chance are chosen, each worker at most once per entry.

@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kMostSlowdown = 1e6;
 constexpr double kMillion = 1e6;
+constexpr double kShortestBurstMs = 0.001;
+constexpr LinkId kMostLoaded = 1'000'000;  ///< links with background traffic
 
 std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
 
@@ -22,6 +24,7 @@ class ConditionsReader {
   Conditions read(const proto::Conditions& message) {
     for (const proto::SlowDevices& slow : message.slow()) read_slow(slow);
     for (const proto::LinkChange& change : message.link()) read_change(change);
+    for (const proto::BackgroundLoad& load : message.background()) read_background(load);
     if (message.has_compute_noise()) read_noise(message.compute_noise());
     std::stable_sort(conditions_.links.begin(), conditions_.links.end(),
                      [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
@@ -94,7 +97,8 @@ class ConditionsReader {
   }
 
   /// Both directions of what joins the two.
-  std::vector<LinkId> links_between(const proto::LinkChange& message) {
+  template <class Message>
+  std::vector<LinkId> links_between(const Message& message) {
     std::vector<LinkId> found;
     const bool usable = check_end(message, "from", message.from()) && check_end(message, "to", message.to());
     if (!usable) return found;
@@ -134,7 +138,7 @@ class ConditionsReader {
     return fmt::format(", switches of the network {} … {}", fabric->name(0), fabric->name(fabric->switches() - 1));
   }
 
-  bool check_end(const proto::LinkChange& message, const char* field, const std::string& name) {
+  bool check_end(const google::protobuf::Message& message, const char* field, const std::string& name) {
     if (name == "network" && cluster_.network() && !cluster_.fabric()) return true;
     if (switch_named(name)) return true;
     const auto worker = worker_of(name);
@@ -148,7 +152,8 @@ class ConditionsReader {
     return false;
   }
 
-  [[nodiscard]] std::string neighbours(const proto::LinkChange& message, std::int64_t worker) const {
+  template <class Message>
+  [[nodiscard]] std::string neighbours(const Message& message, std::int64_t worker) const {
     std::string text;
     for (LinkId id = cluster_.first_link(worker); id < cluster_.first_link(worker + 1); ++id) {
       const Hop hop = cluster_.link(id);
@@ -166,6 +171,54 @@ class ConditionsReader {
     const auto [end, wrong] = std::from_chars(name.data() + 1, name.data() + slash, worker);
     if (wrong != std::errc() || end != name.data() + slash || worker < 0) return std::nullopt;
     return worker;
+  }
+
+  // --- background ---
+
+  void read_background(const proto::BackgroundLoad& message) {
+    BackgroundLoad load;
+    load.entry = static_cast<std::int32_t>(conditions_.background.size());
+    load.share_ppm =
+        ppm(fields_.required(message, "share", "background", {0, 0.99}, "what they take of the bandwidth, such as 0.3")
+                .value_or(0));
+    if (message.has_pause_ms() && !message.has_burst_ms())
+      fields_.complain_at(message, "pause_ms", "background: pause_ms is between bursts; say burst_ms too");
+    if (message.has_burst_ms()) {
+      const auto ms = [&](const char* field, const char* remedy) {
+        const Bounds bounds{kShortestBurstMs, kMostMilliseconds};
+        return time_from_us(fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
+      };
+      load.burst = ms("burst_ms", "");
+      load.pause = ms("pause_ms", "how long there is no burst, on average");
+    }
+    load.links = links_loaded(message, load.where);
+    conditions_.background.push_back(std::move(load));
+  }
+
+  std::vector<LinkId> links_loaded(const proto::BackgroundLoad& message, std::string& words) {
+    if (message.where() == proto::BackgroundLoad::ONE_LINK) {
+      words = "the link " + message.from() + " – " + message.to();
+      return links_between(message);
+    }
+    if (!message.from().empty() || !message.to().empty())
+      fields_.complain_at(message, "where", "background: from and to name one link; leave where out, or them");
+    std::vector<LinkId> found;
+    if (message.where() == proto::BackgroundLoad::SWITCHES) {
+      words = "all links between switches";
+      if (cluster_.switch_links() == 0)
+        fields_.complain_at(message, "where",
+                            "background: this network has no links between switches; take PORTS, or a FAT_TREE");
+      for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id) found.push_back(id);
+    } else {
+      words = "all ports of network cards";
+      if (!cluster_.network()) fields_.complain_at(message, "where", "background: there is no network, so no ports");
+      for (LinkId id = cluster_.switch_links(); id < cluster_.links() && found.size() <= kMostLoaded; ++id) {
+        if (cluster_.link(id).kind == LinkKind::kNetwork) found.push_back(id);
+      }
+    }
+    if (found.size() > kMostLoaded)
+      fields_.complain_at(message, "where", "background: these are more than {} links; name single ones", kMostLoaded);
+    return found;
   }
 
   // --- noise ---

@@ -32,12 +32,6 @@ std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) 
   return std::max<std::uint64_t>(1, by_step.next());
 }
 
-/// mean · -ln(u / 2^64)
-std::uint64_t exponential(std::uint64_t mean, std::uint64_t u) {
-  const std::uint64_t bits = (std::uint64_t{64} << 32) - log2_fixed(u);
-  return static_cast<std::uint64_t>(static_cast<Wide>(mean) * (static_cast<Wide>(bits) * kLn2 >> 32) >> 32);
-}
-
 /// least · (u / 2^64)^(-1 / index), where least = mean (index - 1) / index
 std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_t u) {
   const std::uint64_t bits = (std::uint64_t{64} << 32) - log2_fixed(u);
@@ -54,6 +48,11 @@ std::uint64_t bernoulli(std::uint64_t mean, std::uint64_t probability_ppm, std::
 }
 
 }  // namespace
+
+std::uint64_t exponential(std::uint64_t mean, std::uint64_t u) {
+  const std::uint64_t bits = (std::uint64_t{64} << 32) - log2_fixed(u);
+  return static_cast<std::uint64_t>(static_cast<Wide>(mean) * (static_cast<Wide>(bits) * kLn2 >> 32) >> 32);
+}
 
 /// Squaring the mantissa doubles its logarithm: whether it passes 2 is the next bit.
 std::uint64_t log2_fixed(std::uint64_t x) {

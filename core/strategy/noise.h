@@ -32,6 +32,8 @@ inline constexpr std::int64_t kMostNoisy = 1'000;
 /// replica and step alone, so nothing depends on the order of events; with integers alone, so on no machine either.
 std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica, std::int32_t step);
 
+/// mean · -ln(u / 2^64): exponentially distributed if u is even over 1 … 2^64 - 1. REQUIRES: u > 0, mean < 2^63.
+std::uint64_t exponential(std::uint64_t mean, std::uint64_t u);
 /// 2^32 · log2(x), rounded down to a multiple of 1. REQUIRES: x > 0.
 std::uint64_t log2_fixed(std::uint64_t x);
 /// 2^16 · 2^(e / 2^32), at most 2^62.

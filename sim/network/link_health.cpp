@@ -2,37 +2,127 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
+
 namespace tutti::sim {
 
 using core::Bandwidth;
 using core::Bytes;
 using core::kNever;
+using core::LinkId;
 using core::Time;
 using core::Wide;
 
+namespace {
+
+constexpr std::int64_t kMillion = 1'000'000;
+
+std::int64_t product(std::int64_t a_ppm, std::int64_t b_ppm) {
+  return a_ppm == 0 || b_ppm == 0 ? 0 : std::max<std::int64_t>(1, a_ppm * b_ppm / kMillion);
+}
+
+Time exponential(Time mean, core::Random& random) {
+  const std::uint64_t u = std::max<std::uint64_t>(1, random.next());
+  const std::uint64_t ps = core::exponential(static_cast<std::uint64_t>(mean.count()), u);
+  return Time(static_cast<std::int64_t>(
+      std::clamp<std::uint64_t>(ps, 1, static_cast<std::uint64_t>(core::kLongestDuration.count()))));
+}
+
+}  // namespace
+
 Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
   if (share_ppm == 0) return Bandwidth(0);
-  const Wide part = static_cast<Wide>(bandwidth.count()) * static_cast<Wide>(share_ppm) / 1'000'000;
+  const Wide part = static_cast<Wide>(bandwidth.count()) * static_cast<Wide>(share_ppm) / kMillion;
   return Bandwidth(std::max<std::int64_t>(1, static_cast<std::int64_t>(part)));
 }
 
-LinkHealth::LinkHealth(const core::Cluster& cluster, const std::vector<core::LinkChange>& changes) {
-  for (const core::LinkChange& change : changes) {
-    const Bandwidth whole = cluster.link(change.link).bandwidth;
-    std::vector<Phase>& phases = links_[change.link];
-    if (phases.empty()) phases.push_back({Time(), whole});
-    phases.push_back({change.at, part_of(whole, change.share_ppm)});
+// --- one link ---
+
+/// Bursts begin as if they had gone on for ever: with one under way by the share of the time that they take, and since
+/// they are memoryless, with a whole one before them.
+void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
+  const std::int64_t left = kMillion - load.share_ppm;
+  if (load.burst == Time()) {
+    constant_ppm_ = product(constant_ppm_, left);
+    return;
   }
+  core::Random by_seed(seed ^ 0x6275727374u);  // noise of the same seed is something else
+  core::Random by_entry(by_seed.next() ^ static_cast<std::uint64_t>(load.entry));
+  Burst burst{left, load.burst, load.pause, core::Random(by_entry.next() ^ static_cast<std::uint64_t>(link_))};
+  const Wide cycle = static_cast<Wide>((load.burst + load.pause).count());
+  burst.on = static_cast<Wide>(burst.random.below(kMillion)) * cycle <
+             static_cast<Wide>(load.burst.count()) * static_cast<Wide>(kMillion);
+  burst.until = exponential(burst.on ? load.burst : load.pause, burst.random);
+  bursts_.push_back(burst);
 }
 
-Time LinkHealth::tail(core::LinkId link, Bytes bytes, Bandwidth rate, Time head) const {
-  const std::vector<Phase>& phases = links_.at(link);
+void LinkCourse::Burst::toggle() {
+  on = !on;
+  until = core::later(until, exponential(on ? mean_burst : mean_pause, random));
+}
+
+LinkCourse::Phase LinkCourse::phase_from(Time from) const {
+  std::int64_t share = product(changed_ppm_, constant_ppm_);
+  for (const Burst& burst : bursts_) {
+    if (burst.on) share = product(share, burst.left_ppm);
+  }
+  return {from, share, part_of(whole_, share)};
+}
+
+const LinkCourse::Phase* LinkCourse::phase(std::size_t number) {
+  TUTTI_CHECK(number >= forgotten_, "phase {} was forgotten", number);
+  if (phases_.empty()) phases_.push_back(phase_from(Time()));
+  while (phases_.size() <= number - forgotten_) {
+    Time next = next_change_ < changes_.size() ? changes_[next_change_].at : kNever;
+    for (const Burst& burst : bursts_) next = std::min(next, burst.until);
+    if (next == kNever || is_dead_for_good()) return nullptr;
+    for (; next_change_ < changes_.size() && changes_[next_change_].at == next; ++next_change_)
+      changed_ppm_ = changes_[next_change_].share_ppm;
+    for (Burst& burst : bursts_) {
+      if (burst.until == next) burst.toggle();
+    }
+    phases_.push_back(phase_from(next));
+  }
+  return &phases_[number - forgotten_];
+}
+
+std::size_t LinkCourse::forget_before(Time now) {
+  while (phases_.size() > 1 && phases_[1].from <= now) {
+    phases_.pop_front();
+    ++forgotten_;
+  }
+  return forgotten_;
+}
+
+// --- all of them ---
+
+LinkHealth::LinkHealth(const core::Cluster& cluster, const std::vector<core::LinkChange>& changes,
+                       const std::vector<core::BackgroundLoad>& background, std::uint64_t seed) {
+  for (const core::LinkChange& change : changes) course_of(change.link, cluster).add(change);
+  for (const core::BackgroundLoad& load : background) {
+    for (const LinkId link : load.links) course_of(link, cluster).add(load, seed);
+  }
+  std::sort(links_.begin(), links_.end());
+}
+
+LinkCourse& LinkHealth::course_of(LinkId link, const core::Cluster& cluster) {
+  const auto known = courses_.find(link);
+  if (known != courses_.end()) return known->second;
+  links_.push_back(link);
+  return courses_.emplace(link, LinkCourse(link, cluster.link(link).bandwidth)).first->second;
+}
+
+Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
+  LinkCourse& course = courses_.at(link);
   Wide left = static_cast<Wide>(bytes.count()) * core::kPicosecondsPerSecond;
   Time now = head;
-  for (std::size_t p = 0; p < phases.size(); ++p) {
-    const Time end = p + 1 < phases.size() ? phases[p + 1].from : kNever;
+  std::size_t number = 0;
+  if (course.has_bursts()) number = course.forget_before(head);
+  while (const LinkCourse::Phase* const phase = course.phase(number)) {
+    const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());  // (the next may move this one)
+    const LinkCourse::Phase* const next = course.phase(++number);
+    const Time end = next ? next->from : kNever;
     if (end <= now) continue;
-    const auto speed = static_cast<Wide>(std::min(rate, phases[p].bandwidth).count());
     const Wide carried = speed * static_cast<Wide>((end - now).count());
     if (speed > 0 && left <= carried) {
       const auto longest = static_cast<Wide>(core::kLongestDuration.count());
@@ -40,6 +130,7 @@ Time LinkHealth::tail(core::LinkId link, Bytes bytes, Bandwidth rate, Time head)
     }
     left -= carried;
     now = end;
+    if (now > core::kHorizon) return now;  // a run does not last that long
   }
   return left == 0 ? now : kNever;
 }

@@ -11,12 +11,11 @@ using core::Time;
 using core::transfer_time;
 
 Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-                 std::vector<core::LinkChange> changes)
+                 LinkHealth health)
     : paths_(cluster, model),
       resources_(static_cast<std::size_t>(paths_.resources())),
-      changes_(std::move(changes)),
-      health_(cluster, changes_),
-      courses_(paths_.resources(), health_, binned_links),
+      health_(std::move(health)),
+      sections_(paths_.resources(), health_, binned_links),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
       loads_(cluster.links(), binned_links),
       keep_trails_(keep_trails) {}
@@ -34,10 +33,10 @@ std::uint32_t Network::new_message() {
 
 Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, const Trail* trail,
                    EventQueue& events) {
-  if (const std::uint32_t only = keep_trails_ || fair_ ? Courses::kNone : courses_.only_section(path, paths_);
-      only != Courses::kNone) {
+  if (const std::uint32_t only = keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
+      only != Sections::kNone) {
     // It is through at once, and nobody will ask for anything but that it has come.
-    const Courses::Passage passage = courses_.pass(only, bytes, now, now, resources_, loads_);
+    const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
     return passage.left;
   }
@@ -96,7 +95,7 @@ Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& 
   messages_[id].tail = now;
   Time sender_free = now;
   if (messages_[id].branches < 0) {
-    sender_free = pass(id, courses_.first_section(messages_[id].path, path), now, events);
+    sender_free = pass(id, sections_.first_section(messages_[id].path, path), now, events);
   } else {
     for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
   }
@@ -119,7 +118,7 @@ void Network::reach(const Event& event, EventQueue& events) {
 /// The head of the message is where a section begins, at `now`. Answers when its tail has left the section's first hop.
 Time Network::pass(std::uint32_t id, std::uint32_t section, Time now, EventQueue& events) {
   Message& message = messages_[id];
-  const Courses::Passage passage = courses_.pass(section, message.bytes, now, message.tail, resources_, loads_);
+  const Sections::Passage passage = sections_.pass(section, message.bytes, now, message.tail, resources_, loads_);
   message.began_moving = std::min(message.began_moving, passage.began);
   if (passage.lost) return passage.left;
   if (passage.queued > message.queued_time) {
@@ -127,31 +126,49 @@ Time Network::pass(std::uint32_t id, std::uint32_t section, Time now, EventQueue
     message.queued_at = passage.queued_at;
   }
   message.tail = passage.tail;
-  if (courses_.section(section).last) {
+  if (sections_.section(section).last) {
     events.push({passage.tail, message.order, EventKind::kDeliver, id, 0});
   } else {
-    const bool staged = courses_.section(section + 1).staged;
+    const bool staged = sections_.section(section + 1).staged;
     events.push({staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, section + 1});
   }
   return passage.left;
 }
 
 /// When the message has left the hop if its head enters it at `head` and its tail is there in time.
-Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) const {
+Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link)) return health_.tail(hop.link, message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-void Network::schedule_changes(EventQueue& events) const {
-  if (!fair_) return;  // links that serve in order look ahead instead
-  for (std::size_t c = 0; c < changes_.size(); ++c)
-    events.push({changes_[c].at, c, EventKind::kChange, static_cast<std::uint32_t>(c), 0});
+/// Links that serve in order look ahead instead.
+void Network::schedule_changes(EventQueue& events) {
+  if (!fair_) return;
+  for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
+    const core::LinkId link = health_.links()[which];
+    const LinkCourse::Phase& first = *health_.course(link).phase(0);
+    if (first.share_ppm < 1'000'000) fair_->set_share(link, first.share_ppm, Time(), events);
+    schedule_change(which, 1, events);
+  }
+}
+
+void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events) {
+  const LinkCourse::Phase* const next = health_.course(health_.links()[which]).phase(phase);
+  if (!next) return;
+  events.push({next->from, which, EventKind::kChange, which, static_cast<std::uint32_t>(phase)});
+  ++changes_to_come_;
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  const core::LinkChange& change = changes_[event.a];
-  fair_->set_share(change.link, change.share_ppm, event.time, events);
+  // If nothing but such changes is to come, nothing will ever happen again: bursts would go on for ever.
+  const bool alone = events.size() + 1 == changes_to_come_--;
+  const core::LinkId link = health_.links()[event.a];
+  LinkCourse& course = health_.course(link);
+  if (alone && course.has_bursts()) return;
+  fair_->set_share(link, course.phase(event.b)->share_ppm, event.time, events);
+  course.forget_before(event.time);
+  schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
 /// The head of the message, which is no chain, is at the hop, at `now`. Answers when its tail leaves it.

@@ -6,7 +6,7 @@
 
 #include "core/network/path.h"
 #include "sim/event_queue.h"
-#include "sim/network/courses.h"
+#include "sim/network/sections.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
@@ -29,28 +29,28 @@ struct Address {
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)      (tail_{i-1} in place of head_{i-1} where it is staged)
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}),   and free_i = tail_i
 /// Buffers between hops are unlimited. Alone, a message takes the sum of latencies plus bytes over the narrowest rate.
-/// Hops that are reached in line (Courses) are gone through at once.
+/// Hops that are reached in line (Sections) are gone through at once.
 ///
 /// `fair` instead: a stretch without staging is one flow over all its links, which moves at its max-min fair rate from the
 /// moment when the message is sent; when its last byte has left the sender, the latency passes, then it is there.
 class Network {
  public:
   /// `keep_trails`: messages carry what their senders' trails are, and tell of themselves when they arrive.
-  /// `changes`: links whose bandwidth changes, in order of time. REQUIRES: none if the model is ideal.
+  /// `health`: links whose bandwidth changes. REQUIRES: none if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links, bool keep_trails,
-          std::vector<core::LinkChange> changes = {});
+          LinkHealth health = {});
 
   [[nodiscard]] core::PathBook& paths() { return paths_; }
   [[nodiscard]] bool keeps_trails() const { return keep_trails_; }
   /// What the links have carried so far.
   const LinkLoads& loads() {
-    courses_.settle(loads_);
+    sections_.settle(loads_);
     return loads_;
   }
 
   /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
-  void expect(std::int32_t path) { courses_.expect(paths_.path(path)); }
-  void expect_no_other() { courses_.expect_no_other(); }
+  void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
+  void expect_no_other() { sections_.expect_no_other(); }
 
   /// Sends `bytes` along `path` at `now`. Answers when the sender's buffer is free again; kNever if that depends on what
   /// others will send (fair), then an event of kind kSent tells. Events of kind kHop and kDeliver follow, or one of kind
@@ -67,7 +67,7 @@ class Network {
   void share(const Event& event, EventQueue& events);
 
   /// Has links change at their time, by events of kind kChange. Once, before the first message.
-  void schedule_changes(EventQueue& events) const;
+  void schedule_changes(EventQueue& events);
   /// Handles kChange.
   void change(const Event& event, EventQueue& events);
 
@@ -116,7 +116,8 @@ class Network {
   core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
   core::Time pass(std::uint32_t id, std::uint32_t section, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
-  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head) const;
+  [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head);
+  void schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events);
   void load_silent_links(const Message& message, core::Time now);
   core::Time begin_stretch(std::uint32_t id, core::Time now, EventQueue& events);
   void end_stretch(std::uint32_t id, core::LinkId bottleneck, core::Time now, EventQueue& events);
@@ -127,9 +128,9 @@ class Network {
 
   core::PathBook paths_;
   std::vector<Server> resources_;
-  std::vector<core::LinkChange> changes_;
-  LinkHealth health_;                ///< fifo
-  Courses courses_;                  ///< fifo and ideal
+  LinkHealth health_;
+  Sections sections_;                  ///< fifo and ideal
+  std::size_t changes_to_come_ = 0;  ///< events of kind kChange in the queue
   std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;
   bool keep_trails_;

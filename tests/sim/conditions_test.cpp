@@ -160,6 +160,66 @@ TEST(LinkChanges, AreNothingForIdealNetworks) {
   EXPECT_THAT(ran.error().message(), HasSubstr("fifo and fair"));
 }
 
+/// 4 MB in a ring of four over ports of 1 GB/s: 6 rounds of 1 ms, plus 3 additions. A third taken makes 1.5 ms of each.
+TEST(Background, OfAThirdMakesARingHalfAsLongAgain) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    const std::string run = std::string("steps: 2 network_model: ") + model;
+    const auto took = [&](const std::string& conditions) { return lengths(summary_of(scenario(conditions, run)))[1]; };
+    const Time longer = took("background { where: PORTS share: 0.333333 }") - took("");
+    EXPECT_NEAR(static_cast<double>(longer.count()) / 1e6, 6 * 500, 0.1) << model;
+    EXPECT_EQ(took("background { from: \"w1/nic0\" to: \"network\" share: 0.5 }"),
+              took("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }"))
+        << "all the time, it is a narrower link";
+  }
+}
+
+TEST(Background, InBurstsEndsWithTheRunAndIsTheSameEveryTime) {
+  for (const char* model : {"FIFO", "FAIR"}) {
+    const std::string run = std::string("steps: 4 seed: 7 network_model: ") + model;
+    const std::string bursts = "background { where: PORTS share: 0.9 burst_ms: 1 pause_ms: 2 }";
+    const std::vector<Time> first = lengths(summary_of(scenario(bursts, run)));
+    EXPECT_EQ(first, lengths(summary_of(scenario(bursts, run))));
+    const std::vector<Time> quiet = lengths(summary_of(scenario("", run)));
+    const std::vector<Time> always = lengths(summary_of(scenario("background { where: PORTS share: 0.9 }", run)));
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      EXPECT_GT(first[i], quiet[i]);
+      EXPECT_LT(first[i], always[i]);
+    }
+    Summary summary;
+    const auto stuck = Simulator().run(
+        scenario(bursts + " link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0 at_ms: 40 }", run), {}, {},
+        summary);
+    ASSERT_FALSE(stuck) << model;
+    EXPECT_THAT(stuck.error().message(), HasSubstr("link w1/nic0→network is dead"));
+  }
+}
+
+TEST(Background, ItsMistakesAreReported) {
+  const auto problem = [](const std::string& background,
+                          const std::string& network = "kind: ONE_SWITCH latency_us: 1") {
+    const auto s = core::read_scenario("cluster { workers { machine: \"cpu-host\" count: 2 } network { " + network +
+                                           " } } workload { variable { name: \"w\" shape: 1 } update_ms: 0 } strategy "
+                                           "{ algorithm: \"ring\" } conditions { "
+                                           "background { " +
+                                           background + " } }",
+                                       "f", core::Library(test::source_folder() + "/scenarios"));
+    return s ? std::string() : s.error().problems().front().text;
+  };
+  EXPECT_EQ(problem("where: PORTS"), "background: share is missing; what they take of the bandwidth, such as 0.3");
+  EXPECT_THAT(problem("where: PORTS share: 1"), HasSubstr("share must be"));
+  EXPECT_EQ(problem("where: PORTS share: 0.1 burst_ms: 1"),
+            "background: pause_ms is missing; how long there is no burst, on average");
+  EXPECT_EQ(problem("where: PORTS share: 0.1 pause_ms: 1"), "background: pause_ms is between bursts; say burst_ms too");
+  EXPECT_EQ(problem("where: SWITCHES share: 0.1"),
+            "background: this network has no links between switches; take PORTS, or a FAT_TREE");
+  EXPECT_EQ(
+      problem("where: SWITCHES share: 0.1", "kind: FAT_TREE link: \"edr\" fat_tree { workers_per_leaf: 1 spines: 1 }"),
+      "");
+  EXPECT_EQ(problem("where: PORTS share: 0.1 from: \"w0/nic0\""),
+            "background: from and to name one link; leave where out, or them");
+  EXPECT_THAT(problem("share: 0.1 from: \"w0/nic7\" to: \"network\""), HasSubstr("there is no part \"w0/nic7\""));
+}
+
 TEST(NoisyRuns, WaitForTheLastAndAreTheSameWhateverIsRecorded) {
   const std::string noise = "compute_noise { distribution: EXPONENTIAL mean_percent: 5 }";
   const core::Scenario s = scenario(noise, "steps: 60 seed: 5", "pscpu");

@@ -70,6 +70,8 @@ TEST(ShippedScenarios, SmallOnesTakeWhatTheirCommentsSay) {
   EXPECT_DOUBLE_EQ(step_time("01_two_ranks"), 109.0);
   EXPECT_NEAR(step_time("02_eight_hosts_ring"), 4711.62, 0.1);
   EXPECT_NEAR(step_time("09_fat_tree"), 153'600 + 88, 0.1) << "2 (N/2 + N/4 + 4 (N/8 + N/16)) over 1.25 GB/s";
+  EXPECT_GT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.6) << "more than with what is left on average";
+  EXPECT_LT(step_time("12_background"), 14 * 8'000 / 1.25 / 0.2) << "and less than if all ports always had a burst";
   EXPECT_NEAR(step_time("07_incast"), 768'020, 1) << "2 (384 ms + 10 us), and half a microsecond of adding";
 }
 

@@ -1,7 +1,7 @@
 // What is reached in line is served ahead of its time. It must not make a picosecond's difference: everything that runs
 // with sections as long as they can be is run again with an event for every hop.
 
-#include "sim/network/courses.h"
+#include "sim/network/sections.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ class Together : private InterpreterListener {
  public:
   Together(const Cluster& cluster, const std::vector<Started>& all, const How& how, Lines lines)
       : how_(how),
-        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails, how.changes),
+        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails, LinkHealth(cluster, how.changes)),
         devices_(cluster),
         interpreter_(network_, devices_, events_, *this, false) {
     if (lines == Lines::kAsLongAsCanBe) {
@@ -169,7 +169,7 @@ void expect_same(const Cluster& cluster, const std::vector<Started>& all, const 
   EXPECT_LE(in_line.events, hop_by_hop.events) << what;
 }
 
-TEST(Courses, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
+TEST(Sections, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     core::Random random(seed);
     const auto cluster = random_cluster(random, static_cast<int>(2 + random.below(4)));
@@ -183,7 +183,7 @@ TEST(Courses, CollectivesSideBySideTakeTheSameTimesAsHopByHop) {
   }
 }
 
-TEST(Courses, LinksThatDegradeAndDieDoSoInLineAsWell) {
+TEST(Sections, LinksThatDegradeAndDieDoSoInLineAsWell) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     core::Random random(seed);
     const auto cluster = random_cluster(random, 3);
@@ -201,7 +201,7 @@ TEST(Courses, LinksThatDegradeAndDieDoSoInLineAsWell) {
   }
 }
 
-TEST(Courses, SwitchesThatMulticastAndAddKeepTheirHops) {
+TEST(Sections, SwitchesThatMulticastAndAddKeepTheirHops) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     core::Random random(seed);
     const Cluster cluster({{test::switch_machine(4, {}, true), 1}}, 4, std::nullopt);
@@ -213,7 +213,7 @@ TEST(Courses, SwitchesThatMulticastAndAddKeepTheirHops) {
   }
 }
 
-TEST(Courses, ARingOfSingleCardsIsOneEventPerMessage) {
+TEST(Sections, ARingOfSingleCardsIsOneEventPerMessage) {
   test::PlainRates rates;
   rates.reduce = Bandwidth(0);
   const int ranks = 16;
@@ -227,7 +227,7 @@ TEST(Courses, ARingOfSingleCardsIsOneEventPerMessage) {
   EXPECT_GT(Together(*cluster, {ring}, {}, Lines::kNone).run().events, 4 * messages);
 }
 
-TEST(CoursesDeath, AMessageAlongAWayThatWasNotExpectedIsOurOwnMistake) {
+TEST(SectionsDeath, AMessageAlongAWayThatWasNotExpectedIsOurOwnMistake) {
   const auto cluster = test::plain_cluster(3);
   Network network(*cluster, core::NetworkModel::kFifo, {}, false);
   const std::int32_t known = network.paths().unicast({0, 0}, {1, 0}, core::Staging::kDirect, core::Engine::kKernel);

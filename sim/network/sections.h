@@ -19,11 +19,11 @@
 
 namespace tutti::sim {
 
-/// The ways of messages that are chains of hops, taken apart into sections (fifo and ideal).
-class Courses {
+/// The ways of messages that are chains of hops, taken apart (fifo and ideal).
+class Sections {
  public:
   /// Nothing is in line unless all paths are expected before the first message is sent. REQUIRES: `health` outlives it.
-  Courses(core::ResourceId resources, const LinkHealth& health, LinkRange binned);
+  Sections(core::ResourceId resources, LinkHealth& health, LinkRange binned);
 
   /// Messages may go along `path`.
   void expect(const core::Path& path);
@@ -91,7 +91,7 @@ class Courses {
     core::Bytes bytes{-1};  ///< what was asked for last, and the answer: sizes seldom change
     core::Time time;
 
-    core::Time tail(core::Bytes of, core::Time head, const LinkHealth& health) {
+    core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
       if (changes) return health.tail(link, of, rate, head);
       if (of != bytes) {
         bytes = of;
@@ -117,7 +117,7 @@ class Courses {
   void take_apart(std::size_t index, const core::Path& path);
   [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;
 
-  const LinkHealth& health_;
+  LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
   std::vector<Before> before_;                ///< per resource

@@ -1,4 +1,4 @@
-#include "sim/network/courses.h"
+#include "sim/network/sections.h"
 
 #include <algorithm>
 
@@ -19,10 +19,10 @@ constexpr ResourceId kSeveral = -3;  // there is more than one way here
 
 }  // namespace
 
-Courses::Courses(ResourceId resources, const LinkHealth& health, LinkRange binned)
+Sections::Sections(ResourceId resources, LinkHealth& health, LinkRange binned)
     : health_(health), binned_(binned.end > binned.first), before_(static_cast<std::size_t>(resources)) {}
 
-void Courses::expect(const Path& path) {
+void Sections::expect(const Path& path) {
   TUTTI_CHECK(!complete_, "a path is expected after all were");
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
@@ -35,12 +35,12 @@ void Courses::expect(const Path& path) {
   }
 }
 
-bool Courses::in_line(const Path& path, std::size_t hop) const {
+bool Sections::in_line(const Path& path, std::size_t hop) const {
   return complete_ &&
          before_[static_cast<std::size_t>(path.hops[hop].resource)].resource == path.hops[hop - 1].resource;
 }
 
-void Courses::take_apart(std::size_t index, const Path& path) {
+void Sections::take_apart(std::size_t index, const Path& path) {
   first_section_[index] = static_cast<std::uint32_t>(sections_.size());
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
@@ -79,7 +79,7 @@ void Courses::take_apart(std::size_t index, const Path& path) {
   sections_.back().last = true;
 }
 
-Courses::Passage Courses::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,
+Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,
                                LinkLoads& loads) {
   Section& section = sections_[id];
   Passage passage;
@@ -117,7 +117,7 @@ Courses::Passage Courses::pass(std::uint32_t id, Bytes bytes, Time head, Time ta
   return passage;
 }
 
-void Courses::settle(LinkLoads& loads) {
+void Sections::settle(LinkLoads& loads) {
   for (Section& section : sections_) {
     if (section.carried.count() == 0) continue;
     for (std::uint32_t c = section.first_crossing; c < section.end_crossing; ++c)
