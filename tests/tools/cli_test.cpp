@@ -561,7 +561,7 @@ TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
     for (const std::string type : {"float32", "int32", "float16"}) {
       const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "1K",
-                                   "-n", "1", "-w", "0", "-o", op, "--type", type});
+                                   "--place", "in", "-n", "1", "-w", "0", "-o", op, "--type", type});
       ASSERT_EQ(o.status, 0) << op << " " << type << ": " << o.err;
       EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 ")) << type;
     }
