@@ -1,6 +1,7 @@
 #include "gui/editor/checker.h"
 
 #include "gui/model/guarded.h"
+#include "gui/widgets/tell.h"
 
 namespace tutti::gui {
 
@@ -44,12 +45,9 @@ void Checker::work(const std::stop_token& stop) {
     CheckedScenario result;
     if (const auto thrown = guarded([&] { result = check_scenario(job.text, job.path, library_, schema_); }))
       result = {{{thrown->problems().front(), {}, {}}}, {}};
-    QMetaObject::invokeMethod(
-        this,
-        [this, number = job.number, result = std::move(result)] {
-          if (number == newest_) emit checked(result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, number = job.number, result = std::move(result)] {
+      if (number == newest_) emit checked(result);
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 #include "gui/editor/run_bar.h"
+#include "gui/widgets/tell.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
@@ -80,8 +81,7 @@ RunBar::RunBar(std::vector<Backend> backends, QWidget* parent)
       const auto thrown = guarded([&] { why = backend.missing ? backend.missing() : ""; });
       missing.push_back(thrown ? thrown->message() : why);
     }
-    QMetaObject::invokeMethod(
-        this, [this, missing] { look(missing); }, Qt::QueuedConnection);
+    tell(this, [this, missing] { look(missing); });
   });
 }
 

@@ -8,6 +8,7 @@
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
 #include "gui/model/guarded.h"
+#include "gui/widgets/tell.h"
 
 namespace tutti::gui {
 
@@ -33,26 +34,20 @@ void ScenarioRun::start(const Order& order) {
       told.start();
       const QString words =
           QString::fromStdString(progress_text(order.backend.doing, share, static_cast<double>(since.elapsed()) / 1e3));
-      QMetaObject::invokeMethod(
-          this,
-          [this, number, words, share] {
-            if (number == number_) emit progress(words, share);
-          },
-          Qt::QueuedConnection);
+      tell(this, [this, number, words, share] {
+        if (number == number_) emit progress(words, share);
+      });
     };
     Result result;
     if (const auto thrown = guarded([&] { result = run(order, control, cancel_); })) {
       std::remove(order.timeline.c_str());
       result = {{}, thrown, false};
     }
-    QMetaObject::invokeMethod(
-        this,
-        [this, number, result] {
-          if (number != number_) return;
-          thread_.join();
-          emit ended(result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, number, result] {
+      if (number != number_) return;
+      thread_.join();
+      emit ended(result);
+    });
   });
 }
 

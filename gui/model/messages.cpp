@@ -36,7 +36,10 @@ class Stretches {
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };
 
-Time begins(const Span& span) { return span.start + span.wait; }
+/// Whether `to` says that it received what `from`, of the lane that it names, sent.
+bool is_received_from(const Span& to, const Span& from) {
+  return to.step == from.step && to.pack == from.pack && to.peer_index == from.index;
+}
 
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
 
@@ -62,13 +65,14 @@ Expected<std::optional<Message>> message_of(const Trace& trace, Stretches& all, 
     if (!sent) return tl::make_unexpected(sent.error());
     const Span& from = **sent;
     if (from.step < to.step) return std::nullopt;
-    if (from.step == to.step && from.index == to.peer_index)
-      return Message{{*row, i - 1}, receiver, begins(from), begins(to)};
+    if (is_received_from(to, from)) return Message{{*row, i - 1}, receiver, begun(from), begun(to)};
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+Time begun(const Span& step) { return step.start + std::min(step.wait, step.duration); }
 
 Expected<std::optional<Message>> message_into(const Trace& trace, SpanId receiver) {
   Stretches all(trace);
@@ -93,8 +97,8 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
       const auto received = all.at(r, i);
       if (!received) return tl::make_unexpected(received.error());
       const Span& to = **received;
-      if (to.peer != track || to.peer_index != sent.index || to.step != sent.step) continue;
-      messages.push_back({sender, {r, i}, begins(sent), begins(to)});
+      if (to.peer != track || !is_received_from(to, sent)) continue;
+      messages.push_back({sender, {r, i}, begun(sent), begun(to)});
       break;  // one receipt a lane
     }
   }
@@ -113,7 +117,7 @@ Expected<std::optional<std::vector<Message>>> messages_in(const Trace& trace, co
     const SpanRow& spans = trace.rows()[r].spans;
     SpanRow::Index i = spans.first_from(range.from);
     if (i > 0 && spans.end(i - 1) > range.from) --i;
-    const SpanRow::Index end = spans.first_from(range.to, i);
+    const SpanRow::Index end = spans.first_from(range.to);
     if (end - i > left) return std::nullopt;
     left -= end - i;
     for (; i < end; ++i) {

@@ -17,6 +17,9 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
+/// When a step had what it waited for. A damaged file may say that it waited longer than it took.
+core::Time begun(const core::Span& step);
+
 /// The message that a span received; nothing if it received none, or its sender is not in the file. `kReceiveAny` and the like
 /// tell of one sender.
 /// ERRORS: the timeline's file has changed since it was opened. Cost: of the sender's spans of that pack.

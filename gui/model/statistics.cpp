@@ -25,7 +25,7 @@ Time percentile(std::vector<std::int64_t>& lengths, int percent) {
 std::pair<SpanRow::Index, SpanRow::Index> in_range(const SpanRow& spans, const TimeRange& range) {
   SpanRow::Index first = spans.first_from(range.from);
   if (first > 0 && spans.end(first - 1) > range.from) --first;
-  return {first, spans.first_from(range.to, first)};
+  return {first, spans.first_from(range.to)};
 }
 
 /// By kind, side and device.

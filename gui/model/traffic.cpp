@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gui/model/messages.h"
+
 namespace tutti::gui {
 
 using core::Error;
@@ -103,7 +105,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
         sender = {device_of_row[peer->second], trace.rows()[peer->second].track.lane};
       segment->indices.push_back(span.index);
       segment->starts.push_back(span.start);
-      segment->began.push_back(span.start + std::min(span.wait, span.duration));
+      segment->began.push_back(begun(span));
       segment->ends.push_back(span.start + span.duration);
       segment->kinds.push_back(span.kind);
       segment->bytes.push_back(std::min(span.bytes, kLargestMessage));

@@ -37,38 +37,39 @@ int pixel_at(const TimeRange& range, Time t, int width) {
   return x;
 }
 
-void columns_of(const SpanRow& spans, const TimeRange& range, std::vector<Column>& columns) {
-  const int width = static_cast<int>(columns.size());
+RowRaster::RowRaster(const TimeRange& range, int width)
+    : places_(static_cast<std::size_t>(width) + 1), columns_(static_cast<std::size_t>(width)) {
   TUTTI_CHECK(range.length() >= Time(width), "{} ps on {} pixels", range.length().count(), width);
-  std::fill(columns.begin(), columns.end(), Column{});
-  Time begin = range.from;
-  SpanRow::Index first = spans.first_from(begin);
-  for (int x = 0; x < width;) {
-    const Time end = time_at(range, x + 1, width);
-    const SpanRow::Index last = spans.first_from(end, first);
+  edges_.reserve(places_.size());
+  for (int x = 0; x <= width; ++x) edges_.push_back(time_at(range, x, width).count());
+}
+
+const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
+  spans.first_from_each(edges_, places_);
+  alone_.clear();
+  for (std::size_t x = 0, next = 0; x < columns_.size(); x = next) {
+    next = x + 1;
+    const Time begin(edges_[x]), end(edges_[next]);
+    const SpanRow::Index first = places_[x], last = places_[next];
     const bool reaches_in = first > 0 && spans.end(first - 1) > begin;
     const SpanRow::Index touching = last - first + (reaches_in ? 1 : 0);
-    int next = x + 1;
     if (touching == 0) {
-      // Nothing before the next span.
-      next = last == spans.size() ? width : std::max(next, pixel_at(range, spans.start(last), width));
+      columns_[x] = {};
     } else if (touching == 1) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
-      const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, Column::kFull};
       // The same as far as it reaches alone.
-      const Time until = last < spans.size() ? std::min(spans.end(span), spans.start(last)) : spans.end(span);
-      next = std::clamp(pixel_at(range, until, width), x + 1, width);
-      std::fill(columns.begin() + x, columns.begin() + next, column);
-      columns[static_cast<std::size_t>(x)].begins = !reaches_in && next - x > 3;
+      const std::int64_t until = spans.end(span).count();
+      while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until) ++next;
+      const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, Column::kFull};
+      std::fill(columns_.begin() + x, columns_.begin() + next, column);
+      columns_[x].begins = !reaches_in && next - x > kEdge;
+      if (next - x > kEdge) alone_.push_back({span, x, next});
     } else {
-      const SpanRow::Index longest = spans.longest(reaches_in ? first - 1 : first, last);
-      columns[static_cast<std::size_t>(x)] = {static_cast<std::uint8_t>(spans.kind(longest)), false,
-                                              share(spans.busy(begin, end, first, last), end - begin)};
+      const LongestSpans::Entry longest = spans.longest_entry(reaches_in ? first - 1 : first, last);
+      columns_[x] = {longest.kind, false, share(spans.busy(begin, end, first, last), end - begin)};
     }
-    x = next;
-    begin = time_at(range, x, width);
-    first = spans.first_from(begin, last);
   }
+  return columns_;
 }
 
 Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
@@ -82,15 +83,23 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
 
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels, std::ptrdiff_t stride,
                   int height) {
-  // First which lines each pixel fills, then line by line, as memory lies.
-  std::vector<Fill> fills(columns.size());
-  for (std::size_t x = 0; x < columns.size(); ++x) {
-    if (columns[x].filled > 0) fills[x] = fill_of(columns[x], looks, height);
+  // First which lines each pixel fills, then line by line, as memory lies; without branches and side by side, so that
+  // several pixels are drawn at a time.
+  const std::size_t width = columns.size();
+  std::vector<Pixel> colours(width);
+  std::vector<std::int32_t> from(width), to(width);
+  for (std::size_t x = 0; x < width; ++x) {
+    if (columns[x].filled == 0) continue;
+    const Fill fill = fill_of(columns[x], looks, height);
+    colours[x] = fill.colour;
+    from[x] = fill.from;
+    to[x] = fill.to;
   }
-  for (int y = 0; y < height; ++y) {
+  for (std::int32_t y = 0; y < height; ++y) {
     Pixel* const line = pixels + y * stride;
-    for (std::size_t x = 0; x < fills.size(); ++x) {
-      if (y >= fills[x].from && y < fills[x].to) line[x] = fills[x].colour;
+    for (std::size_t x = 0; x < width; ++x) {
+      const Pixel filled = -static_cast<Pixel>(static_cast<int>(y >= from[x]) & static_cast<int>(y < to[x]));
+      line[x] = (line[x] & ~filled) | (colours[x] & filled);
     }
   }
 }

@@ -36,10 +36,36 @@ core::Time time_at(const TimeRange& range, int x, int width);
 /// The pixel that `t` is in; below 0 or `width` and above if it is not in the range.
 int pixel_at(const TimeRange& range, core::Time t, int width);
 
-/// A pixel that one span touches is that span's: full, however short it is, so that none vanishes. One that several touch
-/// has the kind of the longest, so that long ones win, and is filled to the share of the time that they cover.
-/// REQUIRES: at least a picosecond a pixel. Cost: for each pixel the search of where it ends among the spans, from where it begins; not of how many there are.
-void columns_of(const SpanRow& spans, const TimeRange& range, std::vector<Column>& columns);
+/// What rows show at the pixels of one time axis.
+class RowRaster {
+ public:
+  /// REQUIRES: at least a picosecond a pixel.
+  RowRaster(const TimeRange& range, int width);
+
+  /// A pixel that one span touches is that span's: full, however short it is, so that none vanishes. One that several touch
+  /// has the kind of the longest, so that long ones win, and is filled to the share of the time that they cover. The same
+  /// columns are used again for the next row.
+  /// Cost: for each pixel the search of where it ends among the spans; not of how many there are.
+  const std::vector<Column>& columns_of(const SpanRow& spans);
+  /// Those of the last row.
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+
+  /// Pixels from … to - 1 that one span alone touches.
+  struct Alone {
+    SpanRow::Index span = 0;
+    std::size_t from = 0, to = 0;
+  };
+  /// Of the last row, from left to right, those of more than kEdge pixels.
+  [[nodiscard]] const std::vector<Alone>& alone() const { return alone_; }
+  /// Spans that are wider show where they begin.
+  static constexpr std::size_t kEdge = 3;
+
+ private:
+  std::vector<std::int64_t> edges_;     ///< when each pixel begins, and the last one ends
+  std::vector<SpanRow::Index> places_;  ///< of the edges, among the spans
+  std::vector<Column> columns_;
+  std::vector<Alone> alone_;
+};
 
 /// Which lines of a row of `height` lines a column fills, and with what.
 struct Fill {

@@ -3,41 +3,32 @@
 #include <QImage>
 #include <QPainter>
 #include <QRect>
+#include <string>
+#include <vector>
 
-#include "gui/model/layout.h"
-#include "gui/model/trace.h"
-#include "gui/model/traffic.h"
-#include "gui/paint/theme.h"
+#include "gui/paint/row_texts.h"
+#include "gui/paint/scene.h"
+#include "gui/paint/short_texts.h"
 
 namespace tutti::gui {
 
-/// What is to be painted of a trace, in the window and in pictures alike. Sizes are in logical pixels.
-struct Scene {
-  const Trace& trace;
-  const Layout& layout;
-  const Theme& theme;
-  TimeRange range;
-  int scroll = 0;                      ///< lines above the window; those that are pinned stay
-  bool path_only = false;              ///< all but the critical path is faint
-  const Traffic* traffic = nullptr;    ///< for lines of counters
-  static constexpr int kGutter = 210;  ///< names, left of the lines
-  static constexpr int kAxis = 26;     ///< time, above them
+/// All that is between the names and the right edge.
+struct PaintedLines {
+  QImage image;                 ///< spans, groups, loads; no texts
+  std::vector<RowTexts> texts;  ///< of each line of the layout, what has room for one
 };
 
-/// Where the lines are in an area as large as `area`: right of the names and below the axis.
-QRect lines_rect(const QSize& area);
-/// Where line `i` is, in the area: pinned lines stay, the others scroll beneath them.
-int top_of_line(const Scene& scene, std::size_t i);
-
-/// All that is between the names and the right edge, without texts: spans, groups, loads, at `scale` device pixels a
-/// logical one. By scanlines, and so that ten million spans fit into a frame (see row_raster.h).
-QImage paint_lines(const Scene& scene, const QSize& size, qreal scale);
-/// The same as rectangles, for pictures that are not made of pixels.
-void paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size);
-/// What stands in spans that are wide enough, and in links.
-void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines);
-void paint_names(QPainter& painter, const Scene& scene, const QRect& names);
-void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis);
+/// At `scale` device pixels a logical one. By scanlines, on all cores, and so that ten million spans fit into a frame (see
+/// row_raster.h). `before`: an image that is not needed any more, to be painted into if it is as large: asking the system for
+/// megabytes anew costs as much as painting them.
+PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
+/// The same as rectangles, for pictures that are not made of pixels; answers what has room for a text.
+std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size);
+/// What stands in spans that are wide enough, and in links. `found`: what paint_lines() found room for.
+void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, const std::vector<RowTexts>& found,
+                 ShortTexts& texts);
+void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts);
+void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts);
 /// All of it, the lines as rectangles (for SVG).
 void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size);
 /// All of it: a picture as the window would show it.

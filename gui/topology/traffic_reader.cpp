@@ -1,6 +1,7 @@
 #include "gui/topology/traffic_reader.h"
 
 #include "gui/model/guarded.h"
+#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -55,12 +56,9 @@ void TrafficReader::begin() {
     });
     if (thrown) result->problem = thrown->message();
     if (*cancel) return;
-    QMetaObject::invokeMethod(
-        this,
-        [this, cancel, result] {
-          if (!*cancel) take(*result);
-        },
-        Qt::QueuedConnection);
+    tell(this, [this, cancel, result] {
+      if (!*cancel) take(*result);
+    });
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "gui/model/file_kind.h"
 #include "gui/model/guarded.h"
+#include "gui/widgets/tell.h"
 
 namespace tutti::gui {
 
@@ -20,16 +21,13 @@ void FileOpener::open(const QString& path, Wanted wanted) {
 
 /// In the thread.
 void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<std::atomic<bool>>& cancel) {
-  const auto tell = [&](auto what) {
-    QMetaObject::invokeMethod(
-        this,
-        [cancel, what] {
-          if (!*cancel) what();
-        },
-        Qt::QueuedConnection);
+  const auto tell_unless_stopped = [&](auto what) {
+    tell(this, [cancel, what] {
+      if (!*cancel) what();
+    });
   };
   const auto fail = [&](const core::Error& error) {
-    tell([this, why = QString::fromStdString(error.message())] { emit failed(why); });
+    tell_unless_stopped([this, why = QString::fromStdString(error.message())] { emit failed(why); });
   };
   const auto thrown = guarded([&] {
     const auto kind = file_kind(path.toStdString());
@@ -37,7 +35,7 @@ void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<
     if (wanted == Wanted::kTimelineOrScenario && *kind == FileKind::kScenario) {
       const auto file = ScenarioBytes::read(QFileInfo(path).absoluteFilePath());
       if (!file) return fail(file.error());
-      return tell([this, file = *file] { emit scenario_read(file); });
+      return tell_unless_stopped([this, file = *file] { emit scenario_read(file); });
     }
     OpenControl control;
     control.cancel = cancel.get();
@@ -45,11 +43,12 @@ void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<
     control.progress = [&](double share) {
       const int now = static_cast<int>(share * 100);
       int before = told.load();
-      if (now > before && told.compare_exchange_strong(before, now)) tell([this, now] { emit progress(now); });
+      if (now > before && told.compare_exchange_strong(before, now))
+        tell_unless_stopped([this, now] { emit progress(now); });
     };
     const auto trace = Trace::open(path.toStdString(), control);
     if (!trace) return fail(trace.error());
-    tell([this, path, trace = *trace] { emit opened(trace, path); });
+    tell_unless_stopped([this, path, trace = *trace] { emit opened(trace, path); });
   });
   if (thrown) fail(core::Error::run(path.toStdString() + ": " + thrown->message()));
 }

@@ -61,11 +61,11 @@ void OverviewStrip::paint_load() {
 }
 
 void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRect& band) {
-  std::vector<Column> columns(static_cast<std::size_t>(band.width()));
-  std::vector<double> sums(columns.size());
+  RowRaster raster(whole(), band.width());
+  std::vector<double> sums(static_cast<std::size_t>(band.width()));
   for (const Trace::Row& row : trace_->rows()) {
     if (row.track.kind != kind || row.side != side) continue;
-    columns_of(row.spans, whole(), columns);
+    const std::vector<Column>& columns = raster.columns_of(row.spans);
     for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += columns[x].filled;
   }
   const double most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());

@@ -150,8 +150,9 @@ class TimelineView : public QWidget {
   Layout layout_;
   Arrangement arrangement_ = Arrangement::kPairs;
   QScrollBar* scroll_bar_;
-  QImage image_;
+  PaintedLines painted_;
   bool image_is_old_ = true;
+  ShortTexts texts_;
   std::vector<const Overlay*> overlays_;
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< of what is selected, in the other timeline

@@ -2,7 +2,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <QGuiApplication>
 #include <QImage>
 
 #include "gui/topology/topology_painter.h"
@@ -73,10 +72,3 @@ BENCHMARK(paint)->Unit(benchmark::kMillisecond)->ArgName("from_near")->Arg(0)->A
 
 }  // namespace
 }  // namespace tutti::gui
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  const QGuiApplication app(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-}

@@ -1,11 +1,12 @@
-// The window on a generated timeline of 64 rows: how long it takes to open, and a frame that shows all rows, texts included.
+// The window on a generated timeline of 64 rows: how long it takes to open, and a frame of the timeline as the user moves through
+// it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM of the run; 1080 is a screen, at 1400 every row is in view.
 //
 //   window_bench                          10 million spans
 //   TUTTI_BENCH_SPANS=100000000 window_bench   so many
 
 #include <benchmark/benchmark.h>
 
-#include <QGuiApplication>
+#include <QApplication>
 
 #include <cstdlib>
 #include <filesystem>
@@ -15,7 +16,9 @@
 #include "core/timeline/writer.h"
 #include "gui/model/layout.h"
 #include "gui/model/trace.h"
+#include "gui/paint/row_raster.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
 namespace {
@@ -24,51 +27,62 @@ using core::Span;
 using core::Time;
 
 constexpr int kRows = 64;
-constexpr int kWidth = 1920, kHeight = 1400;  // taller than a screen: every row is in view
+constexpr int kWidth = 1920;
 
 std::int64_t spans_wanted() {
   const char* const wanted = std::getenv("TUTTI_BENCH_SPANS");
   return wanted ? std::atoll(wanted) : 10'000'000;
 }
 
-/// Lane steps of about a microsecond with gaps between, written once.
-const std::string& file() {
-  static const std::string path = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
-    std::ofstream out(name, std::ios::binary);
-    core::TimelineWriter writer(out);
-    core::RunInfo run;
-    run.scenario = "benchmark";
-    writer.begin(run);
-    core::Random random(1);
-    const std::int64_t each = spans_wanted() / kRows;
-    for (int row = 0; row < kRows; ++row) writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
-    for (int row = 0; row < kRows; ++row) {
-      Time at;
-      for (std::int64_t i = 0; i < each; ++i) {
-        Span span;
-        span.start = at;
-        span.duration = Time(200'000 + static_cast<std::int64_t>(random.below(1'600'000)));
-        span.kind = 1 + static_cast<std::int32_t>(random.below(7));
-        span.pack = static_cast<std::int32_t>(i / 1000 % 50);
-        span.index = i % 1000;
-        span.bytes = core::Bytes(65'536);
-        writer.span(row, span);
-        at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(400'000)));
-      }
+/// Lane steps of about a microsecond with gaps between.
+void write(std::ostream& out) {
+  core::TimelineWriter writer(out);
+  core::RunInfo run;
+  run.scenario = "benchmark";
+  writer.begin(run);
+  core::Random random(1);
+  const std::int64_t each = spans_wanted() / kRows;
+  for (int row = 0; row < kRows; ++row) writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
+  for (int row = 0; row < kRows; ++row) {
+    Time at;
+    for (std::int64_t i = 0; i < each; ++i) {
+      Span span;
+      span.start = at;
+      span.duration = Time(200'000 + static_cast<std::int64_t>(random.below(1'600'000)));
+      span.kind = 1 + static_cast<std::int32_t>(random.below(7));
+      span.pack = static_cast<std::int32_t>(i / 1000 % 50);
+      span.index = i % 1000;
+      span.bytes = core::Bytes(65'536);
+      writer.span(row, span);
+      at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(400'000)));
     }
-    core::StepRecord step;
-    step.end = Time(each * 1'200'000);
-    writer.step(step);
-    writer.end();
-    return name;
-  }();
-  return path;
+  }
+  core::StepRecord step;
+  step.end = Time(each * 1'200'000);
+  writer.step(step);
+  writer.end();
 }
 
-const Trace& trace() {
-  static const auto opened = *Trace::open(file());
-  return *opened;
+/// Written once, and gone with the program.
+const std::string& file() {
+  struct File {
+    std::string name = (std::filesystem::temp_directory_path() / "tutti_window_bench.tutti").string();
+    File() {
+      std::ofstream out(name, std::ios::binary);
+      write(out);
+    }
+    ~File() {
+      std::error_code ignored;
+      std::filesystem::remove(name, ignored);
+    }
+  };
+  static const File written;
+  return written.name;
+}
+
+const std::shared_ptr<const Trace>& trace() {
+  static const std::shared_ptr<const Trace> opened = *Trace::open(file());
+  return opened;
 }
 
 void open_timeline(benchmark::State& state) {
@@ -85,33 +99,67 @@ void open_timeline(benchmark::State& state) {
 }
 BENCHMARK(open_timeline)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// A frame that shows 1/zoom of the run, moved a little each time: all that is repainted when the view moves, but for its
-/// way to the screen.
-void frame(benchmark::State& state) {
-  const Trace& all = trace();
-  Layout lines(all);
-  lines.open_all(true);
-  const Time shown(all.length().count() / state.range(0));
-  Time from;
-  for (auto _ : state) {
-    const Scene scene{all, lines, light_theme(), {from, from + shown}};
-    const QImage picture = paint_picture(scene, {kWidth, kHeight}, 1);
-    benchmark::DoNotOptimize(picture.constBits());
-    from += Time(shown.count() / 37);
-    if (from + shown > all.length()) from = Time();
+/// The next of the ranges that show 1/zoom of the run, each moved a little from the one before.
+class Pan {
+ public:
+  explicit Pan(std::int64_t zoom) : length_(trace()->length()), shown_(length_.count() / zoom) {}
+  TimeRange next() {
+    const TimeRange range{from_, from_ + shown_};
+    from_ += Time(shown_.count() / 37);
+    if (from_ + shown_ > length_) from_ = Time();
+    return range;
   }
-  state.counters["spans in view"] = static_cast<double>(all.spans()) / static_cast<double>(state.range(0));
+
+ private:
+  Time length_, shown_, from_;
+};
+
+const std::vector<std::int64_t> kZooms{1, 10, 100, 1000, 10'000, 100'000}, kHeights{1080, 1400};
+
+void count(benchmark::State& state) {
+  state.counters["spans"] = static_cast<double>(trace()->spans()) / static_cast<double>(state.range(0));
 }
-BENCHMARK(frame)->Unit(benchmark::kMillisecond)->RangeMultiplier(10)->Range(1, 100'000)->UseRealTime();
+
+/// What passes between a key that moves the view and its new picture in the window's memory: all but the way to the screen.
+void frame(benchmark::State& state) {
+  TimelineView view;
+  view.resize(kWidth, static_cast<int>(state.range(1)));
+  view.show();
+  view.show_trace(trace());
+  view.open_all();
+  QApplication::processEvents();  // a window that is not exposed paints nothing
+  Pan pan(state.range(0));
+  for (auto _ : state) {
+    view.glide_to(pan.next());
+    view.repaint();
+  }
+  count(state);
+}
+BENCHMARK(frame)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, kHeights})->UseRealTime();
+
+/// Of that, spans, groups and loads as pixels, without texts, names and axis.
+void lines(benchmark::State& state) {
+  Layout layout(*trace());
+  layout.open_all(true);
+  const QRect rect = lines_rect({kWidth, static_cast<int>(state.range(1))});
+  Pan pan(state.range(0));
+  QImage image;
+  for (auto _ : state)
+    image = paint_lines({*trace(), layout, light_theme(), pan.next()}, rect.size(), 1, std::move(image)).image;
+  count(state);
+}
+BENCHMARK(lines)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, {1400}})->UseRealTime();
+
+/// Of that, what each pixel of all rows shows, on one core.
+void columns(benchmark::State& state) {
+  Pan pan(state.range(0));
+  for (auto _ : state) {
+    RowRaster raster(pan.next(), kWidth - Scene::kGutter);
+    for (const Trace::Row& row : trace()->rows()) benchmark::DoNotOptimize(raster.columns_of(row.spans).data());
+  }
+  count(state);
+}
+BENCHMARK(columns)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms})->UseRealTime();
 
 }  // namespace
 }  // namespace tutti::gui
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  const QGuiApplication app(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-  std::error_code ignored;
-  std::filesystem::remove(std::filesystem::temp_directory_path() / "tutti_window_bench.tutti", ignored);
-}

@@ -84,27 +84,34 @@ TEST(FieldEdits, WhatIsNoValueIsWrongAtItsPlaceOnly) {
   }
 }
 
+struct NewField {
+  const char *before, *field, *value, *after;
+};
+
 TEST(FieldEdits, NewFieldsStandWhereTheOthersDo) {
-  EXPECT_EQ(set("", "run.steps", "5"), "run { steps: 5 }\n");
-  EXPECT_EQ(set("# only a remark", "name", "n"), "# only a remark\nname: \"n\"\n");
-  EXPECT_EQ(set("run { steps: 1 }  # one\n# the end\n", "strategy.reduction", "MEAN"),
-            "run { steps: 1 }  # one\nstrategy { reduction: MEAN }\n# the end\n");
-  EXPECT_EQ(set("run { steps: 1 }", "run.seed", "2"), "run { steps: 1 seed: 2 }");
-  EXPECT_EQ(set("run {}", "run.seed", "2"), "run { seed: 2 }");
-  EXPECT_EQ(set("run {\n}\n", "run.seed", "2"), "run {\n  seed: 2\n}\n");
-  EXPECT_EQ(set("run {\n    steps: 1;  # one\n  # more\n}\n", "run.seed", "2"),
-            "run {\n    steps: 1;  # one\n    seed: 2\n  # more\n}\n");
-  EXPECT_EQ(set("run { steps: 1\n}\n", "run.seed", "2"), "run { steps: 1\n  seed: 2\n}\n");
-  EXPECT_EQ(set("run {\r\n  steps: 1\r\n}\r\n", "run.seed", "2"), "run {\r\n  steps: 1\r\n  seed: 2\r\n}\r\n");
-  EXPECT_EQ(set("cluster { }\n", "cluster.network.kind", "RAILS"), "cluster { network { kind: RAILS } }\n");
-  EXPECT_EQ(set("", "cluster.workers.machine", "m"), "cluster { workers { machine: \"m\" } }\n");
-  EXPECT_EQ(set("{\"run\": {\"steps\": 1}}", "run.seed", "2"), "{\"run\": {\"steps\": 1, \"seed\": 2}}");
-  EXPECT_EQ(set("{\n  \"run\": {\n    \"steps\": 1\n  }\n}", "strategy.reduction", "MEAN"),
-            "{\n  \"run\": {\n    \"steps\": 1\n  },\n  \"strategy\": {\"reduction\": \"MEAN\"}\n}");
-  EXPECT_EQ(set("{}", "cluster.workers.machine", "m"), "{\"cluster\": {\"workers\": [{\"machine\": \"m\"}]}}");
-  EXPECT_EQ(set("{\"run\": {\"steps\": null}}", "run.steps", "2"), "{\"run\": {\"steps\": 2}}");
-  EXPECT_EQ(set("{\"run\": {\"computeJitterPercent\": 1}}", "run.compute_jitter_percent", "2"),
-            "{\"run\": {\"computeJitterPercent\": 2}}");
+  const NewField cases[] = {
+      {"", "run.steps", "5", "run { steps: 5 }\n"},
+      {"# only a remark", "name", "n", "# only a remark\nname: \"n\"\n"},
+      {"run { steps: 1 }  # one\n# the end\n", "strategy.reduction", "MEAN",
+       "run { steps: 1 }  # one\nstrategy { reduction: MEAN }\n# the end\n"},
+      {"run { steps: 1 }", "run.seed", "2", "run { steps: 1 seed: 2 }"},
+      {"run {}", "run.seed", "2", "run { seed: 2 }"},
+      {"run {\n}\n", "run.seed", "2", "run {\n  seed: 2\n}\n"},
+      {"run {\n    steps: 1;  # one\n  # more\n}\n", "run.seed", "2",
+       "run {\n    steps: 1;  # one\n    seed: 2\n  # more\n}\n"},
+      {"run { steps: 1\n}\n", "run.seed", "2", "run { steps: 1\n  seed: 2\n}\n"},
+      {"run {\r\n  steps: 1\r\n}\r\n", "run.seed", "2", "run {\r\n  steps: 1\r\n  seed: 2\r\n}\r\n"},
+      {"cluster { }\n", "cluster.network.kind", "RAILS", "cluster { network { kind: RAILS } }\n"},
+      {"", "cluster.workers.machine", "m", "cluster { workers { machine: \"m\" } }\n"},
+      {"{\"run\": {\"steps\": 1}}", "run.seed", "2", "{\"run\": {\"steps\": 1, \"seed\": 2}}"},
+      {"{\n  \"run\": {\n    \"steps\": 1\n  }\n}", "strategy.reduction", "MEAN",
+       "{\n  \"run\": {\n    \"steps\": 1\n  },\n  \"strategy\": {\"reduction\": \"MEAN\"}\n}"},
+      {"{}", "cluster.workers.machine", "m", "{\"cluster\": {\"workers\": [{\"machine\": \"m\"}]}}"},
+      {"{\"run\": {\"steps\": null}}", "run.steps", "2", "{\"run\": {\"steps\": 2}}"},
+      {"{\"run\": {\"computeJitterPercent\": 1}}", "run.compute_jitter_percent", "2",
+       "{\"run\": {\"computeJitterPercent\": 2}}"},
+  };
+  for (const NewField& c : cases) EXPECT_EQ(set(c.before, c.field, c.value), c.after);
 }
 
 TEST(FieldEdits, ElementsComeAndGo) {

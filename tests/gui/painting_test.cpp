@@ -78,7 +78,7 @@ TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
   for (const Theme* const theme : {&light_theme(), &dark_theme()}) {
     for (const Sight& sight : sights()) {
       const int scroll = std::min(sight.scroll, lines.height() - kSize.height());
-      const QImage now = paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1);
+      const QImage now = paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1).image;
       const QString path = QString::fromStdString((folder / name_of(sight, *theme)).string());
       if (std::getenv("TUTTI_WRITE_PICTURES")) {
         ASSERT_TRUE(now.save(path));
@@ -107,7 +107,7 @@ TEST(Painting, ShapesCoverThePixelsThatScanlinesDo) {
     QPainter painter(&shapes);
     paint_line_shapes(painter, scene, kSize);
     painter.end();
-    ASSERT_EQ(shapes, paint_lines(scene, kSize, 1)) << "round " << round;
+    ASSERT_EQ(shapes, paint_lines(scene, kSize, 1).image) << "round " << round;
   }
 }
 
@@ -120,7 +120,7 @@ TEST(Painting, CountersAreAsHighAsTheirMostAtEachPixelInPixelsAndInShapes) {
   for (const TimeRange& range : {TimeRange{Time(), trace().length()}, TimeRange{ms * 45, ms * 60}}) {
     const Scene scene{
         .trace = trace(), .layout = lines, .theme = light_theme(), .range = range, .traffic = traffic->get()};
-    const QImage image = paint_lines(scene, kSize, 1);
+    const QImage image = paint_lines(scene, kSize, 1).image;
     QImage shapes(kSize, QImage::Format_RGB32);
     QPainter painter(&shapes);
     paint_line_shapes(painter, scene, kSize);
@@ -153,7 +153,7 @@ TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
   Layout lines(*both.trace, Arrangement::kPairs);
   lines.open("worker 0", false);
   const Scene scene{*both.trace, lines, light_theme(), {Time(), both.trace->length()}};
-  const QImage image = paint_lines(scene, kSize, 1);
+  const QImage image = paint_lines(scene, kSize, 1).image;
   const auto group =
       std::find_if(lines.lines().begin(), lines.lines().end(), [](const Line& l) { return l.key == "worker 0"; });
   ASSERT_NE(group, lines.lines().end());
@@ -175,7 +175,7 @@ TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
 TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
   const Layout lines = layout();
   const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};
-  const QImage one = paint_lines(scene, kSize, 1), two = paint_lines(scene, kSize, 2);
+  const QImage one = paint_lines(scene, kSize, 1).image, two = paint_lines(scene, kSize, 2).image;
   ASSERT_EQ(two.size(), kSize * 2);
   for (std::size_t i = 0; i < lines.lines().size() && lines.lines()[i].top < kSize.height(); ++i) {
     const int y = lines.lines()[i].top;

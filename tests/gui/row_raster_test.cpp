@@ -57,6 +57,15 @@ std::vector<Column> every_span(const SpanRow& row, const TimeRange& range, int w
   return columns;
 }
 
+void expect_every_span(const SpanRow& row, const TimeRange& range, int width, int round) {
+  const std::vector<Column> columns = RowRaster(range, width).columns_of(row);
+  const auto expected = every_span(row, range, width);
+  for (std::size_t x = 0; x < columns.size(); ++x) {
+    ASSERT_EQ(columns[x].kind, expected[x].kind) << "case " << round << ", pixel " << x;
+    ASSERT_EQ(columns[x].filled, expected[x].filled) << "case " << round << ", pixel " << x;
+  }
+}
+
 TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
   Random random(3);
   for (int i = 0; i < 400; ++i) {
@@ -65,14 +74,20 @@ TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
     const int width = 1 + static_cast<int>(random.below(300));
     const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
     const Time to = from + Time(width + static_cast<std::int64_t>(random.below(1u << random.below(22))));
-    const TimeRange range{from, to};
-    std::vector<Column> columns(static_cast<std::size_t>(width));
-    columns_of(row, range, columns);
-    const auto expected = every_span(row, range, width);
-    for (std::size_t x = 0; x < columns.size(); ++x) {
-      ASSERT_EQ(columns[x].kind, expected[x].kind) << "case " << i << ", pixel " << x;
-      ASSERT_EQ(columns[x].filled, expected[x].filled) << "case " << i << ", pixel " << x;
-    }
+    expect_every_span(row, {from, to}, width, i);
+  }
+}
+
+/// From one span a pixel to thousands, so that every level of the index is gone through.
+TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
+  Random random(6);
+  for (int i = 0; i < 60; ++i) {
+    const SpanRow row = random_row(random, 20'000, 3 + static_cast<unsigned>(random.below(12)));
+    const std::int64_t length = row.end(row.size() - 1).count();
+    const Time from(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length / 4))));
+    const Time to =
+        from + Time(length / 2 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length))));
+    expect_every_span(row, {from, to}, 1 << random.below(9), i);
   }
 }
 

@@ -1,0 +1,15 @@
+# tutti_protos(TARGET PROTOS FILES… [LINK LIBRARIES…]): a library of generated messages. Called from files that the top folder
+# includes: protobuf_generate writes next to a file's path from there, so that "core/proto/….pb.h" is what both we and the generated
+# code include.
+function(tutti_protos target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROTOS;LINK")
+  list(TRANSFORM arg_PROTOS PREPEND ${PROJECT_SOURCE_DIR}/)
+  add_library(${target} STATIC)
+  set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "")
+  target_link_libraries(${target} PUBLIC protobuf::libprotobuf ${arg_LINK})
+  target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
+  protobuf_generate(TARGET ${target} LANGUAGE cpp
+    IMPORT_DIRS ${PROJECT_SOURCE_DIR}
+    PROTOC_OUT_DIR ${PROJECT_BINARY_DIR}/generated
+    PROTOS ${arg_PROTOS})
+endfunction()

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/format.h"
+#include "gui/paint/timeline_painter.h"
+
+namespace tutti::gui {
+
+namespace {
+
+constexpr int kIndent = 12;
+constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft, kRight = Qt::AlignVCenter | Qt::AlignRight;
+
+/// "at most 12.3 MB".
+std::string most_of(const NamedCounter& counter) {
+  const std::int64_t peak = counter.counter->peak();
+  if (counter.bytes) return "at most " + core::show(core::Bytes(peak));
+  return fmt::format("at most {} message{} waiting", peak, peak == 1 ? "" : "s");
+}
+
+/// The names of one line after the other.
+class NamePainter {
+ public:
+  NamePainter(QPainter& painter, const Scene& scene, ShortTexts& texts)
+      : painter_(painter), scene_(scene), texts_(texts) {}
+
+  void line(std::size_t number, const QRect& box) {
+    const Line& line = scene_.layout.lines()[number];
+    painter_.fillRect(box, colour(background_of(scene_, number)));
+    QRect text = box.adjusted(8 + line.depth * kIndent, 0, -6, 0);
+    if (line.is_group()) {
+      texts_.draw(painter_, text, line.open ? "▾" : "▸", colour(scene_.theme.faint_text), kLeft);
+      text.setLeft(text.left() + 14);
+    }
+    if (line.pinned) pin(line, box);
+    QFont font = painter_.font();
+    font.setBold(line.is_group() && line.depth == 0);
+    painter_.setFont(font);
+    if (line.kind == Line::Kind::kCounter) text = counter(line, text);
+    if (!line.timeline.empty()) text = side(line, box, text);
+    if (!is_said_above(number))
+      texts_.draw(painter_, text, line.name,
+                  colour(line.kind == Line::Kind::kSpans ? scene_.theme.faint_text : scene_.theme.text), kLeft);
+  }
+
+ private:
+  /// At the right, unless it is said there which of two timelines the line is of.
+  void pin(const Line& line, const QRect& box) {
+    const bool left = !line.timeline.empty();
+    texts_.draw(painter_, left ? box.adjusted(1, 0, 0, 0) : box.adjusted(0, 0, -6, 0), "•", colour(scene_.theme.path),
+                left ? kLeft : kRight);
+  }
+
+  /// How high it is, in the lower half; answers the upper one.
+  QRect counter(const Line& line, const QRect& text) {
+    texts_.draw(painter_, text.adjusted(0, line.height / 2, 0, -1),
+                scene_.traffic ? most_of(counters_of(*scene_.traffic)[line.number]) : "not worked out yet",
+                colour(scene_.theme.faint_text), kLeft);
+    return {text.left(), text.top(), text.width(), line.height / 2 + 1};
+  }
+
+  /// Which of two timelines the line is of, at its right; answers what is left of the line for its name.
+  QRect side(const Line& line, const QRect& box, const QRect& text) {
+    const auto width_of = [&](const std::string& words) {
+      return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
+    };
+    const QColor its = colour(scene_.theme.sides[line.side % 2]);
+    // The name first: which of the two it is the colour says, too.
+    const int wide = std::clamp(text.width() - 10 - width_of(line.name), std::min(40, width_of(line.timeline)),
+                                width_of(line.timeline));
+    texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()), line.timeline, its, kRight);
+    painter_.fillRect(QRect(box.right() - 4, box.top(), 4, box.height()), its);
+    return text.adjusted(0, 0, -wide - 10, 0);
+  }
+
+  /// The same of the other timeline has the name.
+  [[nodiscard]] bool is_said_above(std::size_t number) const {
+    if (number == 0) return false;
+    const Line& line = scene_.layout.lines()[number];
+    const Line& above = scene_.layout.lines()[number - 1];
+    return !line.timeline.empty() && line.side == 1 && above.side == 0 && above.name == line.name &&
+           above.depth == line.depth && above.pinned == line.pinned;
+  }
+
+  QPainter& painter_;
+  const Scene& scene_;
+  ShortTexts& texts_;
+};
+
+}  // namespace
+
+void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts) {
+  painter.save();
+  painter.setClipRect(names);
+  painter.fillRect(names, colour(scene.theme.background));  // below the last line
+  NamePainter name_painter(painter, scene, texts);
+  const auto& all = scene.layout.lines();
+  for (const bool pinned : {false, true}) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const int top = top_of_line(scene, i);
+      if (all[i].pinned != pinned || top + all[i].height <= 0 || top >= names.height()) continue;
+      name_painter.line(i, QRect(names.left(), names.top() + top, names.width(), all[i].height));
+    }
+  }
+  painter.setPen(colour(scene.theme.line));
+  painter.drawLine(names.topRight(), names.bottomRight());
+  painter.restore();
+}
+
+}  // namespace tutti::gui

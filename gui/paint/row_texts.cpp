@@ -1,0 +1,64 @@
+#include "gui/paint/row_texts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tutti::gui {
+
+namespace {
+
+constexpr int kStretch = 15;  ///< looked at together
+constexpr int kRun = 60;      ///< a run narrower than that has no text
+constexpr int kNone = -1;
+
+/// The kind that more than half of these pixels have, if they are filled to more than half; else kNone.
+int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
+  std::array<std::uint16_t, 256> pixels{};
+  std::uint64_t filled = 0;
+  int most = 0;
+  for (std::size_t x = from; x < to; ++x) {
+    filled += columns[x].filled;
+    if (columns[x].filled > 0 && ++pixels[columns[x].kind] > pixels[static_cast<std::size_t>(most)])
+      most = columns[x].kind;
+  }
+  const bool full = 2 * filled >= (to - from) * Column::kFull;
+  return full && 2 * pixels[static_cast<std::size_t>(most)] > to - from ? most : kNone;
+}
+
+}  // namespace
+
+RowTexts texts_of(const RowRaster& raster, double scale) {
+  const auto device = [scale](int logical) { return static_cast<std::size_t>(std::lround(logical * scale)); };
+  const std::vector<Column>& columns = raster.columns();
+  RowTexts texts;
+  const auto add_run = [&](std::size_t from, std::size_t to, int kind) {
+    if (kind == kNone || to - from < device(kRun)) return;
+    texts.runs.push_back({static_cast<int>(static_cast<double>(from) / scale),
+                          static_cast<int>(static_cast<double>(to) / scale), static_cast<std::uint8_t>(kind)});
+  };
+  // The pixels at a span's ends may be others', too.
+  const std::size_t wide = device(kNarrowText - 2);
+  auto next_wide = raster.alone().begin();
+  int kind = kNone;
+  std::size_t begin = 0;
+  for (std::size_t from = 0; from < columns.size(); from += device(kStretch)) {
+    const std::size_t to = std::min(columns.size(), from + device(kStretch));
+    bool has_wide = false;
+    for (; next_wide != raster.alone().end() && next_wide->from < to; ++next_wide) {
+      if (next_wide->to - next_wide->from < wide) continue;
+      has_wide = true;
+      if (next_wide->from >= from) texts.wide.push_back(next_wide->span);
+      if (next_wide->to > to) break;  // the next stretch has it, too
+    }
+    const int here = has_wide ? kNone : filled_with(columns, from, to);
+    if (here == kind) continue;
+    add_run(begin, from, kind);
+    kind = here;
+    begin = from;
+  }
+  add_run(begin, columns.size(), kind);
+  return texts;
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,48 @@
+#include "gui/paint/short_texts.h"
+
+#include <QFontMetrics>
+
+namespace tutti::gui {
+
+namespace {
+
+/// Texts that are kept; then they are forgotten and worked out anew.
+constexpr int kMost = 4096;
+/// Room is rounded down to that, so that texts that are cut are the same ones while the view is zoomed.
+constexpr int kGrain = 4;
+
+}  // namespace
+
+ShortTexts::Face& ShortTexts::face_of(const QFont& font) {
+  Face& face = faces_[font.bold() ? 1 : 0];
+  if (face.font != font || face.whole.size() > kMost || face.cut.size() > kMost) face = {font, {}, {}};
+  return face;
+}
+
+void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen,
+                      Qt::Alignment alignment) {
+  if (box.isEmpty() || words.empty()) return;
+  const QString text = QString::fromStdString(words);
+  Face& face = face_of(painter.font());
+  const QFontMetrics metrics = painter.fontMetrics();
+  const auto shape = [&](Shaped& shaped, const QString& shown) {
+    shaped.text.setTextFormat(Qt::PlainText);
+    shaped.text.setText(shown);
+    shaped.text.prepare(painter.transform(), face.font);
+    shaped.width = metrics.horizontalAdvance(shown);
+  };
+  Shaped* shaped = &face.whole[text];
+  if (shaped->text.text().isEmpty()) shape(*shaped, text);
+  if (shaped->width > box.width()) {
+    const int room = box.width() / kGrain * kGrain;
+    shaped = &face.cut[{text, room}];
+    if (shaped->text.text().isEmpty()) shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
+  }
+  if (shaped->text.text() == QStringLiteral("…")) return;  // that says nothing
+  const int room = box.width() - shaped->width;
+  const int left = alignment & Qt::AlignRight ? room : alignment & Qt::AlignHCenter ? room / 2 : 0;
+  painter.setPen(pen);
+  painter.drawStaticText(box.left() + left, box.top() + (box.height() - metrics.height()) / 2, shaped->text);
+}
+
+}  // namespace tutti::gui

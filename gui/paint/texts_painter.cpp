@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/format.h"
+#include "gui/model/beside.h"
+#include "gui/paint/timeline_painter.h"
+
+namespace tutti::gui {
+
+using core::SpanKind;
+using core::Time;
+
+std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) {
+  const SpanRow& spans = trace.rows()[row].spans;
+  const int kind = spans.kind(index);
+  if (kind == SpanKind::kPackInFlight) return fmt::format("pack {}", spans.pack(index));
+  if (spans.pack(index) >= 0) return fmt::format("{} · pack {}", core::span_name(kind), spans.pack(index));
+  return core::span_name(kind);
+}
+
+namespace {
+
+/// As much as there is room for.
+std::string text_of(const Difference& difference, const QFontMetrics& metrics, int width) {
+  const std::string whole = difference.what + ": " + signed_difference(difference.time);
+  const std::string share = signed_share(difference.time);
+  for (const std::string& text : {whole, difference.what + ' ' + share, share, signed_share(difference.time, 0)}) {
+    if (metrics.horizontalAdvance(QString::fromStdString(text)) <= width) return text;
+  }
+  return "";
+}
+
+/// The texts of one line after the other.
+class TextPainter {
+ public:
+  TextPainter(QPainter& painter, const Scene& scene, const QRect& lines, ShortTexts& texts)
+      : painter_(painter), scene_(scene), lines_(lines), texts_(texts) {}
+
+  void line(const Line& line, int top, const RowTexts& found) {
+    top_ = top;
+    height_ = line.height;
+    switch (line.kind) {
+      case Line::Kind::kSpans: return spans(line.rows.front(), found);
+      case Line::Kind::kSteps: return steps(scene_.trace.sides()[line.side]);
+      case Line::Kind::kError: return errors(scene_.trace.differences()[line.number]);
+      case Line::Kind::kPath: return path(scene_.trace.sides()[line.side]);
+      default: return;
+    }
+  }
+
+ private:
+  void spans(std::size_t row, const RowTexts& found) {
+    const SpanRow& spans = scene_.trace.rows()[row].spans;
+    for (const SpanRow::Index i : found.wide) {
+      const QRect box = box_of(spans.start(i), spans.end(i));
+      if (!box.isEmpty()) draw(box, label_of(scene_.trace, row, i), on_span(spans.kind(i)));
+    }
+    for (const RowTexts::Run& run : found.runs)
+      draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind), on_span(run.kind));
+  }
+
+  void steps(const Side& side) {
+    for (const core::StepRecord& step : side.steps) {
+      const QRect box = box_of(step.start, step.end);
+      if (!box.isEmpty())
+        draw(box, fmt::format("step {} · {}", step.step, core::show(step.end - step.start)), scene_.theme.text);
+    }
+  }
+
+  void errors(const DifferenceRow& row) {
+    for (const Difference& difference : row.differences) {
+      const QRect box = box_of(difference.at.from, difference.at.to);
+      if (!box.isEmpty()) draw(box, text_of(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
+    }
+  }
+
+  void path(const Side& side) {
+    for (const core::PathPiece& piece : side.path) {
+      const QRect box = box_of(piece.start, piece.end);
+      if (box.isEmpty()) continue;
+      const bool pack = piece.kind == SpanKind::kPackInFlight;
+      draw(box, pack ? fmt::format("pack {}", piece.pack) : core::span_name(piece.kind),
+           text_on(pack ? scene_.theme.path : colour_of(scene_, piece.kind)));
+    }
+  }
+
+  [[nodiscard]] Pixel on_span(int kind) const {
+    return scene_.path_only ? scene_.theme.faint_text : text_on(colour_of(scene_, kind));
+  }
+
+  /// The stretch of the line from `start` to `end`, within the lines; empty if it is narrower than a text needs.
+  [[nodiscard]] QRect box_of(Time start, Time end) const {
+    if (end <= scene_.range.from || start >= scene_.range.to) return {};
+    const int from = std::max(0, pixel_at(scene_.range, start, lines_.width()));
+    const int to = std::min(lines_.width(), pixel_at(scene_.range, end, lines_.width()));
+    return to - from < kNarrowText ? QRect() : between(from, to);
+  }
+
+  [[nodiscard]] QRect between(int from, int to) const {
+    return {lines_.left() + from + 4, lines_.top() + top_, to - from - 8, height_};
+  }
+
+  void draw(const QRect& box, const std::string& text, Pixel pen) {
+    texts_.draw(painter_, box, text, colour(pen), Qt::AlignCenter);
+  }
+
+  QPainter& painter_;
+  const Scene& scene_;
+  QRect lines_;
+  ShortTexts& texts_;
+  int top_ = 0;  ///< of the line at hand
+  int height_ = 0;
+};
+
+}  // namespace
+
+void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, const std::vector<RowTexts>& found,
+                 ShortTexts& texts) {
+  painter.save();
+  painter.setClipRect(lines);
+  painter.setPen(QPen(colour(scene.theme.faint_text), 1, Qt::DotLine));
+  for (const AxisStretch& piece : scene.trace.axis()) {
+    const int x = lines.left() + pixel_at(scene.range, piece.from, lines.width());
+    if (x > lines.left()) painter.drawLine(x, lines.top(), x, lines.bottom());
+  }
+  TextPainter line_painter(painter, scene, lines, texts);
+  const auto& all = scene.layout.lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const int top = top_of_line(scene, i), bottom = top + all[i].height;
+    const bool under_pinned = !all[i].pinned && bottom <= scene.layout.pinned_height();
+    if (bottom > 0 && top < lines.height() && !under_pinned) line_painter.line(all[i], top, found[i]);
+  }
+  painter.restore();
+}
+
+}  // namespace tutti::gui

@@ -1,0 +1,100 @@
+// What is selected, and the ways from one span to another.
+
+#include "gui/widgets/timeline_view.h"
+
+#include <algorithm>
+
+namespace tutti::gui {
+
+using core::Time;
+
+void TimelineView::select(const std::optional<SpanId>& span) {
+  if (selected_ == span) return;
+  selected_ = span;
+  partners_ = span && trace_ && trace_->parts() ? trace_->parts()->partners(*span) : std::vector<SpanId>();
+  update();
+  emit selection_changed();
+}
+
+void TimelineView::select_partner() {
+  if (partners_.empty()) return;
+  const SpanId partner = partners_.front();  // there are others once it is selected
+  go_to(partner);
+}
+
+void TimelineView::go_to(const SpanId& span) {
+  if (!trace_ || span.row >= trace_->rows().size() || span.index >= trace_->rows()[span.row].spans.size()) return;
+  layout_.reveal(span.row);
+  lines_have_changed();
+  const SpanRow& spans = trace_->rows()[span.row].spans;
+  const Time start = spans.start(span.index), end = spans.end(span.index);
+  const TimeRange& seen = view_.range();
+  if (end < seen.from || start > seen.to || spans.duration(span.index) > seen.length()) {
+    const Time length = std::max(seen.length(), Time(spans.duration(span.index).count() * 2));
+    const Time middle = start + Time(spans.duration(span.index).count() / 2);
+    show_range({middle - Time(length.count() / 2), middle + Time(length.count() / 2)});
+  }
+  const std::size_t line = layout_.line_of_row(span.row);
+  if (line < layout_.lines().size()) line_at_hand_ = layout_.lines()[line].key;
+  select(span);
+  scroll_to_both(line);
+}
+
+void TimelineView::select_next() {
+  if (!trace_) return;
+  if (!selected_) return walk_lines(1);
+  if (selected_->index + 1 < trace_->rows()[selected_->row].spans.size()) go_to({selected_->row, selected_->index + 1});
+}
+
+void TimelineView::select_previous() {
+  if (trace_ && selected_ && selected_->index > 0) go_to({selected_->row, selected_->index - 1});
+}
+
+void TimelineView::select_range(const std::optional<TimeRange>& range) {
+  range_ = range;
+  update();
+  emit range_changed();
+}
+
+void TimelineView::clear_selection() {
+  select(std::nullopt);
+  select_range(std::nullopt);
+}
+
+void TimelineView::set_path_only(bool on) {
+  path_only_ = on;
+  repaint_lines();
+}
+
+void TimelineView::next_on_path() { step_along_path(1); }
+void TimelineView::previous_on_path() { step_along_path(-1); }
+
+/// To the piece of the path after (before) the one at hand, and to the span that it is, where one is recorded.
+void TimelineView::step_along_path(int by) {
+  if (!trace_) return;
+  // Of two timelines, along that in which something is selected.
+  const std::size_t side = selected_ ? trace_->rows()[selected_->row].side : 0;
+  const std::vector<core::PathPiece>& path = trace_->sides()[side].path;
+  if (path.empty()) return;
+  const auto count = static_cast<std::ptrdiff_t>(path.size());
+  std::ptrdiff_t next = by > 0 ? 0 : count - 1;
+  if (piece_of_path_)
+    next = std::clamp(static_cast<std::ptrdiff_t>(*piece_of_path_) + by, std::ptrdiff_t{0}, count - 1);
+  piece_of_path_ = static_cast<std::size_t>(next);
+  const core::PathPiece& piece = path[*piece_of_path_];
+  const Time margin((piece.end - piece.start).count() / 2 + 1);
+  select_range(TimeRange{piece.start, piece.end});
+  show_range({piece.start - margin, piece.end + margin});
+  const Time middle = piece.start + Time((piece.end - piece.start).count() / 2);
+  for (std::size_t r = 0; r < trace_->rows().size(); ++r) {
+    const Trace::Row& row = trace_->rows()[r];
+    const bool its = "w" + std::to_string(row.track.worker) + '/' + row.track.device == piece.device;
+    if (!its || row.side != side || row.track.kind == core::TrackKind::kLane) continue;
+    const SpanRow::Index at = row.spans.at(middle);
+    if (at < row.spans.size() && row.spans.kind(at) == piece.kind &&
+        (piece.pack < 0 || row.spans.pack(at) == piece.pack))
+      return go_to({r, at});
+  }
+}
+
+}  // namespace tutti::gui
