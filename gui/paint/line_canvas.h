@@ -34,6 +34,7 @@ class LineCanvas {
   void load(const core::LinkRecord& link);
   void counter(const Counter& counter);
   void utilisation(const Line& group);
+  /// Of one side, from `top` to `bottom` - 1 of the line.
   void utilisation(const Line& group, std::size_t side, int top, int bottom);
 
   void box(core::Time start, core::Time end, Pixel filled);

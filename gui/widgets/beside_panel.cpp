@@ -16,6 +16,7 @@
 #include "gui/model/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
+#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -190,16 +191,13 @@ void BesidePanel::work(What what) {
   if (thread_.joinable()) thread_.join();
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
-    const auto tell = [this, stop](auto then) {
-      QMetaObject::invokeMethod(
-          this,
-          [stop, then] {
-            if (!*stop) then();
-          },
-          Qt::QueuedConnection);
+    const auto tell_unless_stopped = [this, stop](auto then) {
+      tell(this, [stop, then] {
+        if (!*stop) then();
+      });
     };
-    if (const auto thrown = guarded([&] { what(*stop, tell); }))
-      tell([this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
+    if (const auto thrown = guarded([&] { what(*stop, tell_unless_stopped); }))
+      tell_unless_stopped([this, why = text_of(thrown->message())] { emit failed(tr("comparing: %1").arg(why)); });
   });
 }
 

@@ -43,7 +43,8 @@ void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<
     control.progress = [&](double share) {
       const int now = static_cast<int>(share * 100);
       int before = told.load();
-      if (now > before && told.compare_exchange_strong(before, now)) tell_unless_stopped([this, now] { emit progress(now); });
+      if (now > before && told.compare_exchange_strong(before, now))
+        tell_unless_stopped([this, now] { emit progress(now); });
     };
     const auto trace = Trace::open(path.toStdString(), control);
     if (!trace) return fail(trace.error());

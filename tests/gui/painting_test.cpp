@@ -153,7 +153,7 @@ TEST(Painting, AClosedGroupOfTwoTimelinesShowsEachInAHalf) {
   Layout lines(*both.trace, Arrangement::kPairs);
   lines.open("worker 0", false);
   const Scene scene{*both.trace, lines, light_theme(), {Time(), both.trace->length()}};
-  const QImage image = paint_lines(scene, kSize, 1);
+  const QImage image = paint_lines(scene, kSize, 1).image;
   const auto group =
       std::find_if(lines.lines().begin(), lines.lines().end(), [](const Line& l) { return l.key == "worker 0"; });
   ASSERT_NE(group, lines.lines().end());

@@ -33,8 +33,8 @@ class Traffic {
       const core::PartId from{static_cast<std::int32_t>(messages[m].from), 0};
       const core::PartId to{static_cast<std::int32_t>(messages[m].to), 0};
       const std::int32_t path = network_.paths().unicast(from, to, core::Staging::kDirect, core::Engine::kCpu);
-      network_.send(path, Bytes(messages[m].bytes), Time(), m, Address{0, static_cast<std::uint32_t>(m)}, Trail{},
-                    events_);
+      const Trail none;
+      network_.send(path, Bytes(messages[m].bytes), Time(), m, Address{0, static_cast<std::uint32_t>(m)}, &none, events_);
     }
     while (!events_.empty()) {
       const Event event = events_.pop();
@@ -49,7 +49,7 @@ class Traffic {
 
   [[nodiscard]] const std::vector<Time>& arrived() const { return arrived_; }
   [[nodiscard]] Time last() const { return *std::max_element(arrived_.begin(), arrived_.end()); }
-  [[nodiscard]] std::int64_t load(core::LinkId link) const { return network_.loads().total(link).count(); }
+  [[nodiscard]] std::int64_t load(core::LinkId link) { return network_.loads().total(link).count(); }
 
  private:
   Network network_;
@@ -68,7 +68,7 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
   const auto cluster = test::plain_cluster(8, test::fat_tree(4, 1, kPort), 1, kRates);
   const std::vector<Sent> shifted{{0, 4, kBytes}, {1, 5, kBytes}, {2, 6, kBytes}, {3, 7, kBytes}};
   for (const NetworkModel model : kModels) {
-    const Traffic traffic(*cluster, model, shifted);
+    Traffic traffic(*cluster, model, shifted);
     EXPECT_EQ(traffic.last(), 4 * kAlone + kLatency);
     EXPECT_EQ(traffic.load(0), 4 * kBytes) << cluster->link_name(0);
   }
@@ -128,7 +128,7 @@ TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
       }
     }
     for (const NetworkModel model : {NetworkModel::kFifo, NetworkModel::kFair, NetworkModel::kIdeal}) {
-      const Traffic traffic(*cluster, model, all);
+      Traffic traffic(*cluster, model, all);
       for (core::LinkId id = 0; id < cluster->links(); ++id)
         EXPECT_EQ(traffic.load(id), expected[id]) << cluster->link_name(id);
     }
