@@ -6,10 +6,10 @@
 
 #include "core/network/path.h"
 #include "sim/event_queue.h"
-#include "sim/network/sections.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
+#include "sim/network/sections.h"
 #include "sim/server.h"
 #include "sim/trail.h"
 
@@ -129,7 +129,7 @@ class Network {
   core::PathBook paths_;
   std::vector<Server> resources_;
   LinkHealth health_;
-  Sections sections_;                  ///< fifo and ideal
+  Sections sections_;                ///< fifo and ideal
   std::size_t changes_to_come_ = 0;  ///< events of kind kChange in the queue
   std::unique_ptr<FairLinks> fair_;  ///< only if that is the model
   LinkLoads loads_;

@@ -80,7 +80,7 @@ void Sections::take_apart(std::size_t index, const Path& path) {
 }
 
 Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,
-                               LinkLoads& loads) {
+                                 LinkLoads& loads) {
   Section& section = sections_[id];
   Passage passage;
   std::uint32_t crossing = section.first_crossing;

@@ -34,7 +34,8 @@ class Traffic {
       const core::PartId to{static_cast<std::int32_t>(messages[m].to), 0};
       const std::int32_t path = network_.paths().unicast(from, to, core::Staging::kDirect, core::Engine::kCpu);
       const Trail none;
-      network_.send(path, Bytes(messages[m].bytes), Time(), m, Address{0, static_cast<std::uint32_t>(m)}, &none, events_);
+      network_.send(path, Bytes(messages[m].bytes), Time(), m, Address{0, static_cast<std::uint32_t>(m)}, &none,
+                    events_);
     }
     while (!events_.empty()) {
       const Event event = events_.pop();

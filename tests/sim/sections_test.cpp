@@ -48,7 +48,8 @@ class Together : private InterpreterListener {
  public:
   Together(const Cluster& cluster, const std::vector<Started>& all, const How& how, Lines lines)
       : how_(how),
-        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails, LinkHealth(cluster, how.changes)),
+        network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails,
+                 LinkHealth(cluster, how.changes)),
         devices_(cluster),
         interpreter_(network_, devices_, events_, *this, false) {
     if (lines == Lines::kAsLongAsCanBe) {
