@@ -95,7 +95,7 @@ Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& 
   messages_[id].tail = now;
   Time sender_free = now;
   if (messages_[id].branches < 0) {
-    sender_free = pass(id, sections_.first_section(messages_[id].path, path), now, events);
+    sender_free = pass(id, sections_.first_place(messages_[id].path, path), now, events);
   } else {
     for (const std::uint16_t root : path.roots) sender_free = std::max(sender_free, serve(id, root, now, events));
   }
@@ -115,10 +115,11 @@ void Network::reach(const Event& event, EventQueue& events) {
   }
 }
 
-/// The head of the message is where a section begins, at `now`. Answers when its tail has left the section's first hop.
-Time Network::pass(std::uint32_t id, std::uint32_t section, Time now, EventQueue& events) {
+/// The head of the message is where the section at `place` begins, at `now`. Answers when its tail has left the section's first hop.
+Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
-  const Sections::Passage passage = sections_.pass(section, message.bytes, now, message.tail, resources_, loads_);
+  const Sections::Passage passage =
+      sections_.pass(sections_.at(place), message.bytes, now, message.tail, resources_, loads_);
   message.began_moving = std::min(message.began_moving, passage.began);
   if (passage.lost) return passage.left;
   if (passage.queued > message.queued_time) {
@@ -126,11 +127,11 @@ Time Network::pass(std::uint32_t id, std::uint32_t section, Time now, EventQueue
     message.queued_at = passage.queued_at;
   }
   message.tail = passage.tail;
-  if (sections_.section(section).last) {
+  if (sections_.is_last(place)) {
     events.push({passage.tail, message.order, EventKind::kDeliver, id, 0});
   } else {
-    const bool staged = sections_.section(section + 1).staged;
-    events.push({staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, section + 1});
+    const bool staged = sections_.section(sections_.at(place + 1)).staged;
+    events.push({staged ? passage.tail : passage.head, message.order, EventKind::kHop, id, place + 1});
   }
   return passage.left;
 }

@@ -114,7 +114,7 @@ class Network {
 
   std::uint32_t new_message();
   core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
-  core::Time pass(std::uint32_t id, std::uint32_t section, core::Time now, EventQueue& events);
+  core::Time pass(std::uint32_t id, std::uint32_t place, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);
   [[nodiscard]] core::Time tail_of(const Message& message, const core::PathHop& hop, core::Time head);
   void schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events);

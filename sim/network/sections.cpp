@@ -41,42 +41,55 @@ bool Sections::in_line(const Path& path, std::size_t hop) const {
 }
 
 void Sections::take_apart(std::size_t index, const Path& path) {
-  first_section_[index] = static_cast<std::uint32_t>(sections_.size());
-  for (std::size_t i = 0; i < path.hops.size(); ++i) {
-    const PathHop& hop = path.hops[i];
-    TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
-                "a message goes along a path that was not expected");
-    const bool fresh = i == 0 || !in_line(path, i);
-    if (fresh) {
-      sections_.emplace_back();
-      sections_.back().first_leg = static_cast<std::uint32_t>(legs_.size());
-      sections_.back().first_crossing = static_cast<std::uint32_t>(crossings_.size());
-      sections_.back().staged = hop.staged;
-      sections_.back().in_detail = binned_;
-    }
-    Section& section = sections_.back();
-    const bool changes = hop.link >= 0 && health_.changes(hop.link);
-    // Of engines and ports the rate may depend on the path; a link's never does.
-    const bool never_waits = !fresh && hop.link >= 0 && !changes && legs_.back().link >= 0 && !legs_.back().changes &&
-                             hop.rate >= legs_.back().rate;
-    const Time shift = never_waits ? legs_.back().latency : Time();
-    if (never_waits) {
-      legs_.back().latency += hop.latency;
-    } else {
-      Leg leg;
-      leg.resource = hop.resource;
-      leg.rate = hop.rate;
-      leg.latency = hop.latency;
-      leg.link = hop.link;
-      leg.changes = changes;
-      legs_.push_back(leg);
-    }
-    if (hop.link >= 0) crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
-    section.in_detail = section.in_detail || changes;
-    section.end_leg = static_cast<std::uint32_t>(legs_.size());
-    section.end_crossing = static_cast<std::uint32_t>(crossings_.size());
+  first_place_[index] = static_cast<std::uint32_t>(places_.size());
+  for (std::size_t begin = 0, end = 0; begin < path.hops.size(); begin = end) {
+    for (end = begin + 1; end < path.hops.size() && in_line(path, end);) ++end;
+    places_.push_back(section_of(path, begin, end));
   }
-  sections_.back().last = true;
+  places_.back() |= kLast;
+}
+
+/// The section of hops begin … end - 1, a new one if there is none yet.
+std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
+  const PathHop& first = path.hops[begin];
+  const PathHop& last = path.hops[end - 1];
+  const auto [known, fresh] =
+      known_.try_emplace({first.resource, last.resource, first.rate, last.rate, last.latency, first.staged},
+                         static_cast<std::uint32_t>(sections_.size()));
+  if (!fresh) return known->second;
+  Section section;
+  section.first_leg = static_cast<std::uint32_t>(legs_.size());
+  section.first_crossing = static_cast<std::uint32_t>(crossings_.size());
+  section.staged = first.staged;
+  section.in_detail = binned_;
+  for (std::size_t i = begin; i < end; ++i) add_hop(section, path.hops[i], i == begin);
+  section.end_leg = static_cast<std::uint32_t>(legs_.size());
+  section.end_crossing = static_cast<std::uint32_t>(crossings_.size());
+  sections_.push_back(section);
+  return known->second;
+}
+
+void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
+  TUTTI_CHECK(!complete_ || before_[static_cast<std::size_t>(hop.resource)].resource != kNobody,
+              "a message goes along a path that was not expected");
+  const bool changes = hop.link >= 0 && health_.changes(hop.link);
+  section.in_detail = section.in_detail || changes;
+  // Of engines and ports the rate may depend on the path; a link's never does.
+  const bool never_waits = !first && hop.link >= 0 && !changes && legs_.back().link >= 0 && !legs_.back().changes &&
+                           hop.rate >= legs_.back().rate;
+  const Time shift = never_waits ? legs_.back().latency : Time();
+  if (never_waits) {
+    legs_.back().latency += hop.latency;
+  } else {
+    Leg leg;
+    leg.resource = hop.resource;
+    leg.rate = hop.rate;
+    leg.latency = hop.latency;
+    leg.link = hop.link;
+    leg.changes = changes;
+    legs_.push_back(leg);
+  }
+  if (hop.link >= 0) crossings_.push_back({hop.link, static_cast<std::uint32_t>(legs_.size() - 1), shift});
 }
 
 Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time tail, std::vector<Server>& resources,

@@ -9,7 +9,9 @@
 // Inside a section a link that is as fast as the one before never makes anybody wait: the one before has spread the
 // messages out. Such links are no legs; all that is left of them is their latency, and what they carried.
 
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/network/path.h"
@@ -37,27 +39,29 @@ class Sections {
     std::uint32_t end_leg = 0;
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
-    bool staged = false;  ///< begins when the message is there as a whole, not its head
-    bool last = false;
+    bool staged = false;     ///< begins when the message is there as a whole, not its head
     bool in_detail = false;  ///< its crossings are told one by one
     core::Bytes carried;     ///< else: over each of them
   };
-  /// First of the path's sections, the others behind it. REQUIRES: a chain with hops.
-  std::uint32_t first_section(std::int32_t path_id, const core::Path& path) {
+  /// Where the path's list of sections begins: at() of that and of those behind it, up to the last. REQUIRES: a chain with hops.
+  std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
-    if (index >= first_section_.size()) first_section_.resize(index + 1, kUnknown);
-    if (first_section_[index] == kUnknown) take_apart(index, path);
-    return first_section_[index];
+    if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
+    if (first_place_[index] == kUnknown) take_apart(index, path);
+    return first_place_[index];
   }
+  [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
+  [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
   /// The path's section if it has only one, and nothing else to tell; else kNone.
   std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown) return only_section_[index];
     const core::Path& path = paths.path(path_id);
     if (index >= only_section_.size()) only_section_.resize(index + 1, kUnknown);
-    const bool plain = path.chain && !path.hops.empty() && path.silent_links.empty();
-    const std::uint32_t first = plain ? first_section(path_id, path) : kNone;
-    return only_section_[index] = plain && sections_[first].last ? first : kNone;
+    only_section_[index] = kNone;
+    if (!path.chain || path.hops.empty() || !path.silent_links.empty()) return kNone;
+    const std::uint32_t place = first_place(path_id, path);
+    return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
 
@@ -80,6 +84,7 @@ class Sections {
  private:
   static constexpr core::ResourceId kNobody = -1;  ///< no path leads here
   static constexpr std::uint32_t kUnknown = ~0U - 1;
+  static constexpr std::uint32_t kLast = 1U << 31;
 
   /// A resource where messages may have to wait.
   struct Leg {
@@ -114,15 +119,29 @@ class Sections {
     bool operator==(const Before&) const = default;
   };
 
+  /// Paths that are in one section with the same ends are the same in it: inside, everything comes from one place. (Rates and
+  /// the last latency are those of ports where a path may have its own.)
+  struct Ends {
+    core::ResourceId first = 0, last = 0;
+    core::Bandwidth first_rate, last_rate;
+    core::Time last_latency;
+    bool staged = false;
+    auto operator<=>(const Ends&) const = default;
+  };
+
   void take_apart(std::size_t index, const core::Path& path);
+  std::uint32_t section_of(const core::Path& path, std::size_t begin, std::size_t end);
+  void add_hop(Section& section, const core::PathHop& hop, bool first);
   [[nodiscard]] bool in_line(const core::Path& path, std::size_t hop) const;
 
   LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<Before> before_;                ///< per resource
-  std::vector<std::uint32_t> first_section_;  ///< by path
-  std::vector<std::uint32_t> only_section_;   ///< by path
+  std::vector<Before> before_;               ///< per resource
+  std::vector<std::uint32_t> first_place_;   ///< by path
+  std::vector<std::uint32_t> only_section_;  ///< by path
+  std::vector<std::uint32_t> places_;        ///< paths' sections, one path's behind the other's; with kLast the last
+  std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;
   std::vector<Crossing> crossings_;
