@@ -33,15 +33,17 @@ void Interpreter::expect(const core::Collective& collective) {
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       const core::Engine engine = schedule.engine(rank, lane);
-      Rank last = -1;
+      std::pair<Rank, std::int32_t> last{-1, 0};
       schedule.visit_ways(rank, lane, [&](const Step& step) {
         if (step.kind == StepKind::kMulticast) {
           const std::vector<core::PartId> to = devices_of(group, step.group, rank);
           if (!to.empty()) network_.expect(network_.paths().multicast(group.device(rank), to));
         } else if (step.kind == StepKind::kSwitchReduce) {
           network_.expect(network_.paths().switch_reduce(devices_of(group, step.group, -1), group.device(rank)));
-        } else if (const Rank peer = step.to.rank(rank, schedule.ranks()); std::exchange(last, peer) != peer) {
-          network_.expect(network_.paths().unicast(group.device(rank), group.device(peer), collective.staging, engine));
+        } else if (const std::pair peer{step.to.rank(rank, schedule.ranks()), step.to.away};
+                   std::exchange(last, peer) != peer) {
+          network_.expect(network_.paths().unicast(group.device(rank), group.device(peer.first), collective.staging,
+                                                   engine, peer.second));
         }
       });
     }
@@ -79,6 +81,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
       state.steps = schedule.steps(rank, l);
     }
   }
+  take_turns(*instance);
   instance->waiting.resize(static_cast<std::size_t>(lanes));
   if (watch_steps_) instance->watched.resize(static_cast<std::size_t>(lanes));
   if (network_.keeps_trails()) instance->trails.resize(static_cast<std::size_t>(lanes));
@@ -116,15 +119,45 @@ void Interpreter::close(std::uint32_t id) {
 
 // --- events ---
 
-/// Ties between events are broken by collective, then rank and lane, then the order in which the lane sent.
+/// Ties between events are broken by collective, then by the lane's turn, then by the order in which the lane sent.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
-  const std::uint64_t sent = ++lane_at(instance, lane).sent & 0xfff;  // 0 is the lane itself
-  return instance.serial << 36 | static_cast<std::uint64_t>(lane) << 12 | sent;
+  LaneState& state = lane_at(instance, lane);
+  const std::uint64_t sent = ++state.sent & 0xfff;  // 0 is the lane itself
+  return instance.serial << 36 | static_cast<std::uint64_t>(state.turn) << 12 | sent;
+}
+
+/// By the rank's place in its worker, then by lane, then by worker: so what meets in a worker is in the same order in all of
+/// them, but for what comes from the same place of different workers (docs/decisions/0005). Groups that are not whole
+/// workers: by rank and lane.
+void Interpreter::take_turns(Instance& instance) {
+  const core::Collective& collective = *instance.collective;
+  const core::Cluster& cluster = collective.group.cluster();
+  const auto ranks = static_cast<Rank>(instance.first_lane.size()) - 1;
+  const Rank replicas = static_cast<Rank>(collective.contributors);
+  const bool whole = replicas == cluster.replicas() && collective.group.size() == ranks;
+  const Rank per_worker = whole ? static_cast<Rank>(cluster.replicas_per_worker()) : replicas;
+  std::uint32_t turn = 0;
+  const auto take = [&](Rank first, Rank stride, Rank end) {
+    for (Lane lane = 0, most = 1; lane < most; ++lane) {
+      for (Rank rank = first; rank < end; rank += stride) {
+        const auto [begin, behind] = std::pair(lane_number(instance, rank, 0), lane_number(instance, rank + 1, 0));
+        most = std::max(most, behind - begin);
+        if (lane < behind - begin) lane_at(instance, begin + lane).turn = turn++;
+      }
+    }
+  };
+  if (!whole) {
+    for (LaneState& state : instance.lanes) state.turn = turn++;
+    return;
+  }
+  for (Rank local = 0; local < per_worker; ++local) take(local, per_worker, replicas);
+  take(replicas, 1, ranks);
 }
 
 void Interpreter::schedule_lane(Instance& instance, std::int32_t lane, Time at) {
-  lane_at(instance, lane).blocked = Blocked::kNo;
-  events_.push({at, instance.serial << 36 | static_cast<std::uint64_t>(lane) << 12, EventKind::kLane, instance.id,
+  LaneState& state = lane_at(instance, lane);
+  state.blocked = Blocked::kNo;
+  events_.push({at, instance.serial << 36 | static_cast<std::uint64_t>(state.turn) << 12, EventKind::kLane, instance.id,
                 static_cast<std::uint32_t>(lane)});
 }
 
@@ -144,6 +177,7 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   Instance& instance = *instances_[address.instance];
   const auto id = static_cast<std::int32_t>(address.connection);
   Connection& connection = instance.connections[address.connection];
+  if (ties_) ties_->comes_from(connection.away);
   ++connection.arrived;
   const std::int32_t lane = connection.to;
   LaneState& state = lane_at(instance, lane);
@@ -209,6 +243,8 @@ void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
   at_hand.source = bytes_of(instance, step.source.count);
   at_hand.target = bytes_of(instance, step.target.count);
   const auto ranks = static_cast<std::int32_t>(instance.first_lane.size()) - 1;
+  at_hand.from_away = step.from.away;
+  at_hand.to_away = step.to.away;
   if (receives(step.kind) && step.kind != StepKind::kReceiveAny)
     at_hand.from = lane_number(instance, step.from.rank(state.rank, ranks), step.from.lane);
   if (sends(step.kind) && step.kind != StepKind::kMulticast)
@@ -302,7 +338,7 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
     state.last_in = arrivals.connections[arrivals.taken++];
     if (arrivals.taken == arrivals.connections.size()) arrivals.connections.clear(), arrivals.taken = 0;
   } else {
-    state.last_in = connection(instance, step.from, lane);
+    state.last_in = connection(instance, step.from, lane, step.from_away);
     if (instance.connections[static_cast<std::size_t>(state.last_in)].arrived == 0) {
       state.blocked = Blocked::kOnMessage;
       return false;
@@ -326,6 +362,7 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
   if (!copies && !adds && step.kind != StepKind::kReduce) return false;
   LaneState& state = lane_at(instance, lane);
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
+  if (ties_) ties_->wants(Ties::Thing::kDevice, state.device, now);
   const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
   const Server::Service service = copies ? devices_.copy(state.device, step.target, now)
                                          : devices_.reduce(state.device, step.target, operands, now);
@@ -341,8 +378,8 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
 
 bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
   LaneState& state = lane_at(instance, lane);
-  if (state.last_out == kNone || instance.connections[static_cast<std::size_t>(state.last_out)].to != step.to) {
-    state.last_out = connection(instance, lane, step.to);
+  if (!leads_to(instance, state.last_out, step.to, step.to_away)) {
+    state.last_out = connection(instance, lane, step.to, step.to_away);
   }
   Connection& out = instance.connections[static_cast<std::size_t>(state.last_out)];
   if (out.occupied >= out.credits) {
@@ -385,7 +422,7 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank peer = step.group.at(i);
     if (peer == state.rank) continue;
-    connections.push_back(connection(instance, lane, lane_number(instance, peer, step.to.lane)));
+    connections.push_back(connection(instance, lane, lane_number(instance, peer, step.to.lane), 0));
     Connection& out = instance.connections[static_cast<std::size_t>(connections.back())];
     if (out.occupied < out.credits) continue;
     out.blocked_sender = lane;
@@ -418,7 +455,7 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
 /// that has arrived.
 bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand, Time now) {
   LaneState& state = lane_at(instance, lane);
-  const std::int32_t own = connection(instance, lane, lane);
+  const std::int32_t own = connection(instance, lane, lane, 0);
   Connection& result = instance.connections[static_cast<std::size_t>(own)];
   if (result.arrived > 0) {
     --result.arrived;
@@ -519,19 +556,25 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
 
 // --- connections ---
 
-std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to) const {
+bool Interpreter::leads_to(const Instance& instance, std::int32_t connection, std::int32_t to, std::int32_t away) {
+  if (connection == kNone) return false;
+  const Connection& known = instance.connections[static_cast<std::size_t>(connection)];
+  return known.to == to && known.away == away;
+}
+
+std::int32_t Interpreter::connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const {
   const LaneState& receiver = lane_at(instance, to);
   if (receiver.last_in != kNone) {
     const Connection& last = instance.connections[static_cast<std::size_t>(receiver.last_in)];
-    if (last.from == from && last.to == to) return receiver.last_in;
+    if (last.from == from && last.to == to && last.away == away) return receiver.last_in;
   }
-  const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
   const auto [known, fresh] =
-      instance.connection_ids.try_emplace(key, static_cast<std::int32_t>(instance.connections.size()));
+      instance.connection_ids.try_emplace({from, to, away}, static_cast<std::int32_t>(instance.connections.size()));
   if (fresh) {
     Connection connection;
     connection.from = from;
     connection.to = to;
+    connection.away = away;
     connection.credits = instance.schedule->credits(receiver.rank, receiver.lane);
     instance.connections.push_back(connection);
     if (watch_steps_) instance.sender_steps.emplace_back();
@@ -543,7 +586,8 @@ std::int32_t Interpreter::find_path(const Instance& instance, const Connection& 
   const LaneState& sender = instance.lanes[static_cast<std::size_t>(connection.from)];
   const LaneState& receiver = instance.lanes[static_cast<std::size_t>(connection.to)];
   return network_.paths().unicast(device_of(instance, sender.rank), device_of(instance, receiver.rank),
-                                  instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane));
+                                  instance.collective->staging, instance.schedule->engine(sender.rank, sender.lane),
+                                  connection.away);
 }
 
 }  // namespace tutti::sim

@@ -10,6 +10,7 @@
 #include "core/strategy/collective.h"
 #include "sim/device.h"
 #include "sim/event_queue.h"
+#include "sim/folding/ties.h"
 #include "sim/network/network.h"
 #include "sim/trail.h"
 
@@ -51,6 +52,9 @@ class Interpreter {
     TUTTI_CHECK(!watch_steps || network.keeps_trails(), "steps are watched and trails not kept");
   }
 
+  /// Has `ties` watched from now on.
+  void watch(Ties& ties) { ties_ = &ties; }
+
   /// Lanes that one collective may have, over all ranks.
   static constexpr std::int64_t kMostLanes = (1 << 24) - 1;
 
@@ -88,6 +92,8 @@ class Interpreter {
     core::Lane wait_lane = -1;
     std::int32_t from = kNone;  ///< numbers of the lanes at the other ends
     std::int32_t to = kNone;
+    std::int32_t from_away = 0;  ///< Peer::away
+    std::int32_t to_away = 0;
     std::int64_t wait_count = 0;
     core::Bytes source;
     core::Bytes target;
@@ -112,7 +118,9 @@ class Interpreter {
     std::int32_t last_in = kNone;  ///< the connections used last: most lanes have one each way
     std::int32_t last_out = kNone;
     std::int32_t arrivals = kNone;  ///< index into Instance::arrivals, of lanes that receive in order of arrival
+    std::uint32_t turn = 0;         ///< among all lanes, when events at the same time are put in order
   };
+  static_assert(sizeof(LaneState) == 128);
 
   /// Connections whose messages have come, oldest first, behind those that were taken.
   struct Arrivals {
@@ -137,11 +145,24 @@ class Interpreter {
   struct Connection {
     std::int32_t from = 0;
     std::int32_t to = 0;
+    std::int32_t away = 0;  ///< Peer::away
     std::int32_t path = kNone;
     std::int32_t credits = 0;
     std::int32_t arrived = 0;   ///< delivered and not taken
     std::int32_t occupied = 0;  ///< slots: sent and not yet free
     std::int32_t blocked_sender = kNone;
+  };
+
+  /// What tells connections apart.
+  struct Ends {
+    std::int32_t from, to, away;
+    bool operator==(const Ends&) const = default;
+  };
+  struct HashOfEnds {
+    std::size_t operator()(const Ends& ends) const {
+      const auto both = static_cast<std::uint64_t>(ends.from) << 32 | static_cast<std::uint32_t>(ends.to);
+      return both ^ static_cast<std::uint64_t>(ends.away) * 0x9e37'79b9'7f4a'7c15;
+    }
   };
 
   /// Senders' steps of a connection's messages not yet taken, behind those that were.
@@ -163,7 +184,7 @@ class Interpreter {
     std::vector<std::int32_t> lanes_left;  ///< per rank
     std::vector<Connection> connections;
     std::vector<SenderSteps> sender_steps;  ///< per connection; only if steps are watched
-    std::unordered_map<std::uint64_t, std::int32_t> connection_ids;
+    std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
     std::vector<Arrivals> arrivals;
   };
 
@@ -209,8 +230,11 @@ class Interpreter {
     return elements * core::size_of(instance.collective->type);
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
+  static void take_turns(Instance& instance);
 
-  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to) const;
+  [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
+                                     std::int32_t away);
+  std::int32_t connection(Instance& instance, std::int32_t from, std::int32_t to, std::int32_t away) const;
   std::int32_t find_path(const Instance& instance, const Connection& connection);
   [[nodiscard]] static core::PartId device_of(const Instance& instance, core::Rank rank) {
     return instance.collective->group.device(rank);
@@ -221,6 +245,7 @@ class Interpreter {
   EventQueue& events_;
   InterpreterListener& listener_;
   bool watch_steps_;
+  Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
   std::vector<std::uint32_t> free_instances_;
   std::uint64_t serial_ = 0;

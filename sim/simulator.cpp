@@ -12,6 +12,9 @@
 #include "core/scenario/run_info.h"
 #include "core/timeline/step_parts.h"
 #include "sim/critical_path.h"
+#include "sim/folding/folding.h"
+#include "sim/folding/held_timeline.h"
+#include "sim/folding/ties.h"
 #include "sim/interpreter.h"
 #include "sim/recorder.h"
 
@@ -25,11 +28,32 @@ using core::Rank;
 using core::Scenario;
 using core::Time;
 
+/// Steps of all lanes of all packs of all training steps, taking the first replica for every replica and the last helper
+/// for every helper.
+double steps_of(const Scenario& scenario) {
+  double steps = 0;
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const core::Schedule& schedule = *pack.collective.schedule;
+    const auto of_rank = [&](Rank rank) {
+      double sum = 0;
+      for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
+      return sum;
+    };
+    steps += of_rank(0) * static_cast<double>(pack.collective.contributors);
+    const std::int64_t helpers = schedule.ranks() - pack.collective.contributors;
+    if (helpers > 0) steps += of_rank(schedule.ranks() - 1) * static_cast<double>(helpers);
+  }
+  return steps * scenario.run.steps;
+}
+
 class Run : private InterpreterListener {
  public:
-  Run(const Scenario& scenario, const core::RecordOptions& record, const core::RunControl& control,
-      core::TimelineSink& sink)
+  /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
+  Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
+      const core::RunControl& control, core::TimelineSink& sink)
       : scenario_(scenario),
+        told_(told),
+        fellows_(told.cluster->workers() / scenario.cluster->workers()),
         record_(record),
         control_(control),
         sink_(sink),
@@ -41,23 +65,33 @@ class Run : private InterpreterListener {
             cluster_, scenario.run.network_model, binned_links(record), true,
             LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
         devices_(cluster_, Slowness(slow_)),
-        interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {}
+        interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {
+    if (fellows_ == 1) return;
+    network_.watch(ties_);
+    interpreter_.watch(ties_);
+  }
+
+  /// Whether it turned out that one worker cannot stand for all; then what the sink was told is worth nothing.
+  [[nodiscard]] bool came_apart() const { return ties_.matter(); }
 
   core::Expected<void> run() {
-    sink_.begin(core::run_info(scenario_, "simulated"));
-    for (const std::string& note : core::recording_notes(record_, cluster_)) sink_.note(note);
+    sink_.begin(core::run_info(told_, "simulated"));
+    if (fellows_ > 1) sink_.note(folding_note());
+    for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
     for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
     network_.schedule_changes(events_);
     for (const core::Pack& pack : scenario_.plan.packs) interpreter_.expect(pack.collective);
     network_.expect_no_other();
     set_up_replicas();
-    lane_steps_ = std::max(1.0, steps_of_plan() * scenario_.run.steps);
+    lane_steps_ = std::max(1.0, steps_of(scenario_));
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
     while (!events_.empty()) {
       const Event event = events_.pop();
       if (event.time > core::kHorizon) return tl::make_unexpected(too_long());
       now_ = event.time;
+      if (fellows_ > 1) ties_.begin(event.order);
       handle(event);
+      if (ties_.matter()) return {};
       if (++handled_ % 65'536 == 0 && !keep_going()) break;
     }
     const bool stuck = !cancelled_ && steps_ended_ < scenario_.run.steps;
@@ -129,6 +163,12 @@ class Run : private InterpreterListener {
     std::vector<Time> started;  ///< per rank
   };
 
+  [[nodiscard]] std::string folding_note() const {
+    return fmt::format("simulated {} of {} ranks: one worker stands for all {}, which nothing tells apart",
+                       core::show_count(cluster_.replicas()), core::show_count(told_.cluster->replicas()),
+                       core::show_count(told_.cluster->workers()));
+  }
+
   LinkRange binned_links(const core::RecordOptions& record) const {
     if (record.level < core::RecordLevel::kPacks || record.last_worker < record.first_worker) return {};
     const auto first_link = [this](std::int64_t worker) {
@@ -156,23 +196,6 @@ class Run : private InterpreterListener {
       replica.actions.run = this;
       replica.actions.replica = &replica;
     }
-  }
-
-  /// Steps of all lanes of all packs, taking the first replica for every replica and the last helper for every helper.
-  [[nodiscard]] double steps_of_plan() const {
-    double steps = 0;
-    for (const core::Pack& pack : scenario_.plan.packs) {
-      const core::Schedule& schedule = *pack.collective.schedule;
-      const auto of_rank = [&](Rank rank) {
-        double sum = 0;
-        for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
-        return sum;
-      };
-      steps += of_rank(0) * static_cast<double>(pack.collective.contributors);
-      const std::int64_t helpers = schedule.ranks() - pack.collective.contributors;
-      if (helpers > 0) steps += of_rank(schedule.ranks() - 1) * static_cast<double>(helpers);
-    }
-    return steps;
   }
 
   void begin_step(Replica& replica, Time now, Cause cause) {
@@ -221,7 +244,7 @@ class Run : private InterpreterListener {
     StepEnd& end = step_ends_[replica.step];
     // Events come in order of time, so the last to end is the last to be here.
     end.cause = replica.cause;
-    end.awaited.add(replica.device, replica.step_began, replica.ready);
+    end.awaited.add(replica.device, replica.step_began, replica.ready, fellows_);
     const Time computed = replica.forward + replica.backward + replica.other;
     if (end.replicas++ == 0 || computed >= end.longest) {
       end.longest = computed;
@@ -246,10 +269,10 @@ class Run : private InterpreterListener {
     PartId last;
     Time last_ready, last_needed;
 
-    void add(PartId device, Time began, Time at) {
-      ++replicas;
-      ready += static_cast<core::Wide>(at.count());
-      needed += static_cast<core::Wide>((at - began).count());
+    void add(PartId device, Time began, Time at, std::int64_t times) {
+      replicas += times;
+      ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
+      needed += static_cast<core::Wide>((at - began).count()) * static_cast<core::Wide>(times);
       if (at < last_ready) return;
       last = device;
       last_ready = at;
@@ -278,7 +301,7 @@ class Run : private InterpreterListener {
 
   void end_step(const StepEnd& end) {
     core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
-    if (end.replicas > 1) {
+    if (end.awaited.replicas > 1) {
       record.awaited = cluster_.part_name(end.awaited.last);
       record.awaited_for = end.awaited.waited();
     }
@@ -303,6 +326,7 @@ class Run : private InterpreterListener {
   Flight& flight_of(const Replica& opener, std::int32_t pack) {
     const auto [known, fresh] = flights_by_pack_.try_emplace({opener.step, pack}, 0);
     if (!fresh) return flights_[known->second];
+    if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
     const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(pack)].collective;
     const std::uint32_t instance = interpreter_.open(collective);
     known->second = instance;
@@ -463,6 +487,8 @@ class Run : private InterpreterListener {
 
   void write_links() {
     const LinkLoads& loads = network_.loads();
+    std::vector<core::LinkRecord> records;
+    std::vector<core::LinkId> ids;
     for (core::LinkId id = 0; id < loads.links(); ++id) {
       if (loads.total(id).count() == 0) continue;
       const core::Hop link = cluster_.link(id);
@@ -478,11 +504,27 @@ class Run : private InterpreterListener {
         record.bins = loads.bins(id);
         while (!record.bins.empty() && record.bins.back() == 0) record.bins.pop_back();
       }
-      sink_.link(record);
+      records.push_back(std::move(record));
+      ids.push_back(id);
     }
+    // Links are numbered worker by worker.
+    constexpr std::int64_t kMostCopies = 65'536;
+    const bool all = loads.links() * fellows_ <= kMostCopies;
+    for (std::int64_t fellow = 0; fellow < (all ? fellows_ : 1); ++fellow) {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        if (fellow > 0) {
+          records[i].name = told_.cluster->link_name(fellow * loads.links() + ids[i]);
+          records[i].bins.clear();
+        }
+        sink_.link(records[i]);
+      }
+    }
+    if (!all) sink_.note("links are those of worker 0; those of every other worker carry the same");
   }
 
   const Scenario& scenario_;
+  const Scenario& told_;
+  std::int64_t fellows_;  ///< workers of whom one is simulated
   const core::RecordOptions& record_;
   const core::RunControl& control_;
   core::TimelineSink& sink_;
@@ -494,6 +536,7 @@ class Run : private InterpreterListener {
   Network network_;
   Devices devices_;
   Interpreter interpreter_;
+  Ties ties_;  ///< if one worker stands for several
   std::vector<Replica> replicas_;
   std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> flights_by_pack_;
   std::map<std::uint32_t, Flight> flights_;                           ///< by instance
@@ -515,26 +558,44 @@ class Run : private InterpreterListener {
 namespace {
 
 /// Lanes are numbered in 24 bits. Packs differ in their number only by their size, if at all.
-core::Expected<void> check_lanes(const Scenario& scenario) {
+std::int64_t lanes_of(const Scenario& scenario) {
   const auto largest = std::max_element(
       scenario.plan.packs.begin(), scenario.plan.packs.end(),
       [](const core::Pack& a, const core::Pack& b) { return a.collective.elements < b.collective.elements; });
   const core::Schedule& schedule = *largest->collective.schedule;
   std::int64_t lanes = 0;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) lanes += schedule.lanes(rank);
-  if (lanes <= Interpreter::kMostLanes) return {};
-  return tl::make_unexpected(core::Error::request(
+  return lanes;
+}
+
+core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
+  return core::Error::request(
       fmt::format("one all-reduce of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
-                  "simulated; take fewer shards, channels or workers",
-                  lanes, schedule.ranks(), Interpreter::kMostLanes),
-      {scenario.file, 0, 0}));
+                  "simulated; take fewer shards, channels or workers{}",
+                  lanes_of(scenario), scenario.plan.packs.front().collective.schedule->ranks(), Interpreter::kMostLanes,
+                  why_not_folded.empty()
+                      ? ""
+                      : fmt::format(", or make workers alike, so that one can stand for all ({})", why_not_folded)),
+      {scenario.file, 0, 0});
+}
+
+/// Short runs are simulated whole: nobody gains by less. A timeline that shows one worker only is for runs that take too
+/// long otherwise.
+bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
+  constexpr double kSteps = 100e3;             // of lanes; some hundredth of a second
+  constexpr double kStepsWithTimeline = 50e6;  // some ten seconds
+  return steps_of(scenario) > (record.level == core::RecordLevel::kNone ? kSteps : kStepsWithTimeline);
+}
+
+/// The one worker is the first.
+bool records_others(const core::RecordOptions& record) {
+  return record.level != core::RecordLevel::kNone && record.first_worker > 0;
 }
 
 }  // namespace
 
 core::Expected<void> Simulator::run(const Scenario& scenario, const core::RecordOptions& record,
                                     const core::RunControl& control, core::TimelineSink& sink) {
-  if (auto fits = check_lanes(scenario); !fits) return fits;
   const core::Conditions& conditions = scenario.run.conditions;
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
@@ -543,7 +604,26 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
         "ports at both ends only",
         {scenario.file, 0, 0}));
   }
-  return Run(scenario, record, control, sink).run();
+  std::string why_not;
+  if (folds_ == Folds::kAlways || (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
+    Folding folding = fold(scenario);
+    why_not = folding.why_not;
+    if (records_others(record)) why_not = "it is to be recorded what other workers do than the first";
+    if (why_not.empty()) {
+      core::RecordOptions of_one = record;
+      of_one.last_worker = 0;
+      HeldTimeline held;
+      Run one(*folding.scenario, scenario, of_one, control, held);
+      const core::Expected<void> ran = one.run();
+      if (!one.came_apart()) return held.tell(sink), ran;
+      why_not = "messages of different workers come at the same time, and who is first depends on their numbers";
+    }
+    if (folds_ == Folds::kAlways)
+      return tl::make_unexpected(
+          core::Error::request(fmt::format("one worker cannot stand for all: {}", why_not), {scenario.file, 0, 0}));
+  }
+  if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
+  return Run(scenario, scenario, record, control, sink).run();
 }
 
 }  // namespace tutti::sim

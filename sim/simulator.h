@@ -4,12 +4,25 @@
 
 namespace tutti::sim {
 
+/// Whether one worker is simulated in place of all that are like it (sim/folding/folding.h). It makes no difference but to the
+/// time that it takes, and to what a timeline shows.
+enum class Folds {
+  kWhereItPays,  ///< where workers are alike; if their timeline is kept, only if the run would take long
+  kAlways,       ///< or not at all: the run is refused where it cannot be
+  kNever,
+};
+
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give the same timeline to the last bit.
 /// Holds no state; one may run in every thread.
 class Simulator : public core::Executor {
  public:
+  explicit Simulator(Folds folds = Folds::kWhereItPays) : folds_(folds) {}
+
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
+
+ private:
+  Folds folds_;
 };
 
 }  // namespace tutti::sim

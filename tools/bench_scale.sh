@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Time and peak memory of whole runs as the number of ranks grows: one all-reduce of 256 MiB over CPU hosts, every
-# message simulated, the critical path followed. Figures of docs/performance.md.
+# Time and peak memory of whole runs as the number of ranks grows, the critical path followed: one all-reduce of 256 MiB
+# over CPU hosts, every message simulated; and over up to a million GPUs, one machine simulated in place of all. Figures of
+# docs/performance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,20 +11,31 @@ cmake --build --preset release --target tutti >/dev/null
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-measure() { # ALGORITHM RANKS STRATEGY
+measure() { # MACHINE RANKS_OF_IT WORKERS FOLD STRATEGY…
+    local machine=$1 per_worker=$2 workers=$3 fold=$4 strategy=$5
     cat >"$work/scenario.textproto" <<END
 cluster {
-  workers { machine: "cpu-host" count: $2 }
+  workers { machine: "$machine" count: $workers }
   network { kind: ONE_SWITCH latency_us: 1 }
 }
 workload { variable { name: "w" shape: [67108864] } }
-strategy { $3 }
+strategy { $strategy }
 run { steps: 1 }
 END
-    command time -f "%U %M" -o "$work/cost" build/release/bin/tutti simulate "$work/scenario.textproto" --rows 0 >/dev/null 2>&1
+    command time -f "%U %M" -o "$work/cost" build/release/bin/tutti simulate "$work/scenario.textproto" --fold "$fold" \
+        --rows 0 >/dev/null 2>&1
     read -r seconds kib <"$work/cost"
-    printf '%-6s %5d ranks  %7.2f CPU s  %6d MB\n' "$1" "$2" "$seconds" "$((kib / 1000))"
+    printf '%-18s %8d ranks  %7.2f CPU s  %6d MB\n' "$(cut -d'"' -f2 <<<"$strategy")" "$((workers * per_worker))" \
+        "$seconds" "$((kib / 1000))"
 }
 
-for ranks in 64 256 1024 4096; do measure ring "$ranks" 'algorithm: "ring"'; done
-for ranks in 64 256 1024; do measure pscpu "$ranks" "algorithm: \"pscpu\" shards: $ranks"; done
+echo "every message:"
+for hosts in 64 256 1024 4096; do measure cpu-host 1 "$hosts" off 'algorithm: "ring"'; done
+for hosts in 64 256 1024; do measure cpu-host 1 "$hosts" off "algorithm: \"pscpu\" shards: $hosts"; done
+echo "one DGX A100 for all:"
+for machines in 128 8192 131072; do
+    for algorithm in ring nccl/ring halving_doubling; do
+        measure dgx-a100 8 "$machines" on "algorithm: \"$algorithm\""
+    done
+done
+measure dgx-a100 8 131072 on 'algorithm: "nccl" channels: 2'

@@ -1,84 +1,44 @@
 #include "core/algorithm/chain.h"
 
-#include <algorithm>
-
-#include "core/algorithm/ring_walk.h"
+#include "core/algorithm/along_rings.h"
 
 namespace tutti::core {
 namespace {
 
-class Chain : public Schedule {
+class Chain : public AlongRings {
  public:
   Chain(const Contract& contract, const RingOptions& options)
-      : contract_(contract),
-        n_(contract.members()),
-        adds_(contract.kind == CollectiveKind::kReduce),
-        options_(options),
-        walk_(n_, options.lanes) {
-    TUTTI_CHECK((adds_ || contract.kind == CollectiveKind::kBroadcast) && options.input_shift == 0 &&
-                    options.most_elements_per_message >= 1,
-                "a chain for {}", to_string(contract.kind));
-  }
+      : AlongRings(contract, options, CollectiveKind::kReduce, CollectiveKind::kBroadcast) {}
 
-  [[nodiscard]] std::int32_t ranks() const override { return n_; }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
     return carrying_lanes() + (copies_beside(rank) ? 1 : 0);
   }
-  [[nodiscard]] int credits(Rank, Lane) const override { return options_.credits; }
-  [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
   [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
-    if (lane == carrying_lanes()) return contract_.elements > 0 ? 1 : 0;
-    const EvenCut part = part_of(lane);
-    return part.total == 0 || n_ == 1 ? 0 : part.parts;
+    if (lane == carrying_lanes()) return contract().elements > 0 ? 1 : 0;
+    const EvenCut cut = messages(contract().elements, lane);
+    return cut.total == 0 || n() == 1 ? 0 : cut.parts;
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    if (lane == carrying_lanes()) return copy({Buffer::kData, 0, contract().elements});
     Step step;
-    if (lane == carrying_lanes()) {
-      step.kind = StepKind::kCopy;
-      step.source = step.target = {Buffer::kData, 0, contract_.elements};
-      step.source.offset += contract_.input_shift;
-      return step;
-    }
-    const EvenCut part = part_of(lane);
-    const std::int64_t offset = lane_cut().offset(lane);
-    step.source = step.target = {Buffer::kData, offset + part.offset(index), part.size(index)};
-    step.from = walk_.neighbour(rank, lane, -1);
-    step.to = walk_.neighbour(rank, lane, +1);
+    step.source = step.target = message(contract().elements, lane, index);
+    step.from = walk().neighbour(rank, lane, -1);
+    step.to = walk().neighbour(rank, lane, +1);
     // How far along the chain: 0 is its head. The root is the head of a broadcast and the end of a reduce.
-    const std::int64_t root = walk_.position(contract_.root(), lane) + (adds_ ? 1 : 0);
-    const std::int64_t place = ((walk_.position(rank, lane) - root) % n_ + n_) % n_;
-    if (place == 0) {
-      step.kind = StepKind::kSend;
-    } else if (place < n_ - 1) {
-      step.kind = adds_ ? StepKind::kReceiveReduceSend : StepKind::kReceiveSend;
-    } else {
-      step.kind = adds_ ? StepKind::kReceiveReduce : StepKind::kReceive;
-    }
-    if (adds_ || place == 0) step.source.offset += contract_.input_shift;
+    const std::int64_t root = walk().position(contract().root(), lane) + (adds() ? 1 : 0);
+    const std::int64_t place = ((walk().position(rank, lane) - root) % n() + n()) % n();
+    step.kind = kind_at(place);
+    if (adds() || place == 0) step.source.offset += contract().input_shift;
     return step;
   }
 
  private:
-  [[nodiscard]] std::int32_t carrying_lanes() const { return static_cast<std::int32_t>(options_.lanes.size()); }
-  /// Out of place, on a lane beside the others: what the root broadcasts to itself. (Sums are made in their place.)
+  /// What the root broadcasts to itself. (Sums are made in their place.)
   [[nodiscard]] bool copies_beside(Rank rank) const {
-    return (!adds_ || n_ == 1) && contract_.input_shift != 0 && rank == contract_.root();
+    return (!adds() || n() == 1) && contract().input_shift != 0 && rank == contract().root();
   }
-  [[nodiscard]] EvenCut lane_cut() const { return {contract_.elements, carrying_lanes()}; }
-  /// A lane's part of the buffer, cut into messages.
-  [[nodiscard]] EvenCut part_of(Lane lane) const {
-    const std::int64_t size = lane_cut().size(lane);
-    const std::int64_t most = options_.most_elements_per_message;
-    return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
-  }
-
-  Contract contract_;
-  std::int32_t n_;
-  bool adds_;
-  RingOptions options_;
-  RingWalk walk_;
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ class Direct : public Schedule {
     return step;
   }
 
+  /// Where nobody adds, all blocks are alike, and nobody is the root.
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t) const override {
+    return by == Renumbering::kShift && !adds() && !has_root(contract_.kind);
+  }
+
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     return inputs(rank) > 0 ? inputs(rank) * size(rank, rank) : 0;
   }

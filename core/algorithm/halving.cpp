@@ -47,6 +47,11 @@ class Halving : public PowerOfTwo {
     if (kind == Kind::kGather || kind == Kind::kReduce) up_from_the_lowest(Action::kUp);
   }
 
+  /// Where everybody exchanges equal blocks; a root makes a difference.
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
+    return exchanges_workers(by, per_worker) && !has_root(contract().kind) && elements() % ranks() == 0;
+  }
+
  private:
   [[nodiscard]] std::int64_t hop_steps(Rank rank) const override {
     std::int64_t steps = 0;
@@ -100,9 +105,7 @@ class Halving : public PowerOfTwo {
     Range segment{Buffer::kData, 0, elements()};
     if (whole_) return {segment, segment};
     for (int b = hops() - 1;; --b) {
-      const std::int64_t first = (segment.count + 1) / 2;
-      const Range left{Buffer::kData, segment.offset, first};
-      const Range right{Buffer::kData, segment.offset + first, segment.count - first};
+      const auto [left, right] = split(segment);
       const bool own_is_right = (rank >> b & 1) != 0;
       if (b == bit) return own_is_right ? Halves{right, left} : Halves{left, right};
       segment = own_is_right ? right : left;

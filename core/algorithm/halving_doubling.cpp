@@ -9,6 +9,11 @@ class HalvingDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
+  /// With halves of one size.
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
+    return exchanges_workers(by, per_worker) && elements() % ranks() == 0;
+  }
+
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
   /// Halving: send the given half, receive-reduce the kept one. Doubling: send the kept half, receive the given one.
@@ -39,9 +44,7 @@ class HalvingDoubling : public PowerOfTwo {
   [[nodiscard]] Halves at_hop(Rank rank, int hop) const {
     Range segment{Buffer::kData, 0, elements()};
     for (int i = 0;; ++i) {
-      const std::int64_t first = (segment.count + 1) / 2;
-      const Range left{Buffer::kData, segment.offset, first};
-      const Range right{Buffer::kData, segment.offset + first, segment.count - first};
+      const auto [left, right] = split(segment);
       const bool keeps_right = (rank >> i & 1) != 0;
       if (i == hop) return keeps_right ? Halves{right, left} : Halves{left, right};
       segment = keeps_right ? right : left;

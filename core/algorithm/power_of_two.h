@@ -46,6 +46,21 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
+  /// Ranks of a worker differ in the lowest bits only, so that workers exchange as wholes.
+  [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
+    return by == Renumbering::kExchange && std::has_single_bit(static_cast<std::uint32_t>(per_worker));
+  }
+
+  /// A range and its cut in two; of an odd one the first half is longer.
+  struct Split {
+    Range first;
+    Range second;
+  };
+  [[nodiscard]] static Split split(const Range& range) {
+    const std::int64_t first = (range.count + 1) / 2;
+    return {{range.buffer, range.offset, first}, {range.buffer, range.offset + first, range.count - first}};
+  }
+
   [[nodiscard]] const Contract& contract() const { return contract_; }
   [[nodiscard]] int hops() const { return hops_; }
   [[nodiscard]] std::int64_t elements() const { return contract_.elements; }

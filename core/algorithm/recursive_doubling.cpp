@@ -9,6 +9,10 @@ class RecursiveDoubling : public PowerOfTwo {
  public:
   using PowerOfTwo::PowerOfTwo;
 
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
+    return exchanges_workers(by, per_worker);
+  }
+
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 2 * hops(); }
 
   /// Per hop: send the sum so far, then add the partner's.

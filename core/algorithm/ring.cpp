@@ -79,6 +79,12 @@ class Ring : public Schedule {
     return step;
   }
 
+  /// With chunks of one size, who comes when makes no difference.
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
+    const bool even = std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.longer == 0; });
+    return by == Renumbering::kShift && even && walk_.same_after(per_worker);
+  }
+
   void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || steps(rank, lane) == 0) return;
     Step all;  // to one neighbour

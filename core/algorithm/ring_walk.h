@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/algorithm/ring.h"
@@ -43,6 +44,13 @@ class RingWalk {
   [[nodiscard]] Peer neighbour(Rank rank, Lane lane, std::int32_t delta) const {
     if (places_[static_cast<std::size_t>(lane)].in_order) return Peer::ahead(delta, lane);
     return Peer::at(rank_at((position(rank, lane) + delta + n_) % n_, lane), lane);
+  }
+
+  /// Ranks that are so many apart, or a multiple of it, stand in all rings alike.
+  [[nodiscard]] bool same_after(std::int32_t ranks) const {
+    return std::all_of(places_.begin(), places_.end(), [ranks](const Places& places) {
+      return places.in_order || ranks % static_cast<std::int32_t>(places.of.size()) == 0;
+    });
   }
 
  private:

@@ -119,6 +119,7 @@ class Scale : public Schedule {
     return step;
   }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+  [[nodiscard]] bool same_everywhere(Renumbering, std::int32_t) const override { return !has_root(contract_.kind); }
 
  private:
   /// Of a collective that adds, all of it is a sum over the same ranks.

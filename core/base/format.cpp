@@ -42,6 +42,13 @@ std::string show(Bytes bytes) {
 
 std::string show(Bandwidth bandwidth) { return with_digits(to_gb_per_s(bandwidth), "GB/s"); }
 
+std::string show_count(std::int64_t count) {
+  std::string text = fmt::format("{}", count);
+  const std::size_t sign = count < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > sign + 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 std::string show_share(double share) {
   if (share == 0) return "0 %";
   if (share < 0.001) return "<0.1 %";

@@ -12,6 +12,8 @@ std::string show(Time time);
 std::string show(Bytes bytes);
 /// "25.0 GB/s".
 std::string show(Bandwidth bandwidth);
+/// "1,048,576".
+std::string show_count(std::int64_t count);
 /// "12.3 %"; "0 %" for nothing, "<0.1 %" for nearly nothing.
 std::string show_share(double share);
 

@@ -148,7 +148,11 @@ PartId Cluster::staging_host(PartId device) const {
 }
 
 bool Cluster::append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const {
-  if (from.worker == to.worker) return append_local(from, to, false, route);
+  return from.worker == to.worker ? append_local(from, to, false, route)
+                                  : append_route_across(from, to, staging, route);
+}
+
+bool Cluster::append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const {
   if (staging == Staging::kDirect) return append_network(from, to, false, route);
   const PartId sender_host = staging_host(from);
   const PartId receiver_host = staging_host(to);

@@ -91,6 +91,8 @@ class Cluster {
   /// a whole at each host.
   /// ERRORS (false): the machines do not reach the network.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
+  /// The same as if `to` were in another worker, just like its own: over the network, and back.
+  bool append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
   /// All links there are: between switches, inside workers and, if there is a network, one up and one down per network
   /// card.

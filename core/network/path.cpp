@@ -133,6 +133,15 @@ std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine eng
   return hops;
 }
 
+/// From the port on which the message leaves the network.
+void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
+  const auto down = std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
+  const ResourceId port_down =
+      model_ == NetworkModel::kIdeal ? port(down->to, LinkKind::kNetwork, false) : ResourceId{down->link};
+  auto hop = std::find_if(hops.begin(), hops.end(), [&](const PathHop& h) { return h.resource == port_down; });
+  for (; hop != hops.end(); ++hop) hop->received = true;
+}
+
 void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
   for (const std::vector<Hop>& stretch : stretches_of(route)) {
     const Hop& narrowest = narrowest_of(stretch);
@@ -146,10 +155,13 @@ void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
 
 void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
   if (model_ != NetworkModel::kIdeal) return;
+  std::ptrdiff_t first = 0;
   for (const Hop& hop : route) {
-    const bool known =
-        std::find(path.silent_links.begin(), path.silent_links.end(), hop.link) != path.silent_links.end();
-    if (!known) path.silent_links.push_back(hop.link);
+    // The links of a worker far away are others, though they have the same numbers.
+    if (path.away != 0 && hop.from.part < 0) first = std::ssize(path.silent_links);
+    const auto begin = path.silent_links.begin() + first;
+    if (std::find(begin, path.silent_links.end(), hop.link) == path.silent_links.end())
+      path.silent_links.push_back(hop.link);
   }
 }
 
@@ -164,17 +176,22 @@ std::size_t PathBook::HashOfKey::operator()(const Key& key) const {
   const auto mix = [&hash](std::int64_t value) { hash = Random(hash ^ static_cast<std::uint64_t>(value)).next(); };
   mix(std::int64_t{key.from.worker} << 20 | key.from.part);
   mix(std::int64_t{key.to.worker} << 20 | key.to.part);
+  mix(key.away);
   return hash ^ (static_cast<std::size_t>(key.staging) << 8 | static_cast<std::size_t>(key.engine));
 }
 
-std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine) {
-  const auto [known, fresh] = unicasts_.try_emplace({from, to, staging, engine}, 0);
+std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine, std::int32_t away) {
+  const auto [known, fresh] = unicasts_.try_emplace({from, to, staging, engine, away}, 0);
   if (!fresh) return known->second;
   std::vector<Hop> route;
-  const bool reachable = cluster_.append_route(from, to, staging, route);
+  const bool reachable = away != 0 ? cluster_.append_route_across(from, to, staging, route)
+                                   : cluster_.append_route(from, to, staging, route);
   TUTTI_CHECK(reachable, "no route from {} to {}", cluster_.part_name(from), cluster_.part_name(to));
   Path path;
-  chain(path, hops_of(route, engine));
+  path.away = away;
+  std::vector<PathHop> hops = hops_of(route, engine);
+  if (away != 0) mark_received(route, hops);
+  chain(path, std::move(hops));
   describe(path, route);
   load_silently(path, route);
   return known->second = keep(std::move(path));

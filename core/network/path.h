@@ -22,6 +22,7 @@ struct PathHop {
   Time latency;                  ///< from here to the next hop, or to the receiver
   LinkId link = -1;              ///< whose load this is; -1: none (a port or an engine)
   bool staged = false;           ///< the message must be here as a whole first
+  bool received = false;         ///< of a path to far away: the receiver's, no longer the sender's
   std::uint16_t parents = 0;     ///< hops that lead here; 0: the sender
   std::uint16_t first_next = 0;  ///< index into Path::next
   std::uint16_t nexts = 0;       ///< hops that follow; 0: a receiver
@@ -35,6 +36,7 @@ struct Path {
   std::vector<std::uint16_t> next;
   std::vector<std::uint16_t> roots;  ///< hops that the sender (or senders) start with
   bool chain = true;
+  std::int32_t away = 0;  ///< see PathBook::unicast()
 
   /// Along the way to receiver 0: all latencies, and per stretch without staging the narrowest link. An uncontended
   /// message takes their sum; whatever it takes beyond that it was queued.
@@ -57,8 +59,9 @@ class PathBook {
  public:
   PathBook(const Cluster& cluster, NetworkModel model);
 
-  /// From one device to another, for a lane driven by `engine`. REQUIRES: there is a route (the scenario was checked).
-  std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine);
+  /// From one device to another, for a lane driven by `engine`. `away` 0: they are where they are; else `to` stands for the same
+  /// device of a worker so far away (Peer::away). REQUIRES: there is a route (the scenario was checked).
+  std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine, std::int32_t away = 0);
   /// From one device to many. REQUIRES: all in one worker.
   std::int32_t multicast(PartId from, const std::vector<PartId>& to);
   /// From many devices, added up in a switch, to one of them. REQUIRES: all in one worker, joined by a switch that can.
@@ -75,6 +78,7 @@ class PathBook {
   void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
   void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
   std::vector<PathHop> hops_of(const std::vector<Hop>& route, Engine engine) const;
+  void mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
   [[nodiscard]] Bandwidth rate_of(const Hop& link) const;
   std::vector<Hop> local_route(PartId from, std::int32_t to_part) const;
   void describe(Path& path, const std::vector<Hop>& route) const;
@@ -90,6 +94,7 @@ class PathBook {
     PartId from, to;
     Staging staging;
     Engine engine;
+    std::int32_t away;
     bool operator==(const Key&) const = default;
   };
   struct HashOfKey {

@@ -125,6 +125,7 @@ class ScenarioReader {
     strategy.collective = collective_of(s.collective());
     strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
     strategy.out_of_place = s.out_of_place();
+    strategy.pad_packs = s.pad_packs();
     if (s.has_root() && !has_root(strategy.collective)) {
       fields_.complain_at(s, "root",
                           "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",

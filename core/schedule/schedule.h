@@ -16,6 +16,12 @@ enum class Engine : std::uint8_t {
   kCpu,         ///< CPU threads
 };
 
+/// A way to renumber `workers` workers, by any number d: each keeps its devices, so their ranks move with it.
+enum class Renumbering : std::uint8_t {
+  kShift,     ///< worker w becomes (w + d) mod workers
+  kExchange,  ///< worker w becomes w xor d; a power of two of workers
+};
+
 /// A connection with this many slots never holds its sender back.
 inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 
@@ -48,6 +54,14 @@ class Schedule {
   /// Visits steps of the lane that send, or have a switch add up, so that every connection, multicast and group that the
   /// lane uses is among them; not every step if it can be helped. Cost: that of all steps, unless the algorithm knows.
   virtual void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const;
+
+  /// Whether no worker can tell where it stands: renumbering workers renumbers the peers in their steps and changes nothing
+  /// else but what lies where (kinds, counts, waits, engines and credits are the same), and nothing comes from other workers
+  /// in the order of its arrival. Ranks are those of workers of `per_worker` ranks each, worker by worker; behind them may
+  /// come a host of each. False may also mean that the algorithm does not know. Cost: constant.
+  [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
+    return static_cast<void>(by), static_cast<void>(per_worker), false;
+  }
 
   /// Elements of the rank's scratch buffer.
   [[nodiscard]] virtual std::int64_t scratch(Rank rank) const { return static_cast<void>(rank), 0; }

@@ -70,6 +70,21 @@ class Stages : public Schedule {
     return place.stage->schedule->arrival_slot(place.local, place.lane, local(place.stage->scope, sender));
   }
 
+  [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
+    return per_worker == group_.per_worker && std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
+             switch (stage.scope) {
+               case StageScope::kInsideWorkers:
+               case StageScope::kWorkersWithHost: return true;
+               case StageScope::kEveryone:
+               case StageScope::kReplicas: return stage.schedule->same_everywhere(by, per_worker);
+               case StageScope::kLeaders:
+               case StageScope::kHosts: return stage.schedule->same_everywhere(by, 1);
+               case StageScope::kLeadersWithHosts: return false;
+             }
+             return false;
+           });
+  }
+
  private:
   /// A lane of the composed schedule, seen from its stage.
   struct Place {

@@ -49,6 +49,8 @@ struct Peer {
   std::int32_t value = 0;  ///< a rank, or with `relative` what to add to one's own, modulo the group
   Lane lane = 0;
   bool relative = false;
+  /// Where one worker stands for all (sim/folding/folded_schedule.h): how far away the peer's worker is; 0 is the own one.
+  std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {
     if (!relative) return value;
@@ -57,9 +59,9 @@ struct Peer {
     if (r < 0) r += ranks;
     return r;
   }
-  static Peer at(Rank rank, Lane lane) { return {rank, lane, false}; }
+  static Peer at(Rank rank, Lane lane) { return {rank, lane, false, 0}; }
   /// REQUIRES: |delta| < ranks.
-  static Peer ahead(std::int32_t delta, Lane lane) { return {delta, lane, true}; }
+  static Peer ahead(std::int32_t delta, Lane lane) { return {delta, lane, true, 0}; }
 };
 
 /// Before the step begins, `lane` of the same rank must have completed `count` steps. `lane` -1: no condition.

@@ -193,13 +193,26 @@ class Planner {
     plan_.packs.push_back(std::move(pack));
   }
 
+  /// `elements` and as many more as it takes to cut them evenly over the replicas, and that over the rings that share them.
+  [[nodiscard]] std::int64_t padded(std::int64_t elements, DataType type) const {
+    std::int64_t parts = cluster_.replicas();
+    if (strategy_.algorithm == Algorithm::kRing || strategy_.algorithm == Algorithm::kNccl) {
+      Strategy sum = strategy_;  // a mean has lanes that divide, too
+      sum.collective = CollectiveKind::kAllReduce;
+      sum.reduction = Reduction::kSum;
+      parts *= make_collective(cluster_, sum, type, elements, 0).schedule->lanes(0);
+    }
+    return (elements + parts - 1) / parts * parts;
+  }
+
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
     const std::int64_t replicas = cluster_.replicas();
+    if (strategy_.pad_packs) elements = padded(elements, type);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
         indivisible_ = {"collective",
                         fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
-                                    "{} replicas; take a workload whose packs divide by {}",
+                                    "{} replicas; take a workload whose packs divide by {}, or pad_packs: true",
                                     to_string(strategy_.collective), plan_.packs.size(), elements, replicas, replicas)};
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see

@@ -59,6 +59,7 @@ struct Strategy {
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
   int all_reduce_merge_scope = 1;
+  bool pad_packs = false;  ///< to what cuts evenly
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;

@@ -36,6 +36,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   if (const std::uint32_t only = keep_trails_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
     // It is through at once, and nobody will ask for anything but that it has come.
+    if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
     return passage.left;
@@ -109,6 +110,8 @@ void Network::reach(const Event& event, EventQueue& events) {
     return;
   }
   if (messages_[event.a].branches < 0) {
+    if (ties_ && sections_.section(sections_.at(event.b)).received)
+      ties_->comes_from(paths_.path(messages_[event.a].path).away);
     pass(event.a, event.b, event.time, events);
   } else {
     serve(event.a, static_cast<std::uint16_t>(event.b), event.time, events);
@@ -118,6 +121,7 @@ void Network::reach(const Event& event, EventQueue& events) {
 /// The head of the message is where the section at `place` begins, at `now`. Answers when its tail has left the section's first hop.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
+  if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(sections_.at(place)), now);
   const Sections::Passage passage =
       sections_.pass(sections_.at(place), message.bytes, now, message.tail, resources_, loads_);
   message.began_moving = std::min(message.began_moving, passage.began);
@@ -183,6 +187,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
     return now;
   }
 
+  if (ties_) ties_->wants(Ties::Thing::kResource, hop.resource, now);
   const Time tail_here = std::max(branches.tails[index], now);
   Server& resource = resources_[static_cast<std::size_t>(hop.resource)];
   const Time head = std::max(now, resource.free_at());

@@ -6,6 +6,7 @@
 
 #include "core/network/path.h"
 #include "sim/event_queue.h"
+#include "sim/folding/ties.h"
 #include "sim/network/fair_links.h"
 #include "sim/network/link_health.h"
 #include "sim/network/link_loads.h"
@@ -47,6 +48,9 @@ class Network {
     sections_.settle(loads_);
     return loads_;
   }
+
+  /// Has `ties` watched from now on (fifo and ideal; who shares fairly does not ask who came first).
+  void watch(Ties& ties) { ties_ = &ties; }
 
   /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
@@ -128,6 +132,7 @@ class Network {
 
   core::PathBook paths_;
   std::vector<Server> resources_;
+  Ties* ties_ = nullptr;
   LinkHealth health_;
   Sections sections_;                ///< fifo and ideal
   std::size_t changes_to_come_ = 0;  ///< events of kind kChange in the queue

@@ -53,13 +53,14 @@ void Sections::take_apart(std::size_t index, const Path& path) {
 std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::size_t end) {
   const PathHop& first = path.hops[begin];
   const PathHop& last = path.hops[end - 1];
-  const auto [known, fresh] =
-      known_.try_emplace({first.resource, last.resource, first.rate, last.rate, last.latency, first.staged},
-                         static_cast<std::uint32_t>(sections_.size()));
+  const auto [known, fresh] = known_.try_emplace(
+      {first.resource, last.resource, first.rate, last.rate, last.latency, first.received, first.staged},
+      static_cast<std::uint32_t>(sections_.size()));
   if (!fresh) return known->second;
   Section section;
   section.first_leg = static_cast<std::uint32_t>(legs_.size());
   section.first_crossing = static_cast<std::uint32_t>(crossings_.size());
+  section.received = first.received;
   section.staged = first.staged;
   section.in_detail = binned_;
   for (std::size_t i = begin; i < end; ++i) add_hop(section, path.hops[i], i == begin);

@@ -39,6 +39,7 @@ class Sections {
     std::uint32_t end_leg = 0;
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
+    bool received = false;   ///< begins in the receiver's worker (core::PathHop)
     bool staged = false;     ///< begins when the message is there as a whole, not its head
     bool in_detail = false;  ///< its crossings are told one by one
     core::Bytes carried;     ///< else: over each of them
@@ -64,6 +65,10 @@ class Sections {
     return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
+  /// Where its messages come in the order of their heads' arrival.
+  [[nodiscard]] core::ResourceId first_resource(std::uint32_t id) const {
+    return legs_[sections_[id].first_leg].resource;
+  }
 
   struct Passage {
     core::Time began;   ///< when the first byte entered the first resource
@@ -125,6 +130,7 @@ class Sections {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;
     core::Time last_latency;
+    bool received = false;
     bool staged = false;
     auto operator<=>(const Ends&) const = default;
   };

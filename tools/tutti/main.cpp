@@ -74,6 +74,11 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   add_execution(c, o, "simulate");
   c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
   c->add_option("--network-model", o.network_model, "fifo, fair or ideal (instead of the scenario's)");
+  c->add_option(
+       "--fold", o.fold,
+       "auto: simulate one worker for all where nothing tells them apart (exactly the same times), but keep all "
+       "that --timeline records of runs that do not take long; on: or refuse; off: simulate every worker")
+      ->capture_default_str();
 }
 
 /// How processes of one run find each other.

@@ -7,6 +7,7 @@ namespace tutti::tools {
 struct SimulateOptions : ExecuteOptions {
   std::optional<std::uint64_t> seed;
   std::string network_model;
+  std::string fold = "auto";
 };
 
 /// `tutti simulate`: predicts a scenario's training step.

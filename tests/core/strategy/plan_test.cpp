@@ -63,6 +63,25 @@ TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
 }
 
+TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
+  strategy_.pad_packs = true;
+  strategy_.shards = 3;
+  strategy_.bytes_per_pack = Bytes(100);
+  const Plan p = plan(gradients({75, 2, 1, 50, 15, 12}));
+  for (const Pack& pack : p.packs) {
+    EXPECT_EQ(pack.collective.elements % (4 * 3), 0);
+    EXPECT_TRUE(pack.collective.schedule->same_everywhere(Renumbering::kShift, 1)) << pack.collective.elements;
+  }
+  EXPECT_EQ(p.packs[1].collective.elements, 60) << "50 and no more than it takes";
+  EXPECT_EQ(p.packs[1].members[0].count, 50);
+
+  strategy_ = Strategy::for_algorithm(Algorithm::kHalvingDoubling);
+  strategy_.pad_packs = true;
+  EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8);
+  strategy_.collective = CollectiveKind::kReduceScatter;
+  EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8) << "which gives everybody an equal block";
+}
+
 TEST_F(PlanTest, OnePackForEverything) {
   strategy_.bytes_per_pack = Bytes(0);
   EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 1u);

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/algorithm/ring_walk.h"
+#include "core/schedule/contract.h"
+
+namespace tutti::core {
+
+/// What algorithms share that move blocks or buffers along rings, in one direction: one lane per ring, each with its part of
+/// what is moved, cut into messages; and, out of place, a lane beside them that copies what a rank has for itself.
+class AlongRings : public Schedule {
+ public:
+  [[nodiscard]] std::int32_t ranks() const override { return n_; }
+  [[nodiscard]] int credits(Rank, Lane) const override { return options_.credits; }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
+
+ protected:
+  /// `adding`, `copying`: the kinds of collective that there are of it.
+  AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding, CollectiveKind copying)
+      : contract_(contract),
+        n_(contract.members()),
+        adds_(contract.kind == adding),
+        options_(options),
+        walk_(n_, options.lanes) {
+    TUTTI_CHECK(
+        (adds_ || contract.kind == copying) && options.input_shift == 0 && options.most_elements_per_message >= 1,
+        "along rings: {}", to_string(contract.kind));
+  }
+
+  [[nodiscard]] const Contract& contract() const { return contract_; }
+  [[nodiscard]] std::int32_t n() const { return n_; }
+  [[nodiscard]] bool adds() const { return adds_; }
+  [[nodiscard]] const RingWalk& walk() const { return walk_; }
+
+  [[nodiscard]] Lane carrying_lanes() const { return static_cast<Lane>(options_.lanes.size()); }
+  /// A lane's part of `elements`.
+  [[nodiscard]] Range part(std::int64_t elements, Lane lane) const {
+    const EvenCut cut{elements, carrying_lanes()};
+    return {Buffer::kData, cut.offset(lane), cut.size(lane)};
+  }
+  /// That part, cut into messages.
+  [[nodiscard]] EvenCut messages(std::int64_t elements, Lane lane) const {
+    const std::int64_t size = part(elements, lane).count;
+    const std::int64_t most = options_.most_elements_per_message;
+    return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
+  }
+  /// Message `index` of that part.
+  [[nodiscard]] Range message(std::int64_t elements, Lane lane, std::int64_t index) const {
+    const EvenCut cut = messages(elements, lane);
+    return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};
+  }
+
+  /// From the input to its place.
+  [[nodiscard]] Step copy(const Range& place) const {
+    Step step;
+    step.kind = StepKind::kCopy;
+    step.source = step.target = place;
+    step.source.offset += contract_.input_shift;
+    return step;
+  }
+
+  /// The step of who is `place` ranks behind the head of the way that a message takes, which ends with the n-th.
+  [[nodiscard]] StepKind kind_at(std::int64_t place) const {
+    if (place == 0) return StepKind::kSend;
+    if (place < n_ - 1) return adds_ ? StepKind::kReceiveReduceSend : StepKind::kReceiveSend;
+    return adds_ ? StepKind::kReceiveReduce : StepKind::kReceive;
+  }
+
+ private:
+  Contract contract_;
+  std::int32_t n_;
+  bool adds_;
+  RingOptions options_;
+  RingWalk walk_;
+};
+
+}  // namespace tutti::core

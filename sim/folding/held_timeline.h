@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::sim {
+
+/// Keeps what it is told, to be told to another sink once it is known to be true.
+class HeldTimeline : public core::TimelineSink {
+ public:
+  void begin(const core::RunInfo& run) override { held_.emplace_back(run); }
+  void track(const core::Track& track) override { held_.emplace_back(track); }
+  void span(core::TrackId track, const core::Span& span) override {
+    spans_.emplace_back(track, span);
+    if (held_.empty() || !std::holds_alternative<SpansUpTo>(held_.back())) held_.emplace_back(SpansUpTo());
+    std::get<SpansUpTo>(held_.back()).end = spans_.size();
+  }
+  void step(const core::StepRecord& step) override { held_.emplace_back(step); }
+  void pack(const core::PackRecord& pack) override { held_.emplace_back(pack); }
+  void link(const core::LinkRecord& link) override { held_.emplace_back(link); }
+  void path(const core::PathPiece& piece) override { held_.emplace_back(piece); }
+  void note(const std::string& text) override { held_.emplace_back(text); }
+  void end() override { held_.emplace_back(End()); }
+
+  /// Once.
+  void tell(core::TimelineSink& sink) {
+    std::size_t next = 0;
+    for (const Told& told : held_) {
+      if (const auto* const spans = std::get_if<SpansUpTo>(&told)) {
+        for (; next < spans->end; ++next) sink.span(spans_[next].first, spans_[next].second);
+      } else {
+        std::visit([&sink](const auto& what) { pass_on(what, sink); }, told);
+      }
+    }
+    held_.clear();
+    spans_.clear();
+  }
+
+ private:
+  /// Of spans_: they are many, and smaller than the rest.
+  struct SpansUpTo {
+    std::size_t end = 0;
+  };
+  struct End {};
+  using Told = std::variant<core::RunInfo, core::Track, SpansUpTo, core::StepRecord, core::PackRecord, core::LinkRecord,
+                            core::PathPiece, std::string, End>;
+
+  static void pass_on(const core::RunInfo& run, core::TimelineSink& sink) { sink.begin(run); }
+  static void pass_on(const core::Track& track, core::TimelineSink& sink) { sink.track(track); }
+  static void pass_on(const SpansUpTo&, core::TimelineSink&) {}
+  static void pass_on(const core::StepRecord& step, core::TimelineSink& sink) { sink.step(step); }
+  static void pass_on(const core::PackRecord& pack, core::TimelineSink& sink) { sink.pack(pack); }
+  static void pass_on(const core::LinkRecord& link, core::TimelineSink& sink) { sink.link(link); }
+  static void pass_on(const core::PathPiece& piece, core::TimelineSink& sink) { sink.path(piece); }
+  static void pass_on(const std::string& note, core::TimelineSink& sink) { sink.note(note); }
+  static void pass_on(const End&, core::TimelineSink& sink) { sink.end(); }
+
+  std::vector<Told> held_;
+  std::vector<std::pair<core::TrackId, core::Span>> spans_;
+};
+
+}  // namespace tutti::sim

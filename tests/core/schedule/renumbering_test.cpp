@@ -1,0 +1,161 @@
+// Whoever says that it is the same everywhere is: every worker's steps, renumbered, are those of the worker that it becomes.
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+
+#include "core/strategy/collective.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+/// Workers that are so many, with so many GPUs each and a CPU.
+std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
+  Network network;
+  network.latency = microseconds(1);
+  return std::make_shared<Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus, network);
+}
+
+struct Case {
+  int workers = 2;
+  int gpus = 1;
+  Strategy strategy;
+  std::int64_t elements = 0;
+
+  [[nodiscard]] std::string text() const {
+    return std::string(to_string(strategy.collective)) + " by " + std::string(to_string(strategy.algorithm)) + ", " +
+           std::to_string(workers) + " x " + std::to_string(gpus) + ", " + std::to_string(elements) + " elements" +
+           (strategy.out_of_place ? ", out of place" : "");
+  }
+};
+
+/// What a step of rank `rank` becomes when workers are renumbered by `d`.
+class Renumbered {
+ public:
+  Renumbered(Renumbering by, int workers, int gpus, int d) : by_(by), workers_(workers), gpus_(gpus), d_(d) {}
+
+  [[nodiscard]] Rank rank(Rank r) const {
+    const Rank replicas = workers_ * gpus_;
+    return r < replicas ? worker(r / gpus_) * gpus_ + r % gpus_ : replicas + worker(r - replicas);
+  }
+
+ private:
+  [[nodiscard]] int worker(int w) const { return by_ == Renumbering::kShift ? (w + d_) % workers_ : w ^ d_; }
+
+  Renumbering by_;
+  int workers_, gpus_, d_;
+};
+
+/// All of a step that times may depend on, with its peers as `as` has them.
+std::string seen(const Step& step, Rank rank, std::int32_t ranks, const Renumbered& as) {
+  std::string text = std::to_string(static_cast<int>(step.kind)) + " " + std::to_string(step.source.count) + " " +
+                     std::to_string(step.target.count) + " " + std::to_string(step.inputs) +
+                     (step.accumulate ? "+" : "") + " wait " + std::to_string(step.wait.lane) + " " +
+                     std::to_string(step.wait.count);
+  const auto peer = [&](const Peer& p) {
+    return " " + std::to_string(as.rank(p.rank(rank, ranks))) + "/" + std::to_string(p.lane);
+  };
+  if (receives(step.kind) && step.kind != StepKind::kReceiveAny) text += " from" + peer(step.from);
+  if (sends(step.kind) && step.kind != StepKind::kMulticast) text += " to" + peer(step.to);
+  return text;
+}
+
+void expect_same(const Schedule& schedule, Renumbering by, const Case& c) {
+  const Renumbered same(by, c.workers, c.gpus, 0);
+  for (int d = 1; d < c.workers; ++d) {
+    const Renumbered other(by, c.workers, c.gpus, d);
+    for (Rank r = 0; r < schedule.ranks(); ++r) {
+      const Rank to = other.rank(r);
+      ASSERT_EQ(schedule.lanes(r), schedule.lanes(to)) << c.text();
+      for (Lane l = 0; l < schedule.lanes(r); ++l) {
+        ASSERT_EQ(schedule.steps(r, l), schedule.steps(to, l)) << c.text() << ", rank " << r << ", lane " << l;
+        ASSERT_EQ(schedule.credits(r, l), schedule.credits(to, l)) << c.text();
+        ASSERT_EQ(schedule.engine(r, l), schedule.engine(to, l)) << c.text();
+        for (std::int64_t i = 0; i < schedule.steps(r, l); ++i) {
+          ASSERT_EQ(seen(schedule.step(r, l, i), r, schedule.ranks(), other),
+                    seen(schedule.step(to, l, i), to, schedule.ranks(), same))
+              << c.text() << ", rank " << r << " becomes " << to << ", lane " << l << ", step " << i;
+        }
+      }
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const Algorithm algorithms[] = {Algorithm::kRing,
+                                  Algorithm::kHalvingDoubling,
+                                  Algorithm::kRecursiveDoubling,
+                                  Algorithm::kPscpu,
+                                  Algorithm::kPsgpu,
+                                  Algorithm::kNccl,
+                                  Algorithm::kNcclRing,
+                                  Algorithm::kNcclHalvingDoubling,
+                                  Algorithm::kNcclPscpu,
+                                  Algorithm::kPscpuPscpu};
+  for (const Algorithm algorithm : algorithms) {
+    for (const CollectiveKind kind : collective_kinds()) {
+      if (!carries_out(algorithm, kind)) continue;
+      for (const int workers : {2, 3, 4, 8}) {
+        for (const int gpus : {1, 2, 3, 4}) {
+          for (const std::int64_t elements :
+               {std::int64_t{0}, std::int64_t{workers * gpus}, std::int64_t{96} * workers * gpus, std::int64_t{97}}) {
+            Case c{workers, gpus, Strategy::for_algorithm(algorithm), elements};
+            c.strategy.collective = kind;
+            c.strategy.out_of_place = !can_be_in_place(kind);
+            if (has_blocks(kind) && elements % (workers * gpus) != 0) continue;
+            if (!problems_of(c.strategy, *cluster_of(workers, gpus)).empty()) continue;
+            all.push_back(c);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEverywhere) {
+  std::map<std::pair<Algorithm, CollectiveKind>, int> found;
+  for (const Case& c : cases()) {
+    const auto cluster = cluster_of(c.workers, c.gpus);
+    const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
+    for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange}) {
+      if (by == Renumbering::kExchange && !std::has_single_bit(static_cast<unsigned>(c.workers))) continue;
+      if (!collective.schedule->same_everywhere(by, c.gpus)) continue;
+      ++found[{c.strategy.algorithm, c.strategy.collective}];
+      expect_same(*collective.schedule, by, c);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+  // Those that are, and know it; what has a root or a server is not.
+  using Kind = CollectiveKind;
+  for (const auto& known :
+       {std::pair(Algorithm::kRing, Kind::kAllReduce), std::pair(Algorithm::kRing, Kind::kAllGather),
+        std::pair(Algorithm::kRing, Kind::kReduceScatter), std::pair(Algorithm::kRing, Kind::kSendReceive),
+        std::pair(Algorithm::kNccl, Kind::kAllReduce), std::pair(Algorithm::kNccl, Kind::kSendReceive),
+        std::pair(Algorithm::kHalvingDoubling, Kind::kAllReduce),
+        std::pair(Algorithm::kHalvingDoubling, Kind::kAllGather),
+        std::pair(Algorithm::kRecursiveDoubling, Kind::kAllReduce), std::pair(Algorithm::kNcclRing, Kind::kAllReduce),
+        std::pair(Algorithm::kNcclHalvingDoubling, Kind::kAllReduce)}) {
+    EXPECT_GT(found[known], 4) << to_string(known.first) << ", " << to_string(known.second);
+  }
+  for (const auto& [known, times] : found)
+    EXPECT_TRUE(times == 0 || !has_root(known.second)) << to_string(known.first) << ", " << to_string(known.second);
+  EXPECT_EQ((found[{Algorithm::kPscpu, Kind::kAllReduce}]), 0);
+}
+
+TEST(Renumbering, IsNoticedByUnequalChunks) {
+  const auto cluster = cluster_of(4, 2);
+  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kNccl, Algorithm::kHalvingDoubling,
+                                    Algorithm::kNcclRing, Algorithm::kNcclHalvingDoubling}) {
+    const Strategy strategy = Strategy::for_algorithm(algorithm);
+    const Collective uneven = make_all_reduce(*cluster, strategy, DataType::kFloat32, 801, 0);
+    for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange})
+      EXPECT_FALSE(uneven.schedule->same_everywhere(by, 2)) << to_string(algorithm);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

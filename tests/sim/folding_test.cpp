@@ -1,0 +1,232 @@
+// One worker that stands for all must not make a picosecond's difference to what all of them do.
+
+#include "sim/folding/folding.h"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "core/base/random.h"
+#include "core/timeline/summary.h"
+#include "sim/folding/ties.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::sim {
+namespace {
+
+using core::Scenario;
+using core::Summary;
+using core::Time;
+
+Scenario read(const std::string& text) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  auto scenario = core::read_scenario(text, "f", library);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << "\n" << text;
+  return std::move(*scenario);
+}
+
+/// Workers have the same numbers where one stands for all.
+std::string without_worker(const std::string& name) { return std::regex_replace(name, std::regex("w[0-9]+/"), "w/"); }
+
+/// All that a summary knows, in words.
+std::vector<std::string> told(const Summary& summary) {
+  std::vector<std::string> all;
+  const auto add = [&all](const std::string& what, auto... times) {
+    std::string line = what;
+    ((line += " " + std::to_string(times.count())), ...);
+    all.push_back(line);
+  };
+  for (const core::StepRecord& s : summary.steps()) {
+    add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end, s.forward, s.backward,
+        s.other_compute, s.communication, s.exposed, s.awaited_for);
+  }
+  for (const core::PackRecord& p : summary.last_packs())
+    add("pack " + std::to_string(p.pack), p.ready, p.first_start, p.last_start, p.end);
+  for (const core::LinkRecord& l : summary.busiest_links()) add(without_worker(l.name), l.bytes, l.busy);
+  for (const core::PathPiece& p : summary.path()) {
+    add("path " + without_worker(p.device) + " " + p.layer + " over " + without_worker(p.slowest_link), p.start, p.end,
+        p.parts.total(), p.parts.latency, p.parts.queue, p.parts.reduce, p.parts.copy);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Nothing if the run is refused.
+std::optional<Summary> simulated(const Scenario& scenario, Folds folds) {
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  Summary summary;
+  const auto ran = Simulator(folds).run(scenario, record, {}, summary);
+  EXPECT_TRUE(ran || (folds == Folds::kAlways && ran.error().message().find("one worker cannot") != std::string::npos))
+      << ran.error().message();
+  return ran ? std::optional(summary) : std::nullopt;
+}
+
+bool says_folded(const Summary& summary) {
+  return std::any_of(summary.info().notes.begin(), summary.info().notes.end(),
+                     [](const std::string& note) { return note.rfind("simulated ", 0) == 0; });
+}
+
+/// A random scenario whose workers are alike, as far as its algorithm has it.
+std::string random_scenario(core::Random& random) {
+  const auto one_of = [&random](const std::vector<std::string>& of) { return of[random.below(of.size())]; };
+  const std::string machine = one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "pcie8-v100",
+                                      "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s", "ec2-p3-16xlarge"});
+  const bool cpus = machine == "cpu-host";
+  const std::string algorithm = cpus ? one_of({"ring", "halving_doubling", "recursive_doubling"})
+                                     : one_of({"ring", "ring", "halving_doubling", "recursive_doubling", "nccl", "nccl",
+                                               "nccl/ring", "nccl/ring", "nccl/halving_doubling"});
+  const int workers = 2 << random.below(3);
+  const bool odd = algorithm.find("doubling") == std::string::npos && random.below(3) == 0;
+  std::string gradients;
+  for (std::uint64_t g = 0, n = 1 + random.below(4); g < n; ++g) {
+    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: [" + std::to_string(1 + random.below(400)) +
+                 ", " + std::to_string(odd ? 24 * workers : 64 * workers) + "] backward_ms: 0." +
+                 std::to_string(random.below(10)) + " } ";
+  }
+  std::string strategy = "algorithm: \"" + algorithm + "\"";
+  if (algorithm == "ring" && !cpus && random.below(2) == 0) strategy += " shards: 2";
+  if (algorithm == "nccl" && random.below(2) == 0) strategy += " channels: " + std::to_string(1 + random.below(6));
+  if (random.below(2) == 0) strategy += " reduction: MEAN";
+  if (random.below(2) == 0) strategy += " bytes_per_pack: 400000";
+  if (random.below(3) == 0) strategy += " launch: CONCURRENT";
+  return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
+         " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
+         " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
+         " }\nrun { steps: 2 network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) + " }";
+}
+
+class Folding : public testing::TestWithParam<int> {};
+
+TEST_P(Folding, ChangesNothing) {
+  core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 1);
+  int folded = 0;
+  constexpr int kCases = 15;
+  for (int i = 0; i < kCases; ++i) {
+    const std::string text = random_scenario(random);
+    const Scenario scenario = read(text);
+    const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
+    if (!one) continue;
+    ++folded;
+    EXPECT_TRUE(says_folded(*one));
+    const std::optional<Summary> all = simulated(scenario, Folds::kNever);
+    EXPECT_FALSE(says_folded(*all));
+    ASSERT_EQ(told(*one), told(*all)) << text;
+  }
+  // The others came apart, or have chunks that are not alike.
+  EXPECT_GE(folded, kCases / 3) << "of " << kCases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Folding, testing::Range(0, 12));
+
+const char* const kNetwork = "network { kind: ONE_SWITCH latency_us: 3 } ";
+
+std::string ring_of(int workers, const std::string& more = "", const std::string& run = "") {
+  return "cluster { workers { machine: \"dgx-a100\" count: " + std::to_string(workers) + " } " + kNetwork +
+         "}\nworkload { variable { name: \"g\" shape: 1048576 } }\nstrategy { algorithm: \"nccl/ring\" } " + more +
+         " run { steps: 1 " + run + " }";
+}
+
+TEST(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
+  const Scenario scenario = read(ring_of(4));
+  class Spans : public core::DeafSink {
+   public:
+    void track(const core::Track& track) override { first_.push_back(track.worker == 0); }
+    void span(core::TrackId track, const core::Span& span) override {
+      if (first_[static_cast<std::size_t>(track)])
+        all.emplace_back(span.start.count(), span.duration.count(), span.wait.count(), span.kind, span.index,
+                         span.bytes.count());
+    }
+    std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int32_t, std::int64_t, std::int64_t>> all;
+
+   private:
+    std::vector<bool> first_;
+  };
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  Spans whole, folded, automatic;
+  ASSERT_TRUE(Simulator(Folds::kNever).run(scenario, record, {}, whole));
+  ASSERT_TRUE(Simulator(Folds::kAlways).run(scenario, record, {}, folded));
+  std::sort(whole.all.begin(), whole.all.end());
+  std::sort(folded.all.begin(), folded.all.end());
+  EXPECT_EQ(whole.all, folded.all);
+  EXPECT_GT(whole.all.size(), 50u);
+
+  // Where it takes no time to show all workers, all are shown.
+  class Workers : public core::DeafSink {
+   public:
+    void track(const core::Track& track) override { most = std::max(most, track.worker); }
+    std::int32_t most = 0;
+  } shown;
+  ASSERT_TRUE(Simulator().run(scenario, record, {}, shown));
+  EXPECT_EQ(shown.most, 3);
+}
+
+TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
+  const auto why = [](const std::string& text) {
+    const sim::Folding folding = fold(read(text));
+    EXPECT_EQ(folding.scenario == nullptr, !folding.why_not.empty());
+    return folding.why_not;
+  };
+  EXPECT_EQ(why(ring_of(4)), "");
+  EXPECT_EQ(why(ring_of(1)), "there is one worker");
+  EXPECT_EQ(why(ring_of(4, "", "compute_jitter_percent: 1")), "replicas compute at paces of their own");
+  EXPECT_EQ(why(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }")), "some devices are slow");
+  EXPECT_EQ(why("cluster { workers { machine: \"dgx-a100\" count: 2 } workers { machine: \"dgx1-v100\" count: 2 } " +
+                std::string(kNetwork) +
+                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"ring\" }"),
+            "workers are of several kinds");
+  EXPECT_NE(why("cluster { workers { machine: \"dgx-a100\" count: 4 } " + std::string(kNetwork) +
+                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"pscpu\" }")
+                .find("algorithm"),
+            std::string::npos);
+}
+
+TEST(Folding, IsRefusedWhereItWasAskedForAndCannotBe) {
+  const Scenario scenario = read(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }"));
+  Summary summary;
+  const auto ran = Simulator(Folds::kAlways).run(scenario, {}, {}, summary);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
+  EXPECT_NE(ran.error().message().find("some devices are slow"), std::string::npos) << ran.error().message();
+  EXPECT_TRUE(summary.steps().empty());
+}
+
+TEST(Folding, TakesAMillionGpus) {
+  const Scenario scenario = read(ring_of(131'072));
+  const std::optional<Summary> summary = simulated(scenario, Folds::kWhereItPays);
+  ASSERT_TRUE(summary && summary->steady_step());
+  EXPECT_TRUE(says_folded(*summary));
+  // The ring over all workers alone: 2(n - 1) times the way of a message without content.
+  EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
+}
+
+TEST(Ties, MatterBetweenTheSamePlaceOfWorkersAtDifferentDistancesOnly) {
+  using Thing = Ties::Thing;
+  constexpr std::uint64_t kLane = 1 << 12;
+  Ties ties;
+  const auto comes = [&ties](std::uint64_t lane, std::int32_t away) {
+    ties.begin(lane * kLane + 7);
+    ties.comes_from(away);
+  };
+  comes(3, 1);
+  ties.wants(Thing::kResource, 5, Time(10));
+  ties.wants(Thing::kResource, 5, Time(10));  // one after the other, in any worker
+  comes(4, 0);
+  ties.wants(Thing::kResource, 5, Time(10));  // from another place
+  comes(3, 0);
+  ties.wants(Thing::kResource, 6, Time(10));  // something else
+  ties.wants(Thing::kDevice, 5, Time(10));
+  ties.wants(Thing::kResource, 5, Time(11));  // later
+  EXPECT_FALSE(ties.matter());
+  comes(4, 2);
+  ties.wants(Thing::kResource, 5, Time(11));
+  EXPECT_FALSE(ties.matter());
+  comes(3, 2);
+  ties.wants(Thing::kResource, 5, Time(11));
+  EXPECT_TRUE(ties.matter());
+}
+
+}  // namespace
+}  // namespace tutti::sim
