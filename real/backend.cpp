@@ -50,7 +50,8 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
 
 bool is_nccls(core::Algorithm algorithm) {
   return algorithm == core::Algorithm::kNccl || algorithm == core::Algorithm::kNcclRing ||
-         algorithm == core::Algorithm::kNcclHalvingDoubling || algorithm == core::Algorithm::kNcclPscpu;
+         algorithm == core::Algorithm::kNcclHalvingDoubling || algorithm == core::Algorithm::kNcclDoubleTree ||
+         algorithm == core::Algorithm::kNcclPscpu;
 }
 
 bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
@@ -76,10 +77,9 @@ Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bo
   if (auto parts = check_parts(backend, scenario); !parts) return parts;
   if (backend == Backend::kNccl && !is_nccls(scenario.strategy.algorithm)) {
     return tl::make_unexpected(Error::request(
-        fmt::format(
-            "--backend nccl: algorithm \"{}\" is not NCCL's: it runs nccl, nccl/ring, nccl/halving_doubling and "
-            "nccl/pscpu; take --backend cuda",
-            core::to_string(scenario.strategy.algorithm)),
+        fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs nccl, nccl/ring, nccl/halving_doubling, "
+                    "nccl/double_tree and nccl/pscpu; take --backend cuda",
+                    core::to_string(scenario.strategy.algorithm)),
         {scenario.file, 0, 0}));
   }
   if (!here) return {};

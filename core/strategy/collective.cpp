@@ -1,10 +1,12 @@
 #include "core/strategy/collective.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "core/algorithm/chain.h"
 #include "core/algorithm/direct.h"
+#include "core/algorithm/double_tree.h"
 #include "core/algorithm/halving.h"
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
@@ -27,6 +29,11 @@ constexpr Bytes kNcclBroadcastChunk{512 << 10};
 constexpr int kNcclBroadcastCredits = 8;
 /// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the others once.
 constexpr Bytes kNcclLeastTrafficPerChannel{16 << 10};
+
+// What goes up and down a double tree at a time: so many messages that all hops have one to carry, but none that are short
+// beside the bytes of a link's latency.
+constexpr Bytes kLeastTreeMessage{16 << 10};
+constexpr Bytes kMostTreeMessage{512 << 10};
 
 class CollectiveMaker {
  public:
@@ -97,11 +104,13 @@ class CollectiveMaker {
       case Algorithm::kRing: return ring_all_reduce(replicas(), elements_, rotated_rings(shift()));
       case Algorithm::kHalvingDoubling: return halving_doubling_all_reduce(contract, device_engine());
       case Algorithm::kRecursiveDoubling: return recursive_doubling_all_reduce(contract, device_engine());
+      case Algorithm::kDoubleTree: return double_tree(contract, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
       case Algorithm::kNccl: return nccl_ring(replicas(), channels(cluster_.workers() > 1));
       case Algorithm::kNcclRing:
       case Algorithm::kNcclHalvingDoubling:
+      case Algorithm::kNcclDoubleTree:
       case Algorithm::kNcclPscpu: return inside_then_across();
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
     }
@@ -205,12 +214,21 @@ class CollectiveMaker {
       return {StageScope::kLeaders, ring_all_reduce(workers(), elements_, {.engine = Engine::kCopyEngine})};
     if (strategy_.algorithm == Algorithm::kNcclHalvingDoubling)
       return {StageScope::kLeaders, halving_doubling_all_reduce(workers(), elements_, Engine::kCopyEngine)};
+    if (strategy_.algorithm == Algorithm::kNcclDoubleTree)
+      return {StageScope::kLeaders, double_tree(Contract::all_reduce(workers(), elements_), Engine::kCopyEngine)};
     TUTTI_CHECK(strategy_.algorithm == Algorithm::kNcclPscpu, "{} has no NCCL inside workers",
                 to_string(strategy_.algorithm));
     std::vector<Rank> gather(static_cast<std::size_t>(workers()));
     std::iota(gather.begin(), gather.end(), workers());
     return {StageScope::kLeadersWithHosts, shuffle_all_reduce(2 * workers(), workers(), std::move(gather), elements_,
                                                               Engine::kCopyEngine, Engine::kCpu)};
+  }
+
+  [[nodiscard]] std::shared_ptr<const Schedule> double_tree(const Contract& contract, Engine engine) const {
+    const std::int64_t hops = 2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
+    const std::int64_t evenly = (elements_ + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
+    return double_tree_all_reduce(
+        contract, std::clamp(evenly, elements_in(kLeastTreeMessage), elements_in(kMostTreeMessage)), engine);
   }
 
   // --- NCCL as rings over channels ---

@@ -50,7 +50,7 @@ bool knows_rings(const Cluster& cluster);
 /// What of an algorithm that begins with NCCL inside every worker goes across workers: the first replicas of the workers
 /// (for nccl/pscpu with the hosts) reduce; the other ranks of the same group have no steps. The whole is NCCL's all-reduce
 /// inside, this, NCCL's broadcast inside, and the division of a MEAN. Nothing if there is only one worker.
-/// REQUIRES: as make_collective(); the algorithm is nccl/ring, nccl/halving_doubling or nccl/pscpu.
+/// REQUIRES: as make_collective(); the algorithm is nccl/ring, nccl/halving_doubling, nccl/double_tree or nccl/pscpu.
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
                                               std::int64_t elements, int index);
 

@@ -14,14 +14,16 @@ struct Name {
   Algorithm algorithm;
 };
 /// The first name of an algorithm is the one it is shown by.
-constexpr std::array<Name, 14> kNames{{{"ring", Algorithm::kRing},
+constexpr std::array<Name, 16> kNames{{{"ring", Algorithm::kRing},
                                        {"halving_doubling", Algorithm::kHalvingDoubling},
                                        {"recursive_doubling", Algorithm::kRecursiveDoubling},
+                                       {"double_tree", Algorithm::kDoubleTree},
                                        {"pscpu", Algorithm::kPscpu},
                                        {"psgpu", Algorithm::kPsgpu},
                                        {"nccl", Algorithm::kNccl},
                                        {"nccl/ring", Algorithm::kNcclRing},
                                        {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
+                                       {"nccl/double_tree", Algorithm::kNcclDoubleTree},
                                        {"nccl/pscpu", Algorithm::kNcclPscpu},
                                        {"pscpu/pscpu", Algorithm::kPscpuPscpu},
                                        {"xring", Algorithm::kRing},
@@ -31,7 +33,8 @@ constexpr std::array<Name, 14> kNames{{{"ring", Algorithm::kRing},
 
 bool starts_with_nccl(Algorithm algorithm) {
   return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing ||
-         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclPscpu;
+         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclDoubleTree ||
+         algorithm == Algorithm::kNcclPscpu;
 }
 
 bool is_power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }

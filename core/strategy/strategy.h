@@ -16,11 +16,13 @@ enum class Algorithm {
   kRing,
   kHalvingDoubling,
   kRecursiveDoubling,
+  kDoubleTree,
   kPscpu,
   kPsgpu,
   kNccl,
   kNcclRing,
   kNcclHalvingDoubling,
+  kNcclDoubleTree,
   kNcclPscpu,
   kPscpuPscpu,
 };

@@ -11,6 +11,7 @@
 
 #include "core/algorithm/chain.h"
 #include "core/algorithm/direct.h"
+#include "core/algorithm/double_tree.h"
 #include "core/algorithm/halving.h"
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
@@ -119,6 +120,30 @@ TEST_P(ClosedForm, RecursiveDoubling) {
     const Time expected = e == 0 ? Time() : hops * (costs_.alpha() + costs_.wire(e) + costs_.add(e));
     EXPECT_EQ(simulate(core::recursive_doubling_all_reduce(n, e), e), expected) << n << " ranks, " << e << " elements";
   }
+}
+
+/// Two ranks are each other's root: half up and half down, one behind the other at each port.
+TEST(DoubleTree, OfTwoRanksIsAMessageUpAndOneDown) {
+  const Costs costs;
+  const auto cluster = test::plain_cluster(2, costs.rates);
+  for (const std::int64_t e : {std::int64_t{1}, std::int64_t{1001}, std::int64_t{200'000}}) {
+    const std::int64_t half = ceil_div(e, 2);
+    std::shared_ptr<const core::Schedule> tree = core::double_tree_all_reduce(core::Contract::all_reduce(2, e), e);
+    const Time expected = 2 * costs.alpha() + 2 * costs.wire(half) + costs.add(half);
+    EXPECT_EQ(sim::run_alone(test::on_plain_cluster(*cluster, tree, e), core::NetworkModel::kIdeal).end, expected)
+        << e << " elements";
+  }
+}
+
+/// What is short beside the latency takes as many of them as there are hops up and down.
+TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
+  const int n = ranks();
+  costs_.rates.link = core::Bandwidth(1'000'000'000'000'000);
+  costs_.rates.reduce = core::Bandwidth(0);
+  const Time hops = 2 * std::bit_width(static_cast<unsigned>(n - 1)) * costs_.alpha();  // ⌈log2 n⌉ up and down
+  const Time took = simulate(core::double_tree_all_reduce(core::Contract::all_reduce(n, 2), 100), 2);
+  EXPECT_GE(took, hops);
+  EXPECT_LE(took, hops + Time(100)) << "a picosecond per message at a port";
 }
 
 /// Gather ranks among the contributors: each receives the last (largest) piece from the n - 1 others, adds n pieces at

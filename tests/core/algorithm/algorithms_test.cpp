@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/algorithm/chain.h"
+#include "core/algorithm/double_tree.h"
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/in_switch.h"
 #include "core/algorithm/recursive_doubling.h"
@@ -73,6 +74,17 @@ TEST_P(Proof, RecursiveDoubling) {
   if (!std::has_single_bit(static_cast<unsigned>(n()))) return;
   for (const std::int64_t e : sizes_for(n())) {
     EXPECT_EQ(check(*recursive_doubling_all_reduce(n(), e), Contract::all_reduce(n(), e)), Problems()) << e;
+  }
+}
+
+TEST_P(Proof, DoubleTree) {
+  for (const std::int64_t e : sizes_for(n())) {
+    for (const std::int64_t most : {1, 7, 5000}) {
+      for (const bool out_of_place : {false, true}) {
+        const Contract contract = Contract::of(CollectiveKind::kAllReduce, n(), e, 0, out_of_place);
+        EXPECT_EQ(check(*double_tree_all_reduce(contract, most), contract), Problems()) << e << ", " << most;
+      }
+    }
   }
 }
 
@@ -196,6 +208,31 @@ TEST(Ring, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
   EXPECT_EQ(middle.kind, StepKind::kReceiveReduceCopySend);
   EXPECT_EQ(middle.to.rank(777'777, n), 777'778);
   EXPECT_TRUE(middle.to.relative);
+}
+
+TEST(DoubleTree, NobodyAddsInBothTreesAndNobodySendsMoreThanTwice) {
+  for (const int n : {2, 3, 6, 7, 8, 64, 100}) {
+    const auto tree = double_tree_all_reduce(Contract::all_reduce(n, 2000), 100);
+    std::int64_t total = 0;
+    int in_both = 0;
+    for (Rank r = 0; r < n; ++r) {
+      EXPECT_LE(sent_by(*tree, r).elements, 2 * 2000) << n << " ranks, rank " << r;
+      total += sent_by(*tree, r).elements;
+      if (receives(tree->step(r, 0, 0).kind) && receives(tree->step(r, 2, 0).kind)) ++in_both;
+    }
+    EXPECT_LE(in_both, n % 2) << n << " ranks: of an odd number the root of the first";
+    EXPECT_EQ(total, 2 * (n - 1) * 2000) << n << " ranks: each but the root up, and down to it";
+  }
+}
+
+TEST(DoubleTree, HasTwoTimesTheLogarithmOfHopsOverAMillionRanks) {
+  const std::int32_t n = 1 << 20;
+  const auto tree = double_tree_all_reduce(Contract::all_reduce(n, 1 << 20), 1 << 10);
+  int hops = 0;
+  for (Rank r = 777'777; tree->steps(r, 1) > 0 && receives(tree->step(r, 1, 0).kind); ++hops)
+    r = tree->step(r, 1, 0).from.rank(r, n);
+  EXPECT_LE(hops, 20);
+  EXPECT_GT(hops, 2);
 }
 
 TEST(Shuffle, ContributorsSendTheirBufferOnceAndGatherRanksAnswerEveryone) {

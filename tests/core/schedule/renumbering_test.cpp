@@ -93,6 +93,8 @@ std::vector<Case> cases() {
                                   Algorithm::kNccl,
                                   Algorithm::kNcclRing,
                                   Algorithm::kNcclHalvingDoubling,
+                                  Algorithm::kDoubleTree,
+                                  Algorithm::kNcclDoubleTree,
                                   Algorithm::kNcclPscpu,
                                   Algorithm::kPscpuPscpu};
   for (const Algorithm algorithm : algorithms) {
