@@ -176,7 +176,24 @@ TEST(Simulate, AnswersInJson) {
   EXPECT_FALSE(json["critical_path_in_words"].items().empty());
   EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() + json["other_compute_us"].real() +
                   json["exposed_communication_us"].real(),
-              json["steps"].items()[2]["time_us"].real(), 1e-4);
+              step, 1e-4);
+}
+
+// Noise makes each step unlike the others, so that a mean is no step's.
+TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("noise.tutti");
+  const Outcome simulated =
+      run_tutti({"simulate", scenario("10_noise"), "--format", "json", "--timeline", file, "--record", "none"});
+  ASSERT_EQ(simulated.status, 0) << simulated.err;
+  const core::Value of_one = test::parse_or_throw(simulated.out, "out");
+  const core::Value of_two = test::parse_or_throw(run_tutti({"compare", file, file, "--format", "json"}).out, "out");
+  const Data one(of_one), two(of_two);
+  for (const char* part :
+       {"step_time", "forward", "backward", "other_compute", "communication", "exposed_communication"})
+    EXPECT_EQ(one[std::string(part) + "_us"].real(), two[part]["first_us"].real()) << part;
+  EXPECT_NE(one["backward_us"].real(), one["steps"].items().back()["backward_us"].real());
+  EXPECT_EQ(one["steady_basis"].text(), "mean of steps 1 to 9");
 }
 
 TEST(Simulate, SaysTheSameTwice) {
