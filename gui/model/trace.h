@@ -94,7 +94,8 @@ class Trace {
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
-  /// ERRORS: unreadable, not a timeline; a damaged block of spans (kRequest); cancelled (kRun).
+  /// Blocks of spans that are damaged are left out; damage() tells of them. ERRORS: unreadable, not a timeline, nothing in it can
+  /// be drawn (kRequest); cancelled (kRun).
   /// Cost: 20 ns per span on each of the machine's cores.
   static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path, const OpenControl& control = {});
   /// The same for bytes at hand; `name` is what errors call them.
@@ -150,6 +151,8 @@ class Trace {
   static core::Expected<std::shared_ptr<const Trace>> load(const Opener& open, const OpenControl& control);
   core::Expected<void> read_rows(const Opener& open, const OpenControl& control);
   void list_rows();
+  void list_blocks();
+  void leave_out(std::vector<core::TimelineReader::SpanBlock> damaged);
   void measure();
 
   std::optional<core::TimelineReader> reader_;  ///< nothing: it was put together

@@ -536,6 +536,29 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
   EXPECT_THAT(o.out, HasSubstr("4 packs of the first and 1 of the second hold other gradients and are not compared"));
 }
 
+TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole.tutti");
+  ASSERT_EQ(run_tutti({"simulate", scenario("06_resnet50_nccl"), "--timeline", whole}).status, 0);
+  std::ifstream stream(whole, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  bytes.replace(bytes.size() / 2, 20, std::string(20, '\xff'));
+  const std::string damaged = folder.write("damaged.tutti", bytes);
+  const auto says = [](const std::string& what) {
+    return testing::MatchesRegex(
+        ".*damaged.tutti: the file is damaged at byte [0-9]+: [0-9]+ of its [0-9]+ spans are missing, of "
+        "w[01]/gpu[0-7], between .* and .*; what could be read is " +
+        what + "\n");
+  };
+  const Outcome exported = run_tutti({"export", damaged, "--to", "csv", "-o", "-"});
+  EXPECT_EQ(exported.status, 0);
+  EXPECT_THAT(exported.err, says("exported"));
+  EXPECT_GT(std::count(exported.out.begin(), exported.out.end(), '\n'), 1000);
+  const Outcome compared = run_tutti({"compare", whole, damaged});
+  EXPECT_EQ(compared.status, 0);
+  EXPECT_THAT(compared.err, says("compared"));
+}
+
 TEST(Compare, RefusesWhatIsNoTimeline) {
   const TemporaryFolder folder;
   const Outcome o = run_tutti({"compare", folder.write("a", "x"), folder.file("b")});
