@@ -89,11 +89,7 @@ MainWindow::MainWindow(Workshop workshop)
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
   connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
   connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
-  connect(&opener_, &FileOpener::failed, this, [this](const QString& why) {
-    progress_->hide();
-    tell(why);
-    emit failed(why);
-  });
+  connect(&opener_, &FileOpener::failed, this, &MainWindow::give_up);
 
   const QSettings settings;
   const QVariant dark = settings.value(QStringLiteral("dark"));
@@ -178,11 +174,7 @@ void MainWindow::make_beside() {
   connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
   connect(beside_, &BesidePanel::second_wanted, this, &MainWindow::choose_second);
   connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
-  connect(beside_, &BesidePanel::failed, this, [this](const QString& why) {
-    progress_->hide();
-    tell(why);
-    emit failed(why);
-  });
+  connect(beside_, &BesidePanel::failed, this, &MainWindow::give_up);
   connect(beside_, &BesidePanel::shown, this,
           [this, dock](const std::shared_ptr<const Trace>& trace, bool again, const std::optional<TimeRange>& range) {
             progress_->hide();
@@ -314,16 +306,17 @@ void MainWindow::begin_to_open(const QString& path) {
   opener_.open(path, FileOpener::Wanted::kTimelineOrScenario);
 }
 
+void MainWindow::give_up(const QString& why) {
+  progress_->hide();
+  tell(why);
+  emit failed(why);
+}
+
 void MainWindow::open_scenario(const ScenarioBytes& file) {
   progress_->hide();
   tell({});
   const auto opened = desk_->open(file);
-  if (!opened) {
-    const QString why = QString::fromStdString(opened.error().message());
-    tell(why);
-    emit failed(why);
-    return;
-  }
+  if (!opened) return give_up(QString::fromStdString(opened.error().message()));
   if (!*opened) return;
   remember_file(file.path);
   show_desk();

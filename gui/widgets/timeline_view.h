@@ -140,6 +140,7 @@ class TimelineView : public QWidget {
   void step_along_path(int by);
   void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
+  [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;

@@ -73,6 +73,36 @@ TEST_F(TopologyWindow, TheCursorGoesWhereTheAxisOrTheOverviewIsClicked) {
   EXPECT_NEAR(core::to_ms(cursor().moment()), core::to_ms(length), core::to_ms(length) / 100);
 }
 
+TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
+  open_ring();
+  const QRect lines = lines_rect(view().size());
+  const auto columns = [&](const QImage& image, auto wanted) {
+    std::vector<int> found;
+    for (int x = lines.left(); x < lines.right(); ++x) {
+      for (int y = 4; y < Scene::kAxis - 10; ++y) {
+        if (!wanted(image.pixel(x, y))) continue;
+        found.push_back(x);
+        break;
+      }
+    }
+    return found;
+  };
+  const Theme& theme = light_theme();
+  const auto is_flag = [&](QRgb pixel) { return pixel == theme.cursor; };
+  const auto is_text = [&](QRgb pixel) { return pixel != theme.group && pixel != theme.line; };
+  cursor().set_moment(Time());
+  const std::vector<int> bare = columns(view().picture(view().size(), 1), is_text);
+  const int label = *std::find_if(bare.begin(), bare.end(), [&](int x) { return x > lines.left() + 120; });
+  for (const int by : {-30, -20, -10, 0, 10, 20, 30, 40}) {
+    QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(label + by, 5));
+    const QImage image = view().picture(view().size(), 1);
+    const std::vector<int> flag = columns(image, is_flag);
+    ASSERT_FALSE(flag.empty());
+    for (const int x : columns(image, is_text))
+      EXPECT_TRUE((x >= flag.front() && x <= flag.back()) || x < label - 20 || x > label + 60) << by;
+  }
+}
+
 TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
   open_ring();
   cursor().set_moment(Time(1));
