@@ -75,6 +75,11 @@ class TraceParts {
   /// What is to be said of a span beside its partners.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
   [[nodiscard]] virtual Facts facts() const = 0;
+  /// A side's own trace.
+  [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
+  /// When what is shown at `shown` was in the side's own run, as the step there has it (packs may be moved apart from their step); in a
+  /// pause: when the side had ended its step.
+  [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
 /// A timeline as the window holds it: what is in the file about the run as a whole, and for each row what it takes to draw

@@ -154,6 +154,7 @@ void MainWindow::make_panels() {
   cursor_->setParent(view_);
   traffic_->setParent(this);
   auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);  // a cluster is as high as it is wide
   resizeDocks({topology}, {430}, Qt::Horizontal);
   marks_ = new MarksPanel(*view_);
   auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
@@ -180,7 +181,7 @@ void MainWindow::make_beside() {
             progress_->hide();
             overview_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks are at times of one timeline, the topology is of one run.
+            // Marks are at times of one timeline. What two need most is room; T brings the topology of either one.
             marks_->read_beside({});
             put_topology_away(true);
             view_->show_trace(trace);
@@ -199,7 +200,7 @@ void MainWindow::make_beside() {
           });
 }
 
-/// While there are two timelines; it comes back if it was there.
+/// When a second timeline comes; when it goes it comes back if it was there.
 void MainWindow::put_topology_away(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
@@ -246,7 +247,6 @@ void MainWindow::make_actions() {
   actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
     QWidget* const dock = topology_->parentWidget();
     dock->setVisible(!dock->isVisible());
-    if (beside_->beside()) tell(tr("the topology is that of one timeline: close the second to see it (Ctrl+Shift+W)"));
     if (dock->isVisible()) topology_->topology_view().setFocus();
   });
   marks_->add_actions(actions_);

@@ -11,9 +11,11 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/base/format.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/time_cursor.h"
@@ -254,7 +256,7 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   ASSERT_GT(picture().moment().under_way.size(), 1u);
   const PackOfStep last = picture().moment().under_way.back();
   EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
-  auto* const box = window_.topology().findChild<QComboBox*>();
+  auto* const box = window_.topology().findChild<QComboBox*>(QStringLiteral("packs"));
   ASSERT_TRUE(box);
   EXPECT_EQ(box->count(), static_cast<int>(picture().moment().under_way.size()));
   box->setFocus();
@@ -330,6 +332,89 @@ TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
       QApplication::processEvents();
     }
   }
+}
+
+/// The same cluster by two algorithms, on one axis.
+class TwoTopologies : public TopologyWindow {
+ protected:
+  void SetUp() override {
+    first_ = folder_.write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)));
+    second_ = folder_.write("pscpu.tutti", test::simulated(test::small_scenario("algorithm: \"pscpu\"", 2, 2)));
+    open(first_, second_);
+  }
+  void open(const std::string& first, const std::string& second) {
+    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
+    window_.show();
+    window_.open_both(QString::fromStdString(first), QString::fromStdString(second));
+    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+    ASSERT_EQ(opened.size(), 1) << window_.status_text().toStdString();
+  }
+  const Beside& both() { return *window_.beside().beside(); }
+  /// What the side's own window would show at its own moment.
+  TopologyMoment alone(std::size_t side, Time own) {
+    const auto& trace = both().sources[side];
+    const auto traffic = Traffic::read(*trace, nullptr);
+    const Topology topology = Topology::of(*trace, window_.traffic().plan().get(), traffic->get());
+    return TopologyPlayer(trace, window_.traffic().plan(), *traffic, topology).at(own);
+  }
+  void expect_shows(std::size_t side) {
+    const TopologyMoment& shown = picture().moment();
+    const Time own = both().alignment.delays[side].own(cursor().moment());
+    EXPECT_EQ(shown.at, own);
+    const TopologyMoment expected = alone(side, own);
+    EXPECT_EQ(shown.loads, expected.loads);
+    EXPECT_EQ(shown.flights.size(), expected.flights.size());
+    EXPECT_EQ(shown.under_way, expected.under_way);
+    EXPECT_THAT(words(),
+                HasSubstr("This is " + both().trace->sides()[side].name + " at " + core::show(own) + " of its run."));
+  }
+
+  std::string first_, second_;
+};
+
+TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
+  EXPECT_FALSE(window_.topology().isVisible()) << "two have the room to themselves";
+  press(Qt::Key_T);
+  ASSERT_TRUE(window_.topology().isVisible());
+  for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
+    window_.beside().align(align);
+    for (int i = 0; i < 1000 && both().align != align; ++i) QTest::qWait(10);
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (window_.topology().side() != side) press(Qt::Key_T, Qt::ShiftModifier);
+      ASSERT_EQ(window_.topology().side(), side);
+      window_.traffic().wait();
+      ASSERT_TRUE(window_.traffic().traffic()) << window_.traffic().problem();
+      const core::PackRecord pack = both().trace->sides()[side].packs.back();
+      cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
+      expect_shows(side);
+      EXPECT_FALSE(picture().moment().under_way.empty());
+    }
+  }
+  // Alone again it is as before, with its counters.
+  press(Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
+  window_.traffic().wait();
+  EXPECT_EQ(window_.topology().side(), 0u);
+  EXPECT_EQ(view().trace()->sides().size(), 1u);
+  EXPECT_TRUE(has_line("counters"));
+  EXPECT_TRUE(window_.traffic().traffic());
+}
+
+TEST_F(TwoTopologies, ALinkThatIsChosenIsThatOfItsOwnTimeline) {
+  press(Qt::Key_T);
+  press(Qt::Key_T, Qt::ShiftModifier);
+  window_.traffic().wait();
+  ASSERT_TRUE(picture().topology()->has_links());
+  picture().setFocus();
+  QTest::keyClick(&picture(), Qt::Key_N);
+  ASSERT_TRUE(picture().selected_link());
+  // The first one may carry nothing: on to one that does.
+  for (int i = 0; i < 200 && !picture().topology()->links()[*picture().selected_link()].record; ++i)
+    QTest::keyClick(&picture(), Qt::Key_N);
+  const auto record = picture().topology()->links()[*picture().selected_link()].record;
+  ASSERT_TRUE(record);
+  const std::string key = view().layout_of_lines().key_of_link(1, *record);
+  EXPECT_THAT(key, HasSubstr(both().trace->sides()[1].links[*record].name));
+  EXPECT_TRUE(has_line(key)) << "the group of links was opened";
 }
 
 }  // namespace
