@@ -115,11 +115,11 @@ QRect TimeCursor::flag(const Placement& place, const QFontMetrics& metrics, cons
 }
 
 QRegion TimeCursor::on_axis(const Placement& place, const QFontMetrics& metrics) const {
-  return flag(place, metrics, QString::fromStdString(moment_text(moment(), place.scene.range)));
+  return flag(place, metrics, QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range)));
 }
 
 void TimeCursor::paint(QPainter& painter, const Placement& place) const {
-  const QString text = QString::fromStdString(moment_text(moment(), place.scene.range));
+  const QString text = QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range));
   const QRect box = flag(place, painter.fontMetrics(), text);
   if (box.isEmpty()) return;
   const int x = place.x_of(moment());

@@ -105,6 +105,21 @@ TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
   }
 }
 
+TEST_F(TopologyWindow, WithTheKeyboardItIsTheSamePictureInAFrame) {
+  open_ring();
+  const core::PackRecord pack = view().trace()->packs().front();
+  cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
+  ASSERT_FALSE(picture().moment().flights.empty());
+  view().setFocus();
+  const QImage without = picture().grab().toImage();
+  picture().setFocus();
+  ASSERT_TRUE(picture().hasFocus());
+  const QImage with = picture().grab().toImage();
+  EXPECT_NE(with.pixel(0, 0), without.pixel(0, 0));
+  const QRect inside = with.rect().adjusted(1, 1, -1, -1);
+  EXPECT_EQ(with.copy(inside), without.copy(inside));
+}
+
 TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
   open_ring();
   cursor().set_moment(Time(1));
