@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 
 #include <QFile>
+#include <QListWidget>
 #include <QMimeData>
 #include <fstream>
 #include <set>
 
+#include "gui/widgets/command_palette.h"
 #include "tests/gui/window_fixture.h"
 
 namespace tutti::gui {
@@ -17,6 +19,7 @@ namespace {
 
 using core::Time;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Window, ShowsATimelineWithAllItsRows) {
   open_small();
@@ -179,6 +182,15 @@ TEST_F(Window, EveryActionHasAWordAndNoShortcutIsTakenTwice) {
         EXPECT_TRUE(keys.insert(key.toString()).second) << key.toString().toStdString();
     }
   }
+}
+
+TEST_F(Window, ThePaletteHasEveryActionInWordsAsTheyAreRead) {
+  const CommandPalette palette(window_.actions_of(), nullptr);
+  const auto* const list = palette.findChild<QListWidget*>();
+  ASSERT_TRUE(list);
+  EXPECT_GT(list->count(), 50);
+  for (int row = 0; row < list->count(); ++row)
+    EXPECT_THAT(list->item(row)->text().toStdString(), testing::AllOf(HasSubstr(" ▸ "), Not(HasSubstr("&")))) << row;
 }
 
 TEST_F(Window, EveryActionThatAsksForNoFileCanBeDoneWithAndWithoutATimeline) {
