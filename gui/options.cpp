@@ -38,7 +38,7 @@ constexpr Option kOptions[] = {
     {"from-us", "Show the run from this time on", "time"},
     {"to-us", "Show the run up to this time", "time"},
     {"at-us", "Put the time cursor at this time", "time"},
-    {"device", "Look at what this device holds, such as w0/gpu1", "name"},
+    {"device", "Look at what this device holds, such as w0/gpu1; of two timelines in the first", "name"},
     {"find", "Select the first span that fits, of what is shown: \"pack 3\", \"receive gpu1\"", "words"},
     {"align", "Two timelines by what they have in common: start, step (default) or pack", "what"},
     {"error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number"}};
@@ -90,8 +90,6 @@ Wrong read_two(const QCommandLineParser& parser, Options& options) {
     options.align = parse_align(value(parser, "align").toStdString());
     if (!options.align) return QStringLiteral("--align %1: expected start, step or pack").arg(value(parser, "align"));
   }
-  if (is_set(parser, "device") && !options.second.isEmpty())
-    return QStringLiteral("--device looks into the topology, which is there for one timeline alone; name one");
   return std::nullopt;
 }
 
@@ -212,6 +210,7 @@ QStringList show_place(MainWindow& window, const Options& options) {
   if (options.error > 0 && !window.beside().go_to_error(options.error - 1))
     missing << QStringLiteral("--error %1: the list has %2").arg(options.error).arg(window.beside().errors());
   if (options.at_us) window.cursor().set_moment(time_of(*options.at_us));
+  if (!options.device.isEmpty()) window.topology().parentWidget()->show();
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();
   if (!options.device.isEmpty() && !window.topology().select_device(options.device)) {
     missing

@@ -6,11 +6,13 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <set>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include "core/base/file.h"
+#include "core/base/format.h"
 #include "core/proto/timeline.pb.h"
 #include "core/timeline/block_contents.h"
 #include "core/timeline/writer.h"
@@ -74,7 +76,10 @@ class BytesAtHand : public ByteSource {
 struct TimelineReader::State {
   std::string name;
   std::unique_ptr<ByteSource> bytes;
-  std::string damage;
+  Check check = Check::kNow;
+  std::string damage;           ///< all of it
+  std::string damage_of_walk;   ///< but that of `lost`
+  std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index leads to
   BlockContents content;
 
   /// How a way through the file went.
@@ -127,19 +132,34 @@ struct TimelineReader::State {
     }
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
-    if (!entries || by_index.damaged > 0) {
+    if (!entries || by_index.damaged > 0 || !lost.empty()) {
       // Whichever way leads to more. (An index may be wrong about blocks that are whole.)
       BlockContents indexed = std::exchange(content, {});
       const Walk by_scan = load_by_scan();
       const bool scan = by_scan.whole > by_index.whole;
-      if (!scan) content = std::move(indexed);
-      damage = scan ? damage_of(by_scan) : damage_in_words(by_index);
+      if (scan) {
+        lost.clear();
+      } else {
+        content = std::move(indexed);
+      }
+      if (scan || by_index.damaged > 0) damage_of_walk = scan ? damage_of(by_scan) : damage_in_words(by_index);
       if (!scan && by_index.whole == 0)
         return tl::make_unexpected(
             Error::request("nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
     }
     content.known_tracks = {};
+    tell_damage();
     return {};
+  }
+
+  /// The spans of a block; nothing if it is damaged, or not the one that the index says is there.
+  [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
+    const auto raw = block_at(block.offset);
+    if (!raw || raw->block.content_case() != proto::Block::kSpans) return std::nullopt;
+    auto spans = BlockContents::decode(raw->block.spans());
+    if (!spans || BlockContents::describe(*spans, raw->block.spans().track(), block.offset, raw->next) != block)
+      return std::nullopt;
+    return spans;
   }
 
   // --- what is wrong with a file ---
@@ -179,6 +199,35 @@ struct TimelineReader::State {
     return length > 0 && length <= kLongestBlock;
   }
 
+  /// Puts `damage` together.
+  void tell_damage() {
+    damage = damage_of_walk;
+    if (lost.empty()) return;
+    if (damage.empty()) damage = fmt::format("is damaged at byte {}", lost.front().offset);
+    damage += (damage_of_walk.empty() ? ": " : "; besides, ") + lost_in_words();
+  }
+
+  /// "4096 of its 14160 spans are missing, of w0/gpu1, between 60.1 ms and 61.2 ms".
+  [[nodiscard]] std::string lost_in_words() const {
+    std::int64_t spans = 0, all = 0;
+    Time from = kNever, to;
+    std::set<std::string> devices;
+    for (const SpanBlock& block : content.span_blocks) all += block.spans;
+    for (const SpanBlock& block : lost) {
+      spans += block.spans;
+      from = std::min(from, block.first_start);
+      to = std::max(to, block.last_end);
+      const auto track = std::find_if(content.tracks.begin(), content.tracks.end(),
+                                      [&](const Track& t) { return t.id == block.track; });
+      devices.insert(track == content.tracks.end() ? "" : fmt::format("w{}/{}", track->worker, track->device));
+    }
+    const std::string whose = devices.size() > 1         ? fmt::format("{} devices", devices.size())
+                              : devices.begin()->empty() ? "a device that is missing, too"
+                                                         : *devices.begin();
+    return fmt::format("{} of its {} spans {} missing, of {}, between {} and {}", spans, all + spans,
+                       spans == 1 ? "is" : "are", whose, show(from), show(to));
+  }
+
   // --- the two ways through the file ---
 
   /// What the index at the end of the file says. Nothing if there is none, or its blocks do not lie one behind the other:
@@ -208,13 +257,14 @@ struct TimelineReader::State {
     return entries;
   }
 
-  /// Reads everything but spans by the index.
+  /// Reads everything by the index; of spans, if they are not to be looked at now, only what the index says.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
       if (entry.content == proto::Block::kSpans) {
-        content.span_blocks.push_back(entry.block);
-        walk.met(true, entry.block.offset);
+        const bool whole = check == Check::kWhenRead || spans_of(entry.block);
+        (whole ? content.span_blocks : lost).push_back(entry.block);
+        walk.whole += whole;
         continue;
       }
       const auto raw = block_at(entry.block.offset);
@@ -247,7 +297,7 @@ TimelineReader::TimelineReader(TimelineReader&&) noexcept = default;
 TimelineReader& TimelineReader::operator=(TimelineReader&&) noexcept = default;
 TimelineReader::~TimelineReader() = default;
 
-Expected<TimelineReader> TimelineReader::open(const std::string& path) {
+Expected<TimelineReader> TimelineReader::open(const std::string& path, Check spans) {
   // It is read from its end, and not all at once.
   if (const auto there = check_is_file(path, "a timeline"); !there) return tl::make_unexpected(there.error());
   std::ifstream file(path, std::ios::binary);
@@ -257,14 +307,16 @@ Expected<TimelineReader> TimelineReader::open(const std::string& path) {
   const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file.tellg()));
   auto state = std::make_unique<State>();
   state->name = path;
+  state->check = spans;
   state->bytes = std::make_unique<FileBytes>(std::move(file), size);
   if (auto loaded = state->load(); !loaded) return tl::make_unexpected(loaded.error());
   return TimelineReader(std::move(state));
 }
 
-Expected<TimelineReader> TimelineReader::from_bytes(std::string bytes, const std::string& name) {
+Expected<TimelineReader> TimelineReader::from_bytes(std::string bytes, const std::string& name, Check spans) {
   auto state = std::make_unique<State>();
   state->name = name;
+  state->check = spans;
   state->bytes = std::make_unique<BytesAtHand>(std::move(bytes));
   if (auto loaded = state->load(); !loaded) return tl::make_unexpected(loaded.error());
   return TimelineReader(std::move(state));
@@ -282,15 +334,21 @@ const std::vector<TimelineReader::SpanBlock>& TimelineReader::span_blocks() cons
 const std::string& TimelineReader::damage() const { return state_->damage; }
 
 Expected<std::vector<Span>> TimelineReader::read(const SpanBlock& block) const {
-  const auto raw = state_->block_at(block.offset);
-  std::optional<std::vector<Span>> spans;
-  if (raw && raw->block.content_case() == proto::Block::kSpans) spans = BlockContents::decode(raw->block.spans());
-  // The index may say what it likes.
-  if (!spans || BlockContents::describe(*spans, raw->block.spans().track(), block.offset, raw->next) != block) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("the block at byte {} is damaged; write the timeline again", block.offset), {state_->name, 0, 0}));
-  }
-  return std::move(*spans);
+  auto spans = state_->spans_of(block);
+  if (spans) return std::move(*spans);
+  return tl::make_unexpected(Error::request(
+      fmt::format("the block at byte {} is damaged; write the timeline again", block.offset), {state_->name, 0, 0}));
+}
+
+void TimelineReader::leave_out(const std::vector<SpanBlock>& damaged) {
+  std::vector<SpanBlock>& lost = state_->lost;
+  lost.insert(lost.end(), damaged.begin(), damaged.end());
+  const auto by_offset = [](const SpanBlock& a, const SpanBlock& b) { return a.offset < b.offset; };
+  std::sort(lost.begin(), lost.end(), by_offset);
+  lost.erase(std::unique(lost.begin(), lost.end()), lost.end());
+  std::erase_if(state_->content.span_blocks,
+                [&](const SpanBlock& block) { return std::binary_search(lost.begin(), lost.end(), block, by_offset); });
+  state_->tell_damage();
 }
 
 Expected<void> TimelineReader::replay(TimelineSink& sink) const {

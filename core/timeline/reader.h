@@ -29,10 +29,14 @@ class TimelineReader {
     bool operator==(const SpanBlock&) const = default;
   };
 
+  /// Whether blocks of spans are looked at when the file is opened, which takes as long as reading them, so that damage() knows of
+  /// all of them; or only when they are read, for who reads all of them anyway and calls leave_out().
+  enum class Check { kNow, kWhenRead };
+
   /// ERRORS: unreadable, no file (a pipe, …), not a timeline, nothing in it is whole.
-  static Expected<TimelineReader> open(const std::string& path);
+  static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
   /// The same for bytes at hand; `name` is what errors call them.
-  static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name);
+  static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name, Check spans = Check::kNow);
 
   TimelineReader(TimelineReader&&) noexcept;
   TimelineReader& operator=(TimelineReader&&) noexcept;
@@ -47,14 +51,16 @@ class TimelineReader {
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
   /// What the file lacks, in words that go on from "the file …" and end with no full stop; empty if it is whole. What is whole
   /// was read: of a file that was cut off what stands before that; of one that is damaged what the index leads to, or whatever
-  /// of the blocks one behind the other holds. (A block of spans is looked at when it is read.)
+  /// of the blocks one behind the other holds.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 
-  /// The spans of a block. ERRORS: the block is damaged.
+  /// The spans of a block. ERRORS: the block is damaged: with Check::kNow, since it was opened.
   [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;
+  /// Takes blocks that turned out to be damaged out of span_blocks(), and tells of them in damage().
+  void leave_out(const std::vector<SpanBlock>& damaged);
 
-  /// Feeds everything to a sink in the order in which an executor would. ERRORS: a span block is damaged.
+  /// Feeds everything to a sink in the order in which an executor would. ERRORS: as read().
   Expected<void> replay(TimelineSink& sink) const;
 
  private:

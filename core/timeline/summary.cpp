@@ -11,11 +11,6 @@
 
 namespace tutti::core {
 
-std::optional<StepRecord> Summary::steady_step() const {
-  if (steps_.empty()) return std::nullopt;
-  return steps_.back();
-}
-
 Time Summary::step_time() const {
   if (steps_.empty()) return {};
   if (steps_.size() == 1) return steps_[0].end - steps_[0].start;

@@ -30,8 +30,6 @@ class Summary : public TimelineSink {
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
-  /// The step that stands for the steady state: the last one. Nothing if no step ended.
-  [[nodiscard]] std::optional<StepRecord> steady_step() const;
   /// The steady state's step time: the mean over all steps but the first (over the only one if there is one).
   [[nodiscard]] Time step_time() const;
   /// The same for what the step goes into: the mean of each part over the steps that step_time() is the mean of. Nothing if no step

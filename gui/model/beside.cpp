@@ -150,9 +150,10 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
 /// What the trace asks about its spans.
 class Parts : public TraceParts {
  public:
-  Parts(Sources sources, std::shared_ptr<const BesideRows> rows, core::Numbers packs, std::array<std::string, 2> names,
-        std::vector<std::string> differences)
+  Parts(Sources sources, Alignment alignment, std::shared_ptr<const BesideRows> rows, core::Numbers packs,
+        std::array<std::string, 2> names, std::vector<std::string> differences)
       : sources_(std::move(sources)),
+        alignment_(std::move(alignment)),
         rows_(std::move(rows)),
         packs_(std::move(packs)),
         names_(std::move(names)),
@@ -166,6 +167,8 @@ class Parts : public TraceParts {
   [[nodiscard]] std::vector<SpanId> partners(SpanId span) const override;
   [[nodiscard]] Facts facts(SpanId span) const override;
   [[nodiscard]] Facts facts() const override;
+  [[nodiscard]] const std::shared_ptr<const Trace>& source(std::size_t side) const override { return sources_[side]; }
+  [[nodiscard]] Time own(std::size_t side, Time shown) const override { return alignment_.delays[side].own(shown); }
 
  private:
   [[nodiscard]] std::vector<SpanId> of_pack(std::size_t side, const core::Track& like, std::int32_t step,
@@ -176,6 +179,7 @@ class Parts : public TraceParts {
   [[nodiscard]] std::optional<std::int64_t> index_of_layer(std::size_t from, std::int64_t index) const;
 
   Sources sources_;
+  Alignment alignment_;
   std::shared_ptr<const BesideRows> rows_;
   core::Numbers packs_;
   std::array<std::string, 2> names_;
@@ -405,7 +409,8 @@ Beside put_beside(std::shared_ptr<const Trace> first, std::shared_ptr<const Trac
   for (std::size_t s = 0; s < 2; ++s) sides.push_back(moved(*beside.sources[s], alignment->delays[s], names[s]));
   auto differences = rows_of_differences(beside.steps, sides, beside.align, beside.apart);
   beside.rows = std::make_shared<const BesideRows>(std::move(*rows));
-  auto parts = std::make_shared<const Parts>(beside.sources, beside.rows, beside.packs, names, beside.differences);
+  auto parts =
+      std::make_shared<const Parts>(beside.sources, *alignment, beside.rows, beside.packs, names, beside.differences);
   beside.trace = std::make_shared<const Trace>(std::move(sides), beside.rows->rows(), alignment->axis,
                                                std::move(differences), std::move(parts));
   beside.alignment = std::move(*alignment);

@@ -325,4 +325,11 @@ void Layout::reveal(const std::string& key) {
   arrange();
 }
 
+std::string Layout::key_of_link(std::size_t side, std::size_t link) const {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Line& line) {
+    return line.kind == Line::Kind::kLink && line.side == side && line.number == link;
+  });
+  return found == all_.end() ? std::string() : found->key;
+}
+
 }  // namespace tutti::gui

@@ -87,6 +87,8 @@ class Layout {
   void reveal(std::size_t row);
   /// The same for a line by its key.
   void reveal(const std::string& key);
+  /// Key of the line of a side's link, also if it is hidden; empty if there is none.
+  [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
 
  private:
   void add(Line line);

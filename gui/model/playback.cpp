@@ -34,9 +34,13 @@ void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
   if (moment_ >= range.to) playing_ = false;
 }
 
-std::string moment_text(Time t, const TimeRange& range) {
+std::string moment_text(const Trace& trace, Time t, const TimeRange& range) {
   int digits = 1;
   for (std::int64_t least = 100'000'000; digits < 9 && least > range.length().count() / 1000; least /= 10) ++digits;
+  for (const AxisStretch& stretch : trace.axis()) {
+    if (t >= stretch.from && t < stretch.to)
+      return fmt::format("{} + {:.{}f} ms", stretch.name, core::to_ms(t - stretch.from), digits);
+  }
   return fmt::format("{:.{}f} ms", core::to_ms(t), digits);
 }
 

@@ -38,8 +38,9 @@ class Playback {
   core::Wide rest_ = 0;  ///< of a picosecond, that the last frame was too short for
 };
 
-/// `t` in milliseconds, with the digits that tell thousandths of the range apart: "83.2041 ms".
-std::string moment_text(core::Time t, const TimeRange& range);
+/// `t` in milliseconds, with the digits that tell thousandths of the range apart: "83.2041 ms"; where the axis counts anew, as it
+/// counts there: "step 2 + 8.2041 ms".
+std::string moment_text(const Trace& trace, core::Time t, const TimeRange& range);
 
 /// The next moment after `t` at which a span of one of the rows begins or ends; kNever if there is none.
 core::Time next_event(const Trace& trace, const std::vector<std::size_t>& rows, core::Time t);

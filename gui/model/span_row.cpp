@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/strategy/driver.h"
 
 namespace tutti::gui {
 
 using core::Time;
 
 namespace {
+
+constexpr int kBackward = core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
+constexpr std::int64_t kMostLayers = 1'000'000'000;
 
 template <class T>
 std::size_t bytes_of(const std::vector<T>& v) {
@@ -31,7 +35,9 @@ void SpanRow::add(const core::Span& span) {
   starts_->push_back(start);
   columns_->sums.push_back(columns_->sums.back() + (end - start));
   columns_->kinds.push_back(static_cast<std::uint8_t>(span.kind));
-  columns_->packs.push_back(span.pack);
+  // Layers have the numbers below those of packs: no span has both.
+  const bool has_layer = span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMostLayers;
+  columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index) : span.pack);
 }
 
 void SpanRow::finish() {

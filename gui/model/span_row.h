@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,9 @@ class SpanRow {
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
   /// -1 if it is none's.
-  [[nodiscard]] std::int32_t pack(Index i) const { return columns_->packs[i]; }
+  [[nodiscard]] std::int32_t pack(Index i) const { return std::max(-1, columns_->packs[i]); }
+  /// Up to which layer of the run's a piece of the backward pass goes; -1 if it is none.
+  [[nodiscard]] std::int32_t layer(Index i) const { return std::max(-1, kFirstLayer - columns_->packs[i]); }
 
   /// How much of [from, to) spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
@@ -67,10 +70,11 @@ class SpanRow {
   [[nodiscard]] std::size_t memory() const;
 
  private:
+  static constexpr std::int32_t kFirstLayer = -2;
   struct Columns {
     std::vector<std::int64_t> sums{0};  ///< sums[i]: of the durations of the spans before i
     std::vector<std::uint8_t> kinds;
-    std::vector<std::int32_t> packs;
+    std::vector<std::int32_t> packs;  ///< from kFirstLayer on downwards: the layer of what is no pack's
     LongestSpans longest;
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <tuple>
 
@@ -18,7 +19,8 @@ using core::Span;
 using core::Time;
 using core::Track;
 using core::TrackKind;
-using Block = core::TimelineReader::SpanBlock;
+using Reader = core::TimelineReader;
+using Block = Reader::SpanBlock;
 
 namespace {
 
@@ -62,13 +64,13 @@ Trace::Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStr
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
-  return load([path] { return core::TimelineReader::open(path); }, control);
+  return load([path] { return Reader::open(path, Reader::Check::kWhenRead); }, control);
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes, const std::string& name,
                                                          const OpenControl& control) {
   const auto kept = std::make_shared<const std::string>(bytes);
-  return load([kept, name] { return core::TimelineReader::from_bytes(*kept, name); }, control);
+  return load([kept, name] { return Reader::from_bytes(*kept, name, Reader::Check::kWhenRead); }, control);
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const OpenControl& control) {
@@ -77,13 +79,13 @@ Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const Ope
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
   trace->opener_ = open;
   trace->list_rows();
+  if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
   const Side& side = trace->sides_.front();
   if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() && side.links.empty()) {
     return tl::make_unexpected(Error::request(
         fmt::format("nothing that could be drawn is whole in this timeline of {}: the file {}",
                     side.run.scenario.empty() ? "an unknown scenario" : side.run.scenario, side.damage)));
   }
-  if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
   trace->measure();
   return trace;
 }
@@ -103,25 +105,45 @@ void Trace::list_rows() {
   std::vector<Track> tracks = reader_->tracks();
   std::stable_sort(tracks.begin(), tracks.end(), [](const Track& a, const Track& b) { return a.id < b.id; });
   std::stable_sort(tracks.begin(), tracks.end(), is_listed_before);
-  std::map<core::TrackId, std::size_t> row_of_track;
+  std::set<core::TrackId> listed;
   for (Track& track : tracks) {
-    if (!row_of_track.emplace(track.id, rows_.size()).second) continue;
+    if (!listed.insert(track.id).second) continue;
     rows_.push_back({track, fmt::format("worker {}", track.worker), name_of_row(track), {}});
   }
-  blocks_.resize(rows_.size());
-  std::vector<std::size_t> spans(rows_.size());
+  list_blocks();
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    std::size_t spans = 0;
+    for (const std::size_t b : blocks_[r]) spans += static_cast<std::size_t>(reader_->span_blocks()[b].spans);
+    rows_[r].spans.reserve(spans);
+  }
+}
+
+void Trace::list_blocks() {
+  std::map<core::TrackId, std::size_t> row_of_track;
+  for (std::size_t r = 0; r < rows_.size(); ++r) row_of_track.emplace(rows_[r].track.id, r);
+  blocks_.assign(rows_.size(), {});
   const std::vector<Block>& blocks = reader_->span_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto row = row_of_track.find(blocks[b].track);
-    if (row == row_of_track.end()) continue;
-    blocks_[row->second].push_back(b);
-    spans[row->second] += static_cast<std::size_t>(blocks[b].spans);
+    if (row != row_of_track.end()) blocks_[row->second].push_back(b);
   }
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    rows_[r].spans.reserve(spans[r]);
-    std::stable_sort(blocks_[r].begin(), blocks_[r].end(),
+  for (std::vector<std::size_t>& of_row : blocks_) {
+    std::stable_sort(of_row.begin(), of_row.end(),
                      [&](std::size_t a, std::size_t b) { return blocks[a].first_start < blocks[b].first_start; });
   }
+}
+
+/// What is left is the timeline from now on, for whoever reads it again, too.
+void Trace::leave_out(std::vector<Block> damaged) {
+  if (damaged.empty()) return;
+  reader_->leave_out(damaged);
+  sides_.front().damage = reader_->damage();
+  list_blocks();
+  opener_ = [open = std::move(opener_), damaged = std::move(damaged)] {
+    auto reader = open();
+    if (reader) reader->leave_out(damaged);
+    return reader;
+  };
 }
 
 /// Rows are independent of each other: each core takes the next one, with a reader of its own, which is for one thread.
@@ -130,6 +152,7 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::optional<Error> failure;
+  std::vector<Block> damaged;
   const auto fail = [&](Error error) {
     const std::lock_guard lock(mutex);
     if (!failure) failure = std::move(error);
@@ -143,7 +166,11 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
         if (stop) return;
         if (control.cancel && *control.cancel) return fail(Error::run("opening was stopped"));
         const auto block = reader.read(reader_->span_blocks()[b]);
-        if (!block) return fail(block.error());
+        if (!block) {
+          const std::lock_guard lock(mutex);
+          damaged.push_back(reader_->span_blocks()[b]);
+          continue;
+        }
         for (const Span& span : *block) {
           std::vector<std::pair<SpanRow::Index, std::int32_t>>& steps = rows_[r].steps;
           if (steps.empty() || steps.back().second != span.step) steps.emplace_back(spans.size(), span.step);
@@ -172,6 +199,7 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
     guarded_work([&] { work(*reader_); });
   }
   if (failure) return tl::make_unexpected(*failure);
+  leave_out(std::move(damaged));
   return {};
 }
 

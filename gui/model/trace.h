@@ -75,6 +75,11 @@ class TraceParts {
   /// What is to be said of a span beside its partners.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
   [[nodiscard]] virtual Facts facts() const = 0;
+  /// A side's own trace.
+  [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
+  /// When what is shown at `shown` was in the side's own run, as the step there has it (packs may be moved apart from their step); in a
+  /// pause: when the side had ended its step.
+  [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
 /// A timeline as the window holds it: what is in the file about the run as a whole, and for each row what it takes to draw
@@ -94,7 +99,8 @@ class Trace {
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
-  /// ERRORS: unreadable, not a timeline; a damaged block of spans (kRequest); cancelled (kRun).
+  /// Blocks of spans that are damaged are left out; damage() tells of them. ERRORS: unreadable, not a timeline, nothing in it can
+  /// be drawn (kRequest); cancelled (kRun).
   /// Cost: 20 ns per span on each of the machine's cores.
   static core::Expected<std::shared_ptr<const Trace>> open(const std::string& path, const OpenControl& control = {});
   /// The same for bytes at hand; `name` is what errors call them.
@@ -150,6 +156,8 @@ class Trace {
   static core::Expected<std::shared_ptr<const Trace>> load(const Opener& open, const OpenControl& control);
   core::Expected<void> read_rows(const Opener& open, const OpenControl& control);
   void list_rows();
+  void list_blocks();
+  void leave_out(std::vector<core::TimelineReader::SpanBlock> damaged);
   void measure();
 
   std::optional<core::TimelineReader> reader_;  ///< nothing: it was put together

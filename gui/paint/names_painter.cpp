@@ -45,11 +45,12 @@ class NamePainter {
   }
 
  private:
-  /// At the right, unless it is said there which of two timelines the line is of.
+  /// At the right, beside which of two timelines the line is of if that is said there.
   void pin(const Line& line, const QRect& box) {
-    const bool left = !line.timeline.empty();
-    texts_.draw(painter_, left ? box.adjusted(1, 0, 0, 0) : box.adjusted(0, 0, -6, 0), "•", colour(scene_.theme.path),
-                left ? kLeft : kRight);
+    const int right = line.timeline.empty()
+                          ? -6
+                          : -6 - painter_.fontMetrics().horizontalAdvance(QString::fromStdString(line.timeline)) - 8;
+    texts_.draw(painter_, box.adjusted(0, 0, right, 0), "•", colour(scene_.theme.path), kRight);
   }
 
   /// How high it is, in the lower half; answers the upper one.

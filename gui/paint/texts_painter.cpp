@@ -15,6 +15,10 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
   const SpanRow& spans = trace.rows()[row].spans;
   const int kind = spans.kind(index);
   if (kind == SpanKind::kPackInFlight) return fmt::format("pack {}", spans.pack(index));
+  const auto& layers = trace.sides()[trace.rows()[row].side].run.layers;
+  const auto layer = static_cast<std::size_t>(spans.layer(index));
+  if (spans.layer(index) >= 0 && layer < layers.size())
+    return fmt::format("{} {}", core::span_name(kind), layers[layer]);
   if (spans.pack(index) >= 0) return fmt::format("{} · pack {}", core::span_name(kind), spans.pack(index));
   return core::span_name(kind);
 }
@@ -54,7 +58,16 @@ class TextPainter {
     const SpanRow& spans = scene_.trace.rows()[row].spans;
     for (const SpanRow::Index i : found.wide) {
       const QRect box = box_of(spans.start(i), spans.end(i));
-      if (!box.isEmpty()) draw(box, label_of(scene_.trace, row, i), on_span(spans.kind(i)));
+      if (box.isEmpty()) continue;
+      // A colour alone does not tell where one ends and the next of its kind begins.
+      if (i > 0 && spans.end(i - 1) == spans.start(i)) part(spans.start(i));
+      if (i + 1 < spans.size() && spans.start(i + 1) == spans.end(i)) part(spans.end(i));
+      std::string label = label_of(scene_.trace, row, i);
+      // The colour says that it is the backward pass; of which layer it does not.
+      const std::string kind = core::span_name(spans.kind(i));
+      if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
+        label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
+      draw(box, label, on_span(spans.kind(i)));
     }
     for (const RowTexts::Run& run : found.runs)
       draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind), on_span(run.kind));
@@ -99,6 +112,18 @@ class TextPainter {
 
   [[nodiscard]] QRect between(int from, int to) const {
     return {lines_.left() + from + 4, lines_.top() + top_, to - from - 8, height_};
+  }
+
+  /// A line between spans that touch, in the colour of what is behind them.
+  void part(Time t) {
+    const int x = pixel_at(scene_.range, t, lines_.width());
+    if (x <= 0 || x >= lines_.width()) return;
+    painter_.fillRect(QRect(lines_.left() + x, lines_.top() + top_, 1, height_), colour(scene_.theme.background));
+  }
+
+  /// Roughly: whether all of a text can be read in it.
+  [[nodiscard]] bool has_room(const QRect& box, const std::string& text) const {
+    return static_cast<int>(text.size()) * painter_.fontMetrics().averageCharWidth() <= box.width();
   }
 
   void draw(const QRect& box, const std::string& text, Pixel pen) {

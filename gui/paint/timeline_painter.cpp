@@ -42,10 +42,11 @@ PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QIm
   return painted;
 }
 
-static void paint_names_and_axis(QPainter& painter, const Scene& scene, const QSize& size, ShortTexts& texts) {
+static void paint_names_and_axis(QPainter& painter, const Scene& scene, const QSize& size, ShortTexts& texts,
+                                 const QRegion& covered) {
   const QRect lines = lines_rect(size);
   paint_names(painter, scene, QRect(0, lines.top(), Scene::kGutter, lines.height()), texts);
-  paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis), texts);
+  paint_axis(painter, scene, QRect(0, 0, size.width(), Scene::kAxis), texts, covered);
 }
 
 std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, const QSize& size) {
@@ -62,7 +63,7 @@ std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, c
   return texts;
 }
 
-void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size) {
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size, const QRegion& covered) {
   const QRect lines = lines_rect(size);
   painter.save();
   painter.translate(lines.topLeft());
@@ -70,10 +71,10 @@ void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size) {
   painter.restore();
   ShortTexts texts;
   paint_texts(painter, scene, lines, found, texts);
-  paint_names_and_axis(painter, scene, size, texts);
+  paint_names_and_axis(painter, scene, size, texts, covered);
 }
 
-QImage paint_picture(const Scene& scene, const QSize& size, qreal scale) {
+QImage paint_picture(const Scene& scene, const QSize& size, qreal scale, const QRegion& covered) {
   QImage picture(size * scale, QImage::Format_RGB32);
   picture.setDevicePixelRatio(scale);
   picture.fill(scene.theme.background);
@@ -83,7 +84,7 @@ QImage paint_picture(const Scene& scene, const QSize& size, qreal scale) {
   painter.drawImage(lines.topLeft(), painted.image);
   ShortTexts texts;
   paint_texts(painter, scene, lines, painted.texts, texts);
-  paint_names_and_axis(painter, scene, size, texts);
+  paint_names_and_axis(painter, scene, size, texts, covered);
   return picture;
 }
 

@@ -3,6 +3,7 @@
 #include <QImage>
 #include <QPainter>
 #include <QRect>
+#include <QRegion>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,13 @@ std::vector<RowTexts> paint_line_shapes(QPainter& painter, const Scene& scene, c
 void paint_texts(QPainter& painter, const Scene& scene, const QRect& lines, const std::vector<RowTexts>& found,
                  ShortTexts& texts);
 void paint_names(QPainter& painter, const Scene& scene, const QRect& names, ShortTexts& texts);
-void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts);
+/// `covered`: where something else will be painted over the axis; a label that would stick out from under it is left out.
+void paint_axis(QPainter& painter, const Scene& scene, const QRect& axis, ShortTexts& texts,
+                const QRegion& covered = {});
 /// All of it, the lines as rectangles (for SVG).
-void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size);
+void paint_shapes(QPainter& painter, const Scene& scene, const QSize& size, const QRegion& covered = {});
 /// All of it: a picture as the window would show it.
-QImage paint_picture(const Scene& scene, const QSize& size, qreal scale);
+QImage paint_picture(const Scene& scene, const QSize& size, qreal scale, const QRegion& covered = {});
 
 /// What stands in a span: "pack 3", "backward conv1".
 std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index);

@@ -7,11 +7,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/base/format.h"
 #include "gui/topology/holding_bar.h"
 #include "gui/topology/play_bar.h"
 #include "gui/topology/topology_legend.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/actions.h"
 #include "gui/widgets/time_cursor.h"
 #include "gui/widgets/timeline_view.h"
 
@@ -25,8 +27,10 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
       legend_(new TopologyLegend),
       holding_(new HoldingBar),
       top_(new QHBoxLayout),
+      sides_(new QComboBox),
       packs_(new QComboBox),
       words_(new QLabel) {
+  packs_->setObjectName(QStringLiteral("packs"));
   packs_->setAccessibleName(tr("Pack under way that is looked at"));
   packs_->setToolTip(tr("Packs under way at the time cursor: whose chunks are shown"));
   packs_->setMinimumContentsLength(12);
@@ -36,6 +40,10 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   words_->setMinimumHeight(3 * words_->fontMetrics().lineSpacing() + 8);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   top_->setContentsMargins(0, 0, 4, 0);
+  sides_->setAccessibleName(tr("Which of the two timelines"));
+  sides_->setToolTip(tr("Which of the two timelines is shown here (Shift+T)"));
+  sides_->hide();
+  top_->addWidget(sides_);
   top_->addWidget(packs_);
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -52,6 +60,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   connect(&cursor, &TimeCursor::moment_changed, this, &TopologyPanel::show_moment);
   connect(topology_view_, &TopologyView::node_at_hand_changed, this, &TopologyPanel::tell);
   connect(topology_view_, &TopologyView::link_chosen, this, &TopologyPanel::link_chosen);
+  connect(sides_, &QComboBox::activated, this, [this](int side) { show_side(static_cast<std::size_t>(side)); });
   connect(packs_, &QComboBox::activated, this, [this](int index) {
     if (index >= 0 && static_cast<std::size_t>(index) < listed_.size())
       look_at(listed_[static_cast<std::size_t>(index)]);
@@ -60,6 +69,8 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
 
 void TopologyPanel::add_actions(Actions& actions) {
   cursor_.add_actions(actions);
+  actions.add(tr("&Play"), "topology-side", tr("Topology of the &other of two timelines"), QStringLiteral("Shift+T"),
+              [this] { show_side(1 - side_); });
   top_->insertWidget(0, new PlayBar(cursor_, actions), 1);
 }
 
@@ -85,12 +96,43 @@ void TopologyPanel::look_at(std::optional<PackOfStep> pack) {
   show_moment();
 }
 
+std::shared_ptr<const Trace> TopologyPanel::own_trace() const {
+  const std::shared_ptr<const Trace> trace = view_.shared_trace();
+  return trace && trace->parts() ? trace->parts()->source(side_) : trace;
+}
+
+core::Time TopologyPanel::own_moment() const {
+  const Trace* const trace = view_.trace();
+  return trace && trace->parts() ? trace->parts()->own(side_, cursor_.moment()) : cursor_.moment();
+}
+
+void TopologyPanel::show_side(std::size_t side) {
+  if (!view_.trace() || !view_.trace()->parts() || side == side_) return;
+  side_ = side;
+  begin();
+}
+
+void TopologyPanel::fill_sides() {
+  const Trace* const trace = view_.trace();
+  const bool two = trace && trace->parts();
+  sides_->setVisible(two);
+  if (!two) side_ = 0;
+  sides_->clear();
+  for (std::size_t s = 0; two && s < trace->sides().size(); ++s)
+    sides_->addItem(QString::fromStdString(trace->sides()[s].name));
+  sides_->setCurrentIndex(static_cast<int>(side_));
+}
+
+/// Of two timelines one is read once it is looked at.
 void TopologyPanel::begin() {
   player_.reset();
   topology_.reset();
   wanted_.reset();
-  const std::shared_ptr<const Trace> trace = view_.shared_trace();
-  if (trace && !trace->parts() && !reader_.busy()) {
+  fill_sides();
+  if (isVisible()) reader_.read_side(side_);
+  const std::shared_ptr<const Trace> trace = own_trace();
+  const bool read = !view_.trace() || !view_.trace()->parts() || isVisible();
+  if (trace && read && !reader_.busy()) {
     topology_ = std::make_shared<const Topology>(Topology::of(*trace, reader_.plan().get(), reader_.traffic().get()));
     if (reader_.traffic())
       player_ = std::make_unique<TopologyPlayer>(trace, reader_.plan(), reader_.traffic(), *topology_);
@@ -101,6 +143,7 @@ void TopologyPanel::begin() {
 }
 
 void TopologyPanel::showEvent(QShowEvent*) {
+  if (view_.trace() && view_.trace()->parts() && !topology_) begin();
   if (moment_is_old_) show_moment();
 }
 
@@ -108,7 +151,7 @@ void TopologyPanel::showEvent(QShowEvent*) {
 void TopologyPanel::show_moment() {
   moment_is_old_ = !isVisible();
   if (moment_is_old_) return;
-  if (player_) topology_view_->show_moment(player_->at(cursor_.moment(), wanted_));
+  if (player_) topology_view_->show_moment(player_->at(own_moment(), wanted_));
   fill_packs();
   tell();
 }
@@ -144,6 +187,9 @@ void TopologyPanel::tell() {
                         .arg(moment.flights.size())
                   : tr("No pack is under way at the time cursor."));
   }
+  if (view_.trace() && view_.trace()->parts())
+    words << tr("This is %1 at %2 of its run.")
+                 .arg(sides_->currentText(), QString::fromStdString(core::show(own_moment())));
   if (!moment.words.empty()) words << QString::fromStdString(moment.words);
   if (topology_ && !topology_->words().empty()) words << QString::fromStdString(topology_->words());
   if (!reader_.busy() && view_.trace()) words << QString::fromStdString(reader_.problem());
@@ -154,12 +200,12 @@ void TopologyPanel::tell() {
 
 void TopologyPanel::link_chosen(std::size_t link) {
   const auto record = topology_->links()[link].record;
-  if (record) view_.go_to_line(QStringLiteral("links/") + QString::fromStdString(view_.trace()->links()[*record].name));
+  if (record) view_.go_to_line(QString::fromStdString(view_.layout_of_lines().key_of_link(side_, *record)));
   view_.update();
 }
 
-void TopologyPanel::link_clicked(std::size_t record) {
-  if (!topology_) return;
+void TopologyPanel::link_clicked(std::size_t side, std::size_t record) {
+  if (!topology_ || side != side_) return;
   topology_view_->select_link(topology_->link_of_record(record));
   view_.update();
 }
@@ -169,7 +215,8 @@ void TopologyPanel::paint(QPainter& painter, const Placement& place) const {
   if (!topology_ || !link || !topology_->links()[*link].record) return;
   for (std::size_t i = 0; i < place.scene.layout.lines().size(); ++i) {
     const Line& line = place.scene.layout.lines()[i];
-    if (line.kind != Line::Kind::kLink || line.number != *topology_->links()[*link].record) continue;
+    if (line.kind != Line::Kind::kLink || line.side != side_ || line.number != *topology_->links()[*link].record)
+      continue;
     painter.setClipRect(place.lines);
     painter.setPen(QPen(QColor::fromRgb(place.scene.theme.selection), 2));
     painter.drawRect(QRect(place.lines.left() + 1, place.lines.top() + top_of_line(place.scene, i) + 1,

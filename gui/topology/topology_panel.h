@@ -22,7 +22,7 @@ class TopologyView;
 class TrafficReader;
 
 /// The cluster at the time cursor: load of its links, chunks on their way, and what each device holds of the pack that is
-/// under way. A link that is selected here is selected in the timeline, and the other way about.
+/// under way; of two timelines that of either one. A link that is selected here is selected in the timeline, and the other way about.
 class TopologyPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -44,14 +44,21 @@ class TopologyPanel : public QWidget, public Overlay {
   bool select_device(const QString& name);
   /// Looks at this pack while it is under way.
   void look_at(std::optional<PackOfStep> pack);
+  /// Of two timelines on one axis that one: its name is in the panel.
+  void show_side(std::size_t side);
+  [[nodiscard]] std::size_t side() const { return side_; }
 
  private:
+  [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
+  /// When it is for the timeline that is shown here.
+  [[nodiscard]] core::Time own_moment() const;
+  void fill_sides();
   void begin();
   void show_moment();
   void fill_packs();
   void tell();
   void link_chosen(std::size_t link);
-  void link_clicked(std::size_t record);
+  void link_clicked(std::size_t side, std::size_t record);
 
   TimelineView& view_;
   TimeCursor& cursor_;
@@ -60,10 +67,12 @@ class TopologyPanel : public QWidget, public Overlay {
   TopologyLegend* legend_;
   HoldingBar* holding_;
   QHBoxLayout* top_;
+  QComboBox* sides_;
   QComboBox* packs_;
   QLabel* words_;
   std::shared_ptr<const Topology> topology_;
   std::unique_ptr<TopologyPlayer> player_;
+  std::size_t side_ = 0;
   std::optional<PackOfStep> wanted_;
   std::vector<PackOfStep> listed_;
   bool moment_is_old_ = true;

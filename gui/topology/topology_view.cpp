@@ -208,6 +208,7 @@ void TopologyView::paintEvent(QPaintEvent*) {
   painter.resetTransform();
   painter.setRenderHint(QPainter::Antialiasing, false);
   painter.setPen(QPen(QColor::fromRgb(theme_->cursor), 1));
+  painter.setBrush(Qt::NoBrush);
   painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 

@@ -13,6 +13,7 @@ TrafficReader::TrafficReader(TimelineView& view, core::Library library) : view_(
 void TrafficReader::stop() {
   if (cancel_) *cancel_ = true;
   if (thread_.joinable()) thread_.join();
+  if (busy_) source_.reset();
   busy_ = false;
 }
 
@@ -26,13 +27,38 @@ void TrafficReader::wait() {
   take(known);
 }
 
+std::shared_ptr<const Trace> TrafficReader::wanted() {
+  const std::shared_ptr<const Trace> trace = view_.shared_trace();
+  if (!trace || !trace->parts()) {
+    side_ = 0;
+    return trace;
+  }
+  // Only as long as it is one of these two.
+  const auto& side = trace->parts()->source(side_);
+  return side == source_ ? side : nullptr;
+}
+
 void TrafficReader::begin() {
+  const std::shared_ptr<const Trace> trace = wanted();
+  if (trace && trace == source_) {  // otherwise aligned, or alone again
+    if (!busy_) take(known_);
+    return;
+  }
+  read(trace);
+}
+
+void TrafficReader::read_side(std::size_t side) {
+  const std::shared_ptr<const Trace> trace = view_.shared_trace();
+  if (!trace || !trace->parts()) return;
+  side_ = side;
+  if (trace->parts()->source(side) != source_) read(trace->parts()->source(side));
+}
+
+void TrafficReader::read(const std::shared_ptr<const Trace>& trace) {
   stop();
   known_ = {};
-  const std::shared_ptr<const Trace> trace = view_.shared_trace();
-  if (trace && trace->parts())
-    known_.problem = "There are two timelines; close the second to look at messages and links.";
-  if (!trace || trace->parts()) {
+  source_ = trace;
+  if (!trace) {
     emit ready();
     return;
   }
@@ -65,7 +91,7 @@ void TrafficReader::begin() {
 void TrafficReader::take(const Known& known) {
   busy_ = false;
   known_ = known;
-  view_.show_traffic(known_.traffic);
+  if (view_.trace() && !view_.trace()->parts()) view_.show_traffic(known_.traffic);
   emit ready();
 }
 

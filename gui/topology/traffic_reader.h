@@ -13,7 +13,8 @@ namespace tutti::gui {
 
 class TimelineView;
 
-/// Makes the plan of the timeline that is shown, and joins its messages, in a thread of its own; the timeline's counters follow.
+/// Makes the plan of the timeline that is shown, and joins its messages, in a thread of its own; the timeline's counters follow. Of
+/// two timelines on one axis it is one, and none before read_side() says which.
 class TrafficReader : public QObject {
   Q_OBJECT
 
@@ -27,6 +28,8 @@ class TrafficReader : public QObject {
   [[nodiscard]] const std::shared_ptr<const Traffic>& traffic() const { return known_.traffic; }
   [[nodiscard]] const std::string& problem() const { return known_.problem; }
   [[nodiscard]] bool busy() const { return busy_; }
+  /// Of two timelines this one, if it is not that already: ready() follows then.
+  void read_side(std::size_t side);
   /// Ends the work, and with it a thread that looks at the timeline.
   void stop();
   /// Until it is ready: for pictures, which are taken once.
@@ -42,10 +45,14 @@ class TrafficReader : public QObject {
     std::string problem;
   };
   void begin();
+  [[nodiscard]] std::shared_ptr<const Trace> wanted();
+  void read(const std::shared_ptr<const Trace>& trace);
   void take(const Known& known);
 
   TimelineView& view_;
   core::Library library_;
+  std::size_t side_ = 0;
+  std::shared_ptr<const Trace> source_;  ///< of which `known_` is, or will be
   Known known_;
   bool busy_ = false;
   std::shared_ptr<std::atomic<bool>> cancel_;

@@ -75,9 +75,10 @@ BesidePanel::BesidePanel(TimelineView& view)
   sort_->addItems({tr("steps and packs"), tr("steps and their parts"), tr("packs"), tr("spans of single devices"),
                    tr("all of these")});
   sort_->setAccessibleName(tr("What is listed"));
-  bar->addWidget(alignment_);
-  bar->addWidget(arrangement_);
-  bar->addWidget(sort_);
+  for (QComboBox* const choice : {alignment_, arrangement_, sort_}) {
+    choice->setMinimumWidth(80);  // the details beside it need room, too
+    bar->addWidget(choice);
+  }
   bar->addStretch(1);
   words_->setTextFormat(Qt::PlainText);
   words_->setIndent(6);

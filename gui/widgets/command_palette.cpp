@@ -23,7 +23,8 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
     for (QAction* const action : group.actions) {
       QStringList keys;
       for (const QKeySequence& key : action->shortcuts()) keys.append(key.toString(QKeySequence::NativeText));
-      QString text = group.name + QStringLiteral(" ▸ ") + action->text().remove(QLatin1Char('&'));
+      QString text = group.name + QStringLiteral(" ▸ ") + action->text();
+      text.remove(QLatin1Char('&'));
       if (!keys.isEmpty()) text += QStringLiteral("    ") + keys.join(QStringLiteral(", "));
       auto* const item = new QListWidgetItem(text, list_);
       item->setData(Qt::UserRole, QVariant::fromValue(action));

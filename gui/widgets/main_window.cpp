@@ -89,11 +89,7 @@ MainWindow::MainWindow(Workshop workshop)
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
   connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
   connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
-  connect(&opener_, &FileOpener::failed, this, [this](const QString& why) {
-    progress_->hide();
-    tell(why);
-    emit failed(why);
-  });
+  connect(&opener_, &FileOpener::failed, this, &MainWindow::give_up);
 
   const QSettings settings;
   const QVariant dark = settings.value(QStringLiteral("dark"));
@@ -158,6 +154,7 @@ void MainWindow::make_panels() {
   cursor_->setParent(view_);
   traffic_->setParent(this);
   auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
+  setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);  // a cluster is as high as it is wide
   resizeDocks({topology}, {430}, Qt::Horizontal);
   marks_ = new MarksPanel(*view_);
   auto* const marks = add_panel(tr("Marks"), "marks", marks_, Qt::BottomDockWidgetArea);
@@ -178,17 +175,13 @@ void MainWindow::make_beside() {
   connect(beside_, &BesidePanel::told, this, &MainWindow::tell);
   connect(beside_, &BesidePanel::second_wanted, this, &MainWindow::choose_second);
   connect(beside_, &BesidePanel::progress, progress_, &QProgressBar::setValue);
-  connect(beside_, &BesidePanel::failed, this, [this](const QString& why) {
-    progress_->hide();
-    tell(why);
-    emit failed(why);
-  });
+  connect(beside_, &BesidePanel::failed, this, &MainWindow::give_up);
   connect(beside_, &BesidePanel::shown, this,
           [this, dock](const std::shared_ptr<const Trace>& trace, bool again, const std::optional<TimeRange>& range) {
             progress_->hide();
             overview_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks are at times of one timeline, the topology is of one run.
+            // Marks are at times of one timeline. What two need most is room; T brings the topology of either one.
             marks_->read_beside({});
             put_topology_away(true);
             view_->show_trace(trace);
@@ -207,7 +200,7 @@ void MainWindow::make_beside() {
           });
 }
 
-/// While there are two timelines; it comes back if it was there.
+/// When a second timeline comes; when it goes it comes back if it was there.
 void MainWindow::put_topology_away(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
@@ -254,7 +247,6 @@ void MainWindow::make_actions() {
   actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
     QWidget* const dock = topology_->parentWidget();
     dock->setVisible(!dock->isVisible());
-    if (beside_->beside()) tell(tr("the topology is that of one timeline: close the second to see it (Ctrl+Shift+W)"));
     if (dock->isVisible()) topology_->topology_view().setFocus();
   });
   marks_->add_actions(actions_);
@@ -314,16 +306,17 @@ void MainWindow::begin_to_open(const QString& path) {
   opener_.open(path, FileOpener::Wanted::kTimelineOrScenario);
 }
 
+void MainWindow::give_up(const QString& why) {
+  progress_->hide();
+  tell(why);
+  emit failed(why);
+}
+
 void MainWindow::open_scenario(const ScenarioBytes& file) {
   progress_->hide();
   tell({});
   const auto opened = desk_->open(file);
-  if (!opened) {
-    const QString why = QString::fromStdString(opened.error().message());
-    tell(why);
-    emit failed(why);
-    return;
-  }
+  if (!opened) return give_up(QString::fromStdString(opened.error().message()));
   if (!*opened) return;
   remember_file(file.path);
   show_desk();

@@ -78,6 +78,8 @@ class MainWindow : public QMainWindow {
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
   void choose_file();
   void begin_to_open(const QString& path);
+  /// What was to be opened could not be.
+  void give_up(const QString& why);
   void open_scenario(const ScenarioBytes& file);
   void start_new();
   void show_desk();

@@ -160,20 +160,32 @@ void MarksPanel::fill() {
 }
 
 /// A line through the rows, and a flag with the text on the axis.
+/// Where a mark's name is written, and what of it; empty if it is out of view.
+static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place, const QFontMetrics& metrics) {
+  if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
+  const QString text = metrics.elidedText(QString::fromStdString(mark.text), Qt::ElideRight, kFlag);
+  const QPoint corner(std::max(place.x_of(mark.at.from), place.lines.left()), place.lines.top() - Scene::kAxis);
+  return {QRect(corner, QSize(metrics.horizontalAdvance(text) + 8, Scene::kAxis / 2 + 2)), text};
+}
+
+QRegion MarksPanel::on_axis(const Placement& place, const QFontMetrics& metrics) const {
+  QRegion covered;
+  for (const Mark& mark : marks_.all()) covered += flag_of(mark, place, metrics).first;
+  return covered;
+}
+
 void MarksPanel::paint(QPainter& painter, const Placement& place) const {
   const Theme& theme = place.scene.theme;
   const QColor colour = QColor::fromRgb(theme.mark);
   for (const Mark& mark : marks_.all()) {
-    if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) continue;
+    const auto [flag, text] = flag_of(mark, place, painter.fontMetrics());
+    if (flag.isEmpty()) continue;
     const int from = place.x_of(mark.at.from), to = place.x_of(mark.at.to);
     QColor faint = colour;
     faint.setAlpha(28);
     if (to > from) painter.fillRect(QRect(from, place.lines.top(), to - from, place.lines.height()), faint);
     painter.setPen(QPen(colour, 1, Qt::DashLine));
     for (const int x : {from, to}) painter.drawLine(x, place.lines.top() - Scene::kAxis / 2, x, place.lines.bottom());
-    const QString text = painter.fontMetrics().elidedText(QString::fromStdString(mark.text), Qt::ElideRight, kFlag);
-    const QRect flag(std::max(from, place.lines.left()), place.lines.top() - Scene::kAxis,
-                     painter.fontMetrics().horizontalAdvance(text) + 8, Scene::kAxis / 2 + 2);
     painter.fillRect(flag, colour);
     painter.setPen(QColor::fromRgb(text_on(theme.mark)));
     painter.drawText(flag, Qt::AlignCenter, text);

@@ -24,6 +24,7 @@ class MarksPanel : public QWidget, public Overlay {
 
   void add_actions(Actions& actions);
   void paint(QPainter& painter, const Placement& place) const override;
+  [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
   /// Reads the marks of the timeline that was opened; a file that is wrong is told, and left alone from then on.
   /// An empty name: there are none, and new ones are not kept.

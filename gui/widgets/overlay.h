@@ -1,7 +1,9 @@
 #pragma once
 
+#include <QFontMetrics>
 #include <QPainter>
 #include <QRect>
+#include <QRegion>
 
 #include "gui/paint/timeline_painter.h"
 
@@ -28,6 +30,8 @@ class Overlay {
   virtual ~Overlay() = default;
   /// The painter is clipped to the lines, and the axis above them.
   virtual void paint(QPainter& painter, const Placement& place) const = 0;
+  /// What of the axis it covers, in that font: there the axis has no labels.
+  [[nodiscard]] virtual QRegion on_axis(const Placement&, const QFontMetrics&) const { return {}; }
 };
 
 }  // namespace tutti::gui

@@ -105,24 +105,33 @@ void TimeCursor::advance(qint64 milliseconds) {
   emit playing_changed();
 }
 
-void TimeCursor::paint(QPainter& painter, const Placement& place) const {
+QRect TimeCursor::flag(const Placement& place, const QFontMetrics& metrics, const QString& text) const {
   const TimeRange& range = place.scene.range;
-  if (moment() < range.from || moment() >= range.to) return;
+  if (moment() < range.from || moment() >= range.to) return {};
+  const int width = metrics.horizontalAdvance(text) + 12;
+  const int rightmost = std::max(place.lines.left(), place.lines.right() - width);
+  const int left = std::clamp(place.x_of(moment()) - width / 2, place.lines.left(), rightmost);
+  return {left, place.lines.top() - Scene::kAxis + 2, width, Scene::kAxis - 4};
+}
+
+QRegion TimeCursor::on_axis(const Placement& place, const QFontMetrics& metrics) const {
+  return flag(place, metrics, QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range)));
+}
+
+void TimeCursor::paint(QPainter& painter, const Placement& place) const {
+  const QString text = QString::fromStdString(moment_text(place.scene.trace, moment(), place.scene.range));
+  const QRect box = flag(place, painter.fontMetrics(), text);
+  if (box.isEmpty()) return;
   const int x = place.x_of(moment());
   const QColor colour = QColor::fromRgb(place.scene.theme.cursor);
   painter.setPen(QPen(colour, 2));
   painter.drawLine(x, place.lines.top(), x, place.lines.bottom());
-  const QString text = QString::fromStdString(moment_text(moment(), range));
-  const int width = painter.fontMetrics().horizontalAdvance(text) + 12;
-  const int left =
-      std::clamp(x - width / 2, place.lines.left(), std::max(place.lines.left(), place.lines.right() - width));
-  const QRect flag(left, place.lines.top() - Scene::kAxis + 2, width, Scene::kAxis - 4);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(Qt::NoPen);
   painter.setBrush(colour);
-  painter.drawRoundedRect(flag, 3, 3);
+  painter.drawRoundedRect(box, 3, 3);
   painter.setPen(QColor::fromRgb(text_on(place.scene.theme.cursor)));
-  painter.drawText(flag, Qt::AlignCenter, text);
+  painter.drawText(box, Qt::AlignCenter, text);
 }
 
 }  // namespace tutti::gui

@@ -24,6 +24,7 @@ class TimeCursor : public QObject, public Overlay {
 
   void add_actions(Actions& actions);
   void paint(QPainter& painter, const Placement& place) const override;
+  [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
   [[nodiscard]] core::Time moment() const { return playback_.moment(); }
   [[nodiscard]] const Playback& playback() const { return playback_; }
@@ -47,6 +48,8 @@ class TimeCursor : public QObject, public Overlay {
 
  private:
   void begin();
+  /// Where the moment is written; empty while it is not in view.
+  [[nodiscard]] QRect flag(const Placement& place, const QFontMetrics& metrics, const QString& text) const;
 
   TimelineView& view_;
   Playback playback_;

@@ -137,8 +137,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
     layout_.open(line_at_hand_, !layout_.lines()[line].open);
     return lines_have_changed();
   }
-  if (layout_.lines()[line].kind == Line::Kind::kLink && !trace_->parts())
-    emit link_chosen(layout_.lines()[line].number);
+  if (layout_.lines()[line].kind == Line::Kind::kLink)
+    emit link_chosen(layout_.lines()[line].side, layout_.lines()[line].number);
   if (const Difference* const error = error_under(event->pos())) {
     select(std::nullopt);
     return select_range(error->at);

@@ -109,7 +109,7 @@ void TimelineView::walk_lines(int by) {
   if (lines[line].kind == Line::Kind::kSpans) {
     if (const auto span = nearest_span(lines[line].rows.front())) go_to(*span);
   }
-  if (lines[line].kind == Line::Kind::kLink && !trace_->parts()) emit link_chosen(lines[line].number);
+  if (lines[line].kind == Line::Kind::kLink) emit link_chosen(lines[line].side, lines[line].number);
   setAccessibleDescription(QString::fromStdString(line_at_hand_));
   update();
 }

@@ -67,7 +67,8 @@ Scene TimelineView::scene() const {
 
 QImage TimelineView::picture(const QSize& size, qreal scale) const {
   if (!trace_) return {};
-  QImage picture = paint_picture(scene(), size, scale);
+  const QRegion covered = covered_of_axis(lines_rect(size), QFontMetrics(QFont()));
+  QImage picture = paint_picture(scene(), size, scale, covered);
   QPainter painter(&picture);
   paint_overlays(painter, lines_rect(size));
   return picture;
@@ -75,7 +76,7 @@ QImage TimelineView::picture(const QSize& size, qreal scale) const {
 
 void TimelineView::paint_shapes(QPainter& painter, const QSize& size) const {
   if (!trace_) return;
-  gui::paint_shapes(painter, scene(), size);
+  gui::paint_shapes(painter, scene(), size, covered_of_axis(lines_rect(size), painter.fontMetrics()));
   paint_overlays(painter, lines_rect(size));
 }
 
@@ -138,7 +139,8 @@ void TimelineView::paintEvent(QPaintEvent*) {
   painter.drawImage(lines.topLeft(), painted_.image);
   paint_texts(painter, scene(), lines, painted_.texts, texts_);
   paint_names(painter, scene(), QRect(0, lines.top(), Scene::kGutter, lines.height()), texts_);
-  paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis), texts_);
+  paint_axis(painter, scene(), QRect(0, 0, width(), Scene::kAxis), texts_,
+             covered_of_axis(lines, painter.fontMetrics()));
   paint_line_at_hand(painter, lines);
   paint_overlays(painter, lines);
   if (mouse_ && lines.contains(*mouse_)) {
@@ -147,6 +149,13 @@ void TimelineView::paintEvent(QPaintEvent*) {
     painter.setPen(faint);
     painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
   }
+}
+
+QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const {
+  const Scene shown = scene();
+  QRegion covered;
+  for (const Overlay* const overlay : overlays_) covered += overlay->on_axis({shown, lines}, metrics);
+  return covered;
 }
 
 /// A bar beside its name.

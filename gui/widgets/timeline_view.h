@@ -101,8 +101,8 @@ class TimelineView : public QWidget {
   void trace_changed();
   /// A click on the time axis.
   void moment_wanted(tutti::core::Time t);
-  /// The line of a link was clicked, or gone to by keys; it is one of the trace's.
-  void link_chosen(qulonglong link);
+  /// The line of a link was clicked, or gone to by keys; it is one of that side's.
+  void link_chosen(qulonglong side, qulonglong link);
   void view_changed();
   void selection_changed();
   void range_changed();
@@ -140,6 +140,7 @@ class TimelineView : public QWidget {
   void step_along_path(int by);
   void scroll_to_both(std::size_t line);
   void paint_overlays(QPainter& painter, const QRect& lines) const;
+  [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
 
   std::shared_ptr<const Trace> trace_;

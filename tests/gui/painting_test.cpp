@@ -183,6 +183,46 @@ TEST(Painting, AtTwiceTheScaleLinesLieWhereTheyLay) {
   }
 }
 
+TEST(Painting, ALabelOfTheAxisIsWholeOrNotThere) {
+  const Layout lines = layout();
+  const Scene scene{trace(), lines, light_theme(), {Time(), trace().length()}};
+  constexpr QRect kPlace(0, 0, 900, Scene::kAxis);
+  const auto axis = [&](const QRegion& covered) {
+    QImage image(kPlace.size(), QImage::Format_RGB32);
+    QPainter painter(&image);
+    ShortTexts texts;
+    paint_axis(painter, scene, kPlace, texts, covered);
+    return image;
+  };
+  // Of texts alone: above the ticks, right of what is shown.
+  const auto columns_with_text = [](const QImage& image) {
+    std::vector<int> found;
+    for (int x = Scene::kGutter; x < image.width(); ++x) {
+      for (int y = 0; y < Scene::kAxis - 10; ++y) {
+        if (image.pixel(x, y) == light_theme().group) continue;
+        found.push_back(x);
+        break;
+      }
+    }
+    return found;
+  };
+  const QImage bare = axis({});
+  const std::vector<int> columns = columns_with_text(bare);
+  ASSERT_GT(columns.size(), 50u);
+  // Wherever something lies, nothing sticks out from under it: each label left of it or right of it is as it was.
+  for (int left = Scene::kGutter; left + 60 < kPlace.width(); left += 7) {
+    const QRect flag(left, 2, 60, Scene::kAxis - 4);
+    const QImage image = axis(flag);
+    for (const int x : columns_with_text(image)) ASSERT_FALSE(x >= flag.left() && x <= flag.right()) << left;
+    const int tick = pixel_at(scene.range, core::milliseconds(100), kPlace.width() - Scene::kGutter) + Scene::kGutter;
+    const bool touches = flag.intersects(QRect(tick + 4, 0, 40, 20));
+    const QRect label(tick + 4, 0, 50, Scene::kAxis - 10);
+    if (touches || !flag.intersects(label)) {
+      ASSERT_EQ(image.copy(label) == bare.copy(label), !touches) << left;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tutti::gui
 

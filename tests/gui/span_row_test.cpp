@@ -39,6 +39,29 @@ SpanRow row_of(const std::vector<Span>& spans) {
   return row;
 }
 
+TEST(SpanRow, KnowsTheLayersOfTheBackwardPassAlone) {
+  SpanRow row;
+  const std::int32_t compute = core::SpanKind::kFirstCompute;
+  std::int64_t at = 0;
+  const auto add = [&](std::int32_t kind, std::int32_t pack, std::int64_t index) {
+    Span span;
+    span.start = Time(at++);
+    span.duration = Time(1);
+    span.kind = kind;
+    span.pack = pack;
+    span.index = index;
+    row.add(span);
+    return std::pair(row.pack(row.size() - 1), row.layer(row.size() - 1));
+  };
+  EXPECT_EQ(add(compute + 1, -1, 0), std::pair(-1, 0));
+  EXPECT_EQ(add(compute + 1, -1, 777), std::pair(-1, 777));
+  EXPECT_EQ(add(compute, -1, 3), std::pair(-1, -1)) << "forward";
+  EXPECT_EQ(add(compute + 1, 5, 3), std::pair(5, -1));
+  EXPECT_EQ(add(0, 0, 3), std::pair(0, -1));
+  EXPECT_EQ(add(compute + 1, -1, -1), std::pair(-1, -1));
+  EXPECT_EQ(add(compute + 1, -1, std::int64_t{1} << 40), std::pair(-1, -1)) << "of a made-up file";
+}
+
 TEST(SpanRow, KeepsWhatItWasGiven) {
   Random random(1);
   const auto spans = random_spans(random, 1000);

@@ -11,9 +11,11 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "core/base/format.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/time_cursor.h"
@@ -71,6 +73,51 @@ TEST_F(TopologyWindow, TheCursorGoesWhereTheAxisOrTheOverviewIsClicked) {
   ASSERT_TRUE(overview);
   QTest::mouseClick(overview, Qt::LeftButton, {}, QPoint(overview->width() - 5, 10));
   EXPECT_NEAR(core::to_ms(cursor().moment()), core::to_ms(length), core::to_ms(length) / 100);
+}
+
+TEST_F(TopologyWindow, TheMomentOfTheCursorCoversNoLabelOfTheAxisInPart) {
+  open_ring();
+  const QRect lines = lines_rect(view().size());
+  const auto columns = [&](const QImage& image, auto wanted) {
+    std::vector<int> found;
+    for (int x = lines.left(); x < lines.right(); ++x) {
+      for (int y = 4; y < Scene::kAxis - 10; ++y) {
+        if (!wanted(image.pixel(x, y))) continue;
+        found.push_back(x);
+        break;
+      }
+    }
+    return found;
+  };
+  const Theme& theme = light_theme();
+  const auto is_flag = [&](QRgb pixel) { return pixel == theme.cursor; };
+  const auto is_text = [&](QRgb pixel) { return pixel != theme.group && pixel != theme.line; };
+  cursor().set_moment(Time());
+  const std::vector<int> bare = columns(view().picture(view().size(), 1), is_text);
+  const int label = *std::find_if(bare.begin(), bare.end(), [&](int x) { return x > lines.left() + 120; });
+  for (const int by : {-30, -20, -10, 0, 10, 20, 30, 40}) {
+    QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(label + by, 5));
+    const QImage image = view().picture(view().size(), 1);
+    const std::vector<int> flag = columns(image, is_flag);
+    ASSERT_FALSE(flag.empty());
+    for (const int x : columns(image, is_text))
+      EXPECT_TRUE((x >= flag.front() && x <= flag.back()) || x < label - 20 || x > label + 60) << by;
+  }
+}
+
+TEST_F(TopologyWindow, WithTheKeyboardItIsTheSamePictureInAFrame) {
+  open_ring();
+  const core::PackRecord pack = view().trace()->packs().front();
+  cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
+  ASSERT_FALSE(picture().moment().flights.empty());
+  view().setFocus();
+  const QImage without = picture().grab().toImage();
+  picture().setFocus();
+  ASSERT_TRUE(picture().hasFocus());
+  const QImage with = picture().grab().toImage();
+  EXPECT_NE(with.pixel(0, 0), without.pixel(0, 0));
+  const QRect inside = with.rect().adjusted(1, 1, -1, -1);
+  EXPECT_EQ(with.copy(inside), without.copy(inside));
 }
 
 TEST_F(TopologyWindow, TheCursorStepsFromEventToEventAndBackToTheStart) {
@@ -224,7 +271,7 @@ TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   ASSERT_GT(picture().moment().under_way.size(), 1u);
   const PackOfStep last = picture().moment().under_way.back();
   EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
-  auto* const box = window_.topology().findChild<QComboBox*>();
+  auto* const box = window_.topology().findChild<QComboBox*>(QStringLiteral("packs"));
   ASSERT_TRUE(box);
   EXPECT_EQ(box->count(), static_cast<int>(picture().moment().under_way.size()));
   box->setFocus();
@@ -300,6 +347,89 @@ TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
       QApplication::processEvents();
     }
   }
+}
+
+/// The same cluster by two algorithms, on one axis.
+class TwoTopologies : public TopologyWindow {
+ protected:
+  void SetUp() override {
+    first_ = folder_.write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2)));
+    second_ = folder_.write("pscpu.tutti", test::simulated(test::small_scenario("algorithm: \"pscpu\"", 2, 2)));
+    open(first_, second_);
+  }
+  void open(const std::string& first, const std::string& second) {
+    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
+    window_.show();
+    window_.open_both(QString::fromStdString(first), QString::fromStdString(second));
+    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+    ASSERT_EQ(opened.size(), 1) << window_.status_text().toStdString();
+  }
+  const Beside& both() { return *window_.beside().beside(); }
+  /// What the side's own window would show at its own moment.
+  TopologyMoment alone(std::size_t side, Time own) {
+    const auto& trace = both().sources[side];
+    const auto traffic = Traffic::read(*trace, nullptr);
+    const Topology topology = Topology::of(*trace, window_.traffic().plan().get(), traffic->get());
+    return TopologyPlayer(trace, window_.traffic().plan(), *traffic, topology).at(own);
+  }
+  void expect_shows(std::size_t side) {
+    const TopologyMoment& shown = picture().moment();
+    const Time own = both().alignment.delays[side].own(cursor().moment());
+    EXPECT_EQ(shown.at, own);
+    const TopologyMoment expected = alone(side, own);
+    EXPECT_EQ(shown.loads, expected.loads);
+    EXPECT_EQ(shown.flights.size(), expected.flights.size());
+    EXPECT_EQ(shown.under_way, expected.under_way);
+    EXPECT_THAT(words(),
+                HasSubstr("This is " + both().trace->sides()[side].name + " at " + core::show(own) + " of its run."));
+  }
+
+  std::string first_, second_;
+};
+
+TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
+  EXPECT_FALSE(window_.topology().isVisible()) << "two have the room to themselves";
+  press(Qt::Key_T);
+  ASSERT_TRUE(window_.topology().isVisible());
+  for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {
+    window_.beside().align(align);
+    for (int i = 0; i < 1000 && both().align != align; ++i) QTest::qWait(10);
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (window_.topology().side() != side) press(Qt::Key_T, Qt::ShiftModifier);
+      ASSERT_EQ(window_.topology().side(), side);
+      window_.traffic().wait();
+      ASSERT_TRUE(window_.traffic().traffic()) << window_.traffic().problem();
+      const core::PackRecord pack = both().trace->sides()[side].packs.back();
+      cursor().set_moment(pack.first_start + Time((pack.end - pack.first_start).count() / 2));
+      expect_shows(side);
+      EXPECT_FALSE(picture().moment().under_way.empty());
+    }
+  }
+  // Alone again it is as before, with its counters.
+  press(Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
+  window_.traffic().wait();
+  EXPECT_EQ(window_.topology().side(), 0u);
+  EXPECT_EQ(view().trace()->sides().size(), 1u);
+  EXPECT_TRUE(has_line("counters"));
+  EXPECT_TRUE(window_.traffic().traffic());
+}
+
+TEST_F(TwoTopologies, ALinkThatIsChosenIsThatOfItsOwnTimeline) {
+  press(Qt::Key_T);
+  press(Qt::Key_T, Qt::ShiftModifier);
+  window_.traffic().wait();
+  ASSERT_TRUE(picture().topology()->has_links());
+  picture().setFocus();
+  QTest::keyClick(&picture(), Qt::Key_N);
+  ASSERT_TRUE(picture().selected_link());
+  // The first one may carry nothing: on to one that does.
+  for (int i = 0; i < 200 && !picture().topology()->links()[*picture().selected_link()].record; ++i)
+    QTest::keyClick(&picture(), Qt::Key_N);
+  const auto record = picture().topology()->links()[*picture().selected_link()].record;
+  ASSERT_TRUE(record);
+  const std::string key = view().layout_of_lines().key_of_link(1, *record);
+  EXPECT_THAT(key, HasSubstr(both().trace->sides()[1].links[*record].name));
+  EXPECT_TRUE(has_line(key)) << "the group of links was opened";
 }
 
 }  // namespace

@@ -147,6 +147,42 @@ TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndNoStepTime) {
   EXPECT_FALSE(cut.contains("forward"));
 }
 
+TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhere) {
+  const Written written = random_timeline(21, 6, 9000);
+  const auto sane = core::TimelineReader::from_bytes(written.bytes, "t.tutti");
+  ASSERT_TRUE(sane);
+  std::vector<core::TimelineReader::SpanBlock> of_track;
+  for (const auto& block : sane->span_blocks()) {
+    if (block.track == 2) of_track.push_back(block);
+  }
+  ASSERT_GE(of_track.size(), 3u);
+  const core::TimelineReader::SpanBlock& lost = of_track[1];
+  std::string bytes = written.bytes;
+  bytes.replace(static_cast<std::size_t>(lost.offset) + 8, 16, std::string(16, '\xff'));
+  const auto trace = Trace::from_bytes(bytes, "t.tutti");
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ((*trace)->damage(), core::TimelineReader::from_bytes(bytes, "t.tutti")->damage());
+  EXPECT_THAT((*trace)->damage(), HasSubstr(fmt::format("{} of its {} spans are missing", lost.spans, 6 * 9000)));
+  EXPECT_EQ((*trace)->spans(), 6 * 9000 - lost.spans);
+  const auto row = (*trace)->row_of(2);
+  ASSERT_TRUE(row);
+  std::vector<Span> left = written.spans.at(2);
+  const auto gone = left.begin() + of_track[0].spans;
+  left.erase(gone, gone + lost.spans);
+  const SpanRow& shown = (*trace)->rows()[*row].spans;
+  ASSERT_EQ(shown.size(), left.size());
+  for (SpanRow::Index i = 0; i < shown.size(); ++i) ASSERT_EQ(shown.start(i), left[i].start);
+  // What is behind the gap is read from where it is, by every reader.
+  const auto behind = static_cast<SpanRow::Index>(of_track[0].spans);
+  EXPECT_EQ((*trace)->span(*row, behind)->index, left[behind].index);
+  const auto reader = (*trace)->another_reader();
+  ASSERT_TRUE(reader);
+  std::size_t read = 0;
+  ASSERT_TRUE((*trace)->read_row(*reader, *row, [&](const Span& span) { EXPECT_EQ(span.index, left[read++].index); }));
+  EXPECT_EQ(read, left.size());
+  EXPECT_EQ(facts_of(bytes).at("incomplete"), "the file " + (*trace)->damage());
+}
+
 TEST(Guarded, WhatIsThrownInAThreadBecomesAnErrorInWords) {
   EXPECT_FALSE(guarded([] {}));
   EXPECT_EQ(guarded([] { throw std::bad_alloc(); })->message(), "there is not enough memory for this");

@@ -196,7 +196,7 @@ TEST(Folding, IsRefusedWhereItWasAskedForAndCannotBe) {
 TEST(Folding, TakesAMillionGpus) {
   const Scenario scenario = read(ring_of(131'072));
   const std::optional<Summary> summary = simulated(scenario, Folds::kWhereItPays);
-  ASSERT_TRUE(summary && summary->steady_step());
+  ASSERT_TRUE(summary && summary->steady_parts());
   EXPECT_TRUE(says_folded(*summary));
   // The ring over all workers alone: 2(n - 1) times the way of a message without content.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));

@@ -176,7 +176,24 @@ TEST(Simulate, AnswersInJson) {
   EXPECT_FALSE(json["critical_path_in_words"].items().empty());
   EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() + json["other_compute_us"].real() +
                   json["exposed_communication_us"].real(),
-              json["steps"].items()[2]["time_us"].real(), 1e-4);
+              step, 1e-4);
+}
+
+// Noise makes each step unlike the others, so that a mean is no step's.
+TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("noise.tutti");
+  const Outcome simulated =
+      run_tutti({"simulate", scenario("10_noise"), "--format", "json", "--timeline", file, "--record", "none"});
+  ASSERT_EQ(simulated.status, 0) << simulated.err;
+  const core::Value of_one = test::parse_or_throw(simulated.out, "out");
+  const core::Value of_two = test::parse_or_throw(run_tutti({"compare", file, file, "--format", "json"}).out, "out");
+  const Data one(of_one), two(of_two);
+  for (const char* part :
+       {"step_time", "forward", "backward", "other_compute", "communication", "exposed_communication"})
+    EXPECT_EQ(one[std::string(part) + "_us"].real(), two[part]["first_us"].real()) << part;
+  EXPECT_NE(one["backward_us"].real(), one["steps"].items().back()["backward_us"].real());
+  EXPECT_EQ(one["steady_basis"].text(), "mean of steps 1 to 9");
 }
 
 TEST(Simulate, SaysTheSameTwice) {
@@ -517,6 +534,29 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("most of that lies in the exposed communication, which takes"));
   EXPECT_THAT(o.out, HasSubstr("4 packs of the first and 1 of the second hold other gradients and are not compared"));
+}
+
+TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole.tutti");
+  ASSERT_EQ(run_tutti({"simulate", scenario("06_resnet50_nccl"), "--timeline", whole}).status, 0);
+  std::ifstream stream(whole, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  bytes.replace(bytes.size() / 2, 20, std::string(20, '\xff'));
+  const std::string damaged = folder.write("damaged.tutti", bytes);
+  const auto says = [](const std::string& what) {
+    return testing::MatchesRegex(
+        ".*damaged.tutti: the file is damaged at byte [0-9]+: [0-9]+ of its [0-9]+ spans are missing, of "
+        "w[01]/gpu[0-7], between .* and .*; what could be read is " +
+        what + "\n");
+  };
+  const Outcome exported = run_tutti({"export", damaged, "--to", "csv", "-o", "-"});
+  EXPECT_EQ(exported.status, 0);
+  EXPECT_THAT(exported.err, says("exported"));
+  EXPECT_GT(std::count(exported.out.begin(), exported.out.end(), '\n'), 1000);
+  const Outcome compared = run_tutti({"compare", whole, damaged});
+  EXPECT_EQ(compared.status, 0);
+  EXPECT_THAT(compared.err, says("compared"));
 }
 
 TEST(Compare, RefusesWhatIsNoTimeline) {

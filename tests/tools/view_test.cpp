@@ -120,7 +120,7 @@ TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
   expect_refused({a, "--device", "nosuch"}, "--device nosuch: the timeline has no such device");
   expect_refused({a, "--error", "1"}, "--error needs two timelines");
   expect_refused({a, b, "--error", "99999"}, "--error 99999: the list has ");
-  expect_refused({a, b, "--device", "w0/gpu1"}, "--device looks into the topology, which is there for one timeline");
+  expect_refused({a, b, "--device", "nosuch"}, "--device nosuch: the timeline has no such device");
   expect_refused({source_folder() + "/scenarios/01_two_ranks.textproto", "--find", "pack 0"},
                  "--find needs a timeline");
   expect_refused({"--at-us", "3"}, "--at-us needs a timeline");

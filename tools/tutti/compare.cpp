@@ -137,6 +137,10 @@ int compare(const CompareOptions& options, const Environment&) {
   if (!a) return report(a.error());
   const auto b = core::TimelineReader::open(options.b);
   if (!b) return report(b.error());
+  for (const auto& [path, timeline] : {std::pair(&options.a, &*a), std::pair(&options.b, &*b)}) {
+    if (!timeline->complete())
+      tell(fmt::format("{}: the file {}; what could be read is compared\n", *path, timeline->damage()));
+  }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());
   return print_out(*format == Format::kJson ? json_of(*comparison) : text_of(*comparison, options.rows));

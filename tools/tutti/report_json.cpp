@@ -44,6 +44,22 @@ void write_step(Json& json, const StepRecord& step) {
   json.field("awaited_for_us", step.awaited_for);
 }
 
+/// Of the steady state, under the names that a step's record has them by.
+void write_steady(Json& json, const Summary& summary) {
+  const auto parts = summary.steady_parts();
+  if (!parts) return;
+  json.field("steady_basis", std::string_view(summary.steady_basis()));
+  json.field("forward_us", parts->forward);
+  json.field("backward_us", parts->backward);
+  json.field("other_compute_us", parts->other_compute);
+  json.field("communication_us", parts->communication);
+  json.field("exposed_communication_us", parts->exposed);
+  if (const auto awaited = summary.awaited()) {
+    json.field("awaited", std::string_view(awaited->device));
+    json.field("awaited_for_us", awaited->mean);
+  }
+}
+
 void write_piece(Json& json, const PathPiece& piece, Time step_start) {
   json.object([&] {
     json.field("what", std::string_view(core::span_name(piece.kind)));
@@ -106,11 +122,10 @@ std::string report_json(const Summary& summary) {
   Json json;
   json.object([&] {
     write_run(json, summary.info());
-    const auto step = summary.steady_step();
-    const Time step_start = step ? step->start : Time();
+    const Time step_start = summary.steps().empty() ? Time() : summary.steps().back().start;
     json.field("step_time_us", summary.step_time());
     json.field("steady_from_step", summary.steady_from());
-    if (step) write_step(json, *step);
+    write_steady(json, summary);
     if (!summary.info().bound_reason.empty())
       json.key("lower_bound").object([&] {
         json.field("step_us", summary.info().step_bound);

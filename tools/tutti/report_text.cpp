@@ -14,7 +14,7 @@ using core::PackRecord;
 using core::RunInfo;
 using core::show;
 using core::show_share;
-using core::StepRecord;
+using core::StepParts;
 using core::Summary;
 using core::Time;
 
@@ -53,21 +53,21 @@ void add_bound(Table& table, const Summary& summary) {
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
-std::string step_part(const Summary& summary, const StepRecord& step) {
-  const Time whole = step.end - step.start;
+/// What the numbers of the step are of, and from which step on nothing changes.
+std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
+  if (steady < 0) return summary.steady_basis();
+  const std::string same = fmt::format("the same from step {} on", steady);
+  return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
+}
+
+std::string step_part(const Summary& summary, const StepParts& step) {
   Table table({"<", "", "", "<"});
-  const std::size_t steps = summary.steps().size();
-  const std::string steadiness = steps == 1    ? "the only step"
-                                 : steady >= 0 ? fmt::format("the same from step {} on", steady)
-                                 : steps == 2  ? "step 1"
-                                               : fmt::format("mean of steps 1 to {}", steps - 1);
-  table.row({"step time", show(summary.step_time()), "", steadiness});
-  table.row({"  forward", show(step.forward), show_share(share(step.forward, whole)),
-             steps > 1 && steady < 0 ? "shares are of the last step" : ""});
-  table.row({"  backward", show(step.backward), show_share(share(step.backward, whole)), ""});
-  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, whole)), ""});
-  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, whole)),
+  table.row({"step time", show(step.time), "", basis(summary)});
+  table.row({"  forward", show(step.forward), show_share(share(step.forward, step.time)), ""});
+  table.row({"  backward", show(step.backward), show_share(share(step.backward, step.time)), ""});
+  table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
+  table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
              // Of a replica that ends before the last one, less may be in flight than is exposed of the whole step.
              fmt::format("{}{} with a pack in flight", step.exposed <= step.communication ? "of " : "",
                          show(step.communication))});
@@ -128,10 +128,10 @@ std::string link_part(const Summary& summary, int rows) {
 
 std::string report_text(const Summary& summary, int rows) {
   std::string text = heading(summary);
-  if (const auto step = summary.steady_step()) {
+  if (const auto step = summary.steady_parts()) {
     text += step_part(summary, *step);
     text += path_part(summary);
-    text += pack_part(summary, step->start, rows);
+    text += pack_part(summary, summary.steps().back().start, rows);
     text += link_part(summary, rows);
   } else {
     text += "no step ended\n";

@@ -1,0 +1,137 @@
+// What is told of timelines that are damaged or were cut off, and what is left of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "core/timeline/export_csv.h"
+#include "core/timeline/summary.h"
+#include "core/timeline/writer.h"
+#include "tests/core/timeline/made_blocks.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
+  const Indexed whole = indexed();
+  EXPECT_EQ(reader_of(whole.bytes).damage(), "");
+  // Inside a block, and at its length, which scanning could not get past.
+  for (const std::size_t inside : {std::size_t{1}, std::size_t{0}}) {
+    std::string bytes = whole.bytes;
+    bytes.replace(whole.at[0] + inside, 4, "\xff\xff\xff\xff");
+    const TimelineReader reader = reader_of(bytes);
+    EXPECT_EQ(reader.damage(), "is damaged at byte 8: 1 of its 4 blocks is not whole, and what it held is missing");
+    EXPECT_FALSE(reader.complete());
+    EXPECT_THAT(reader.tracks(), IsEmpty());
+    EXPECT_THAT(reader.span_blocks(), SizeIs(1));
+    EXPECT_THAT(reader.steps(), SizeIs(1));
+    EXPECT_THAT(reader.path(), SizeIs(1));
+    use(reader);
+  }
+  // Without an index: as far as one block lies behind the other.
+  std::string scanned = without_index({tracks_block(), steps_block(), path_block()});
+  scanned.replace(whole.at[0] + 1, 4, "\xff\xff\xff\xff");
+  EXPECT_THAT(reader_of(scanned).damage(),
+              testing::AllOf(HasSubstr("1 of its 3 blocks"), HasSubstr("ends before its index")));
+  EXPECT_THAT(reader_of(scanned).steps(), SizeIs(1));
+}
+
+/// Three lanes of two devices with so many spans each, of 1 µs, one after the other.
+std::string three_lanes(int spans) {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  writer.begin({});
+  for (TrackId t = 0; t < 3; ++t) writer.track({t, TrackKind::kLane, 0, t < 2 ? "gpu0" : "gpu1", 0, t});
+  for (int i = 0; i < spans; ++i) {
+    for (TrackId t = 0; t < 3; ++t) {
+      Span span;
+      span.start = microseconds(i);
+      span.duration = microseconds(1);
+      span.index = i;
+      writer.span(t, span);
+    }
+  }
+  writer.step({0, Time(), microseconds(spans), "w0/gpu0", Time(), Time(), Time(), Time(), Time()});
+  writer.end();
+  return out.str();
+}
+
+/// Spoils what stands in the block, not its length.
+void spoil(std::string& bytes, const TimelineReader::SpanBlock& block) {
+  bytes.replace(static_cast<std::size_t>(block.offset) + 8, 16, std::string(16, '\xff'));
+}
+
+TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatIsMissing) {
+  constexpr int kSpans = 10'000;
+  const std::string whole = three_lanes(kSpans);
+  const TimelineReader sane = reader_of(whole);
+  std::vector<TimelineReader::SpanBlock> of_gpu0;
+  for (const auto& block : sane.span_blocks()) {
+    if (block.track == 0) of_gpu0.push_back(block);
+  }
+  ASSERT_THAT(of_gpu0, SizeIs(3)) << "of at most 4096 spans each";
+  std::string bytes = whole;
+  spoil(bytes, of_gpu0[1]);
+  const TimelineReader reader = reader_of(bytes);
+  EXPECT_EQ(reader.damage(),
+            fmt::format("is damaged at byte {}: 4096 of its 30000 spans are missing, of w0/gpu0, between "
+                        "4.10 ms and 8.19 ms",
+                        of_gpu0[1].offset));
+  EXPECT_THAT(reader.tracks(), SizeIs(3));
+  EXPECT_THAT(reader.steps(), SizeIs(1));
+  use(reader);
+  std::ostringstream table;
+  ASSERT_TRUE(export_csv(reader, *parse_csv_content("spans"), table));
+  const std::string lines = table.str();
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 3 * kSpans - 4096);
+  // Whoever finds it out by reading tells the same.
+  auto later = TimelineReader::from_bytes(bytes, "t", TimelineReader::Check::kWhenRead);
+  ASSERT_TRUE(later && later->complete());
+  std::vector<TimelineReader::SpanBlock> damaged;
+  for (const auto& block : later->span_blocks()) {
+    if (!later->read(block)) damaged.push_back(block);
+  }
+  later->leave_out(damaged);
+  later->leave_out(damaged);  // once is enough
+  EXPECT_EQ(later->damage(), reader.damage());
+  EXPECT_EQ(later->span_blocks(), reader.span_blocks());
+  // Of several devices, and beside other damage.
+  spoil(bytes, sane.span_blocks().back());
+  EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, of 2 devices, between"));
+  bytes.replace(kTimelineMagic.size() + 1, 2, "\xff\xff");
+  EXPECT_THAT(reader_of(bytes).damage(), testing::AllOf(testing::StartsWith("is damaged at byte 8: 1 of its "),
+                                                        HasSubstr("; besides, "), HasSubstr("spans are missing")));
+}
+
+TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
+  const Indexed whole = indexed();
+  const auto damage_of = [](const std::string& bytes) { return reader_of(bytes).damage(); };
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])), HasSubstr("ends before its index: the run did not end"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[2] + 3)),
+              HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}", whole.at[2])));
+  std::string index_lost = whole.bytes;
+  index_lost[index_lost.size() - 9] = 'x';  // where it says that the index begins
+  EXPECT_THAT(damage_of(index_lost), HasSubstr("has an index that is damaged"));
+  EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)), HasSubstr("ends in its index"));
+  EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
+}
+
+TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
+  const Indexed whole = indexed();
+  for (const std::string& bytes : {whole.bytes.substr(0, 8), whole.bytes.substr(0, 10)}) {
+    const auto reader = TimelineReader::from_bytes(bytes, "t");
+    ASSERT_FALSE(reader);
+    EXPECT_THAT(reader.error().message(), HasSubstr("t: nothing in this timeline is whole: the file ends before"));
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

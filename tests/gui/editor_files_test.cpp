@@ -1,0 +1,114 @@
+// Scenarios as files: nothing is lost, and nothing that is no scenario is opened.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QMimeData>
+#include <QSettings>
+#include <filesystem>
+#include <fstream>
+
+#include "gui/editor/form_view.h"
+#include "gui/editor/text_editor.h"
+#include "tests/gui/editor_fixture.h"
+
+namespace tutti::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(Editor, FilesThatAreBrokenEmptyHugeOrNoTextAreAMessage) {
+  own("kept.textproto", "name: \"kept\"");
+  for (const std::string& file :
+       {folder_.file("gone.textproto"), folder_.path(), folder_.write("bytes.textproto", "\xff\xfe"),
+        folder_.write("nul.textproto", std::string("a\0b", 3)), folder_.write("mixed.textproto", "a: 1\r\nb: 2\n"),
+        folder_.write("huge.textproto", std::string(5 << 20, '#'))}) {
+    open(file);
+    EXPECT_THAT(said_, HasSubstr(file));
+    EXPECT_EQ(text(), "name: \"kept\"");
+  }
+  const std::string whole = file_text(shipped("01_two_ranks"));
+  for (std::size_t length = 0; length < whole.size(); length += 61) {
+    open(folder_.write("cut.textproto", whole.substr(0, length)));
+    EXPECT_EQ(said_, "");
+    EXPECT_FALSE(editor().problem_texts().isEmpty()) << length;
+    window_->grab();
+  }
+  open(folder_.write("deep.textproto", std::string(100'000, '{')));
+  open(folder_.write("long.json", "{\"name\": \"" + std::string(1 << 20, 'x') + "\"}"));
+  EXPECT_THAT(said_, HasSubstr("line 1 is 1048588 bytes long"));
+  open(folder_.write("rather_long.json", "{\"name\": \"" + std::string(60'000, 'x') + "\"}"));
+  EXPECT_EQ(said_, "");
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "workload { variable { name: \"v\" } }\n";
+  open(folder_.write("many.textproto", many));
+  EXPECT_EQ(said_, "");
+  window_->grab();
+}
+
+TEST_F(Editor, ChangesAreNotLostWithoutAsking) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  set(path({{"name", 0}}), QStringLiteral("b"));
+  answer(QMessageBox::Cancel);
+  window_->open(QString::fromStdString(shipped("01_two_ranks")));
+  EXPECT_TRUE(until([&] { return asked_; }));
+  EXPECT_EQ(text(), "name: \"b\"\n");
+  answer(QMessageBox::Cancel);
+  EXPECT_FALSE(window_->close());
+  EXPECT_TRUE(asked_);
+  EXPECT_TRUE(window_->isVisible());
+  answer(QMessageBox::Save);
+  EXPECT_TRUE(window_->close());
+  EXPECT_TRUE(asked_);
+  EXPECT_EQ(file_text(file), "name: \"b\"\n");
+}
+
+TEST_F(Editor, WhatAnotherProgramWroteIsNotOverwrittenWithoutAsking) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  std::ofstream(file) << "name: \"theirs\"\n";
+  fs::last_write_time(file, fs::last_write_time(file) + std::chrono::hours(1));
+  set(path({{"name", 0}}), QStringLiteral("mine"));
+  answer(QMessageBox::Cancel);
+  act("save");
+  EXPECT_TRUE(asked_);
+  EXPECT_EQ(file_text(file), "name: \"theirs\"\n");
+  EXPECT_TRUE(editor().changed());
+  answer(QMessageBox::Save);
+  act("save");
+  EXPECT_EQ(file_text(file), "name: \"mine\"\n");
+  EXPECT_FALSE(editor().changed());
+}
+
+TEST_F(Editor, WhereItCannotBeWrittenIsSaidAndTheChangesStay) {
+  own("own.textproto", "name: \"a\"\n");
+  set(path({{"name", 0}}), QStringLiteral("b"));
+  EXPECT_FALSE(editor().save_to(QString::fromStdString(folder_.file("no/such/folder.textproto"))));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.textproto"));
+  EXPECT_TRUE(editor().changed());
+  EXPECT_TRUE(editor().save_to(QString::fromStdString(folder_.file("new.textproto"))));
+  EXPECT_EQ(folder_.read("new.textproto"), "name: \"b\"\n");
+  EXPECT_EQ(editor().title(), QStringLiteral("new.textproto"));
+}
+
+TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
+  QMimeData mime;
+  mime.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("02_eight_hosts_ring")))});
+  QDragEnterEvent enter({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window_.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop({100, 100}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window_.get(), &drop);
+  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
+  EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().front().toStdString(),
+            shipped("02_eight_hosts_ring"));
+  act("new");
+  EXPECT_EQ(editor().title(), QStringLiteral("untitled.textproto"));
+  wait_for_check();
+  EXPECT_TRUE(editor().problem_texts().isEmpty()) << "what one starts from can be run";
+}
+
+}  // namespace
+}  // namespace tutti::gui

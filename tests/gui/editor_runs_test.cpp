@@ -1,0 +1,188 @@
+// Runs of scenarios: their timeline opens, they can be stopped, and none outlives the window.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSettings>
+#include <QToolButton>
+#include <filesystem>
+#include <thread>
+
+#include "gui/editor/text_editor.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/welcome_page.h"
+#include "tests/gui/editor_fixture.h"
+#include "tests/support/clusters.h"
+#include "tests/support/process.h"
+
+namespace tutti::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
+  open(shipped("01_two_ranks"));
+  press(Qt::Key_F5);
+  ASSERT_TRUE(ran()) << said_;
+  EXPECT_FALSE(desk().running());
+  ASSERT_TRUE(window_->timeline().trace());
+  // The time that the file computes by hand.
+  EXPECT_EQ(window_->timeline().view().range().to, core::microseconds(109));
+  EXPECT_TRUE(desk().isVisible());
+  EXPECT_TRUE(window_->timeline().isVisible());
+  act("scenario");
+  EXPECT_FALSE(desk().isVisible());
+  // What is unsaved runs too.
+  act("scenario");
+  set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("2"));
+  act("run");
+  ASSERT_TRUE(ran()) << said_;
+  EXPECT_EQ(window_->timeline().view().range().to, core::microseconds(218));
+  EXPECT_EQ(QSettings().value(QStringLiteral("recent")).toStringList().size(), 1)
+      << "what a run wrote goes with the window";
+}
+
+TEST_F(Editor, MarksOfARunAreKeptWithItsTimeline) {
+  open(shipped("01_two_ranks"));
+  press(Qt::Key_F5);
+  ASSERT_TRUE(ran()) << said_;
+  window_->actions_of().find(QStringLiteral("mark"))->trigger();
+  QApplication::processEvents();
+  ASSERT_EQ(window_->marks().marks().all().size(), 1u);
+  const std::string kept = folder_.write("kept.tutti", "what was there");
+  EXPECT_TRUE(desk().save_timeline_to(QString::fromStdString(kept)));
+  open(kept);
+  EXPECT_EQ(window_->timeline().trace()->run().scenario, "01_two_ranks");
+  EXPECT_EQ(window_->marks().marks().all().size(), 1u);
+  EXPECT_FALSE(desk().save_timeline_to(QString::fromStdString(folder_.file("no/such/folder.tutti"))));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("folder.tutti cannot be written"));
+}
+
+TEST_F(Editor, CardsAreNeverWiderThanTheWindow) {
+  for (const QSize size : {QSize(800, 500), QSize(480, 400), QSize(1400, 800)}) {
+    window_->resize(size);
+    QApplication::processEvents();
+    const auto* const page = window_->findChild<WelcomePage*>();
+    ASSERT_TRUE(page);
+    EXPECT_EQ(page->horizontalScrollBar()->maximum(), 0) << size.width();
+  }
+}
+
+TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
+  const auto cards = window_->findChildren<QPushButton*>(QRegularExpression(QStringLiteral("^example card ")));
+  ASSERT_GE(cards.size(), 6);
+  for (QPushButton* const card : cards) {
+    EXPECT_NE(card->focusPolicy() & Qt::TabFocus, 0);
+    EXPECT_FALSE(card->accessibleName().isEmpty());
+    EXPECT_FALSE(card->accessibleDescription().isEmpty());
+  }
+  cards[0]->setFocus();
+  press(Qt::Key_Space);
+  ASSERT_TRUE(ran()) << said_;
+  EXPECT_EQ(editor().title(), QStringLiteral("01_two_ranks.textproto"));
+  for (QPushButton* const card : cards) {
+    const int number = card->objectName().section(QLatin1Char(' '), -1).toInt();
+    ASSERT_GT(number, 0) << card->objectName().toStdString();
+    if (number == 1) continue;
+    // There are no more keys than digits.
+    opened_ = failed_ = 0;
+    number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier) : card->click();
+    ASSERT_TRUE(ran()) << number << ": " << said_;
+    EXPECT_TRUE(editor().title().startsWith(QStringLiteral("%1_").arg(number, 2, 10, QLatin1Char('0'))));
+  }
+}
+
+TEST_F(Editor, ARunIsStoppedByKeysAndWhatRanIsShown) {
+  open(shipped("01_two_ranks"));
+  desk().bar().choose("endless");
+  for (const bool escape : {false, true}) {
+    act("run");
+    QTest::qWait(50);
+    ASSERT_TRUE(desk().running());
+    EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("waiting 25 %"));
+    EXPECT_TRUE(editor().text_editor().isEnabled()) << "the window goes on";
+    act("run");
+    EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("it is running"));
+    escape ? press(Qt::Key_Escape) : press(Qt::Key_F5, Qt::ShiftModifier);
+    ASSERT_TRUE(ran()) << said_;
+    EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("stopped"));
+    EXPECT_FALSE(desk().running());
+  }
+  act("stop");
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("nothing is running"));
+}
+
+TEST_F(Editor, WhatFailsSaysWhyAndWhatIsNotHereIsGrey) {
+  open(shipped("01_two_ranks"));
+  desk().bar().choose("failing");
+  act("run");
+  EXPECT_FALSE(ran());
+  EXPECT_THAT(said_, HasSubstr("signal 9"));
+  EXPECT_THAT(desk().bar().words().toStdString(), HasSubstr("signal 9"));
+  EXPECT_EQ(editor().problem_texts().size(), 1);
+  EXPECT_EQ(desk().bar().missing("none"), QStringLiteral("it was never built"));
+  desk().bar().choose("none");
+  EXPECT_EQ(desk().bar().backend()->id, "failing") << "it cannot be chosen";
+  EXPECT_EQ(desk().bar().missing("simulate"), QString());
+  EXPECT_EQ(desk().bar().missing("tcp"), QString());
+}
+
+/// Two workers with little to do.
+std::string pair() {
+  std::string text = file_text(shipped("02_eight_hosts_ring"));
+  text.replace(text.find("count: 8"), 8, "count: 2");
+  return text.replace(text.find("16777216"), 8, "65536");
+}
+
+/// Processes whose parent is this one.
+std::vector<std::string> children() {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const fs::path file = entry.path() / "stat";
+    std::error_code gone;
+    if (!fs::is_regular_file(file, gone)) continue;
+    const std::string stat = file_text(file.string());
+    const auto behind = stat.rfind(')');
+    if (behind == std::string::npos || behind + 4 >= stat.size()) continue;
+    if (std::stol(stat.substr(behind + 4)) == ::getpid()) found.push_back(stat.substr(0, behind + 3));
+  }
+  return found;
+}
+
+TEST_F(Editor, RealRunsHaveTheirTimelineAndLeaveNoProcess) {
+  own("pair.textproto", pair());
+  for (const char* backend : {"tcp", "shm"}) {
+    desk().bar().choose(backend);
+    act("run");
+    ASSERT_TRUE(ran()) << backend << ": " << said_;
+    EXPECT_THAT(window_->timeline().trace()->run().executor, StartsWith("run over ")) << backend;
+    EXPECT_EQ(children(), std::vector<std::string>()) << backend;
+  }
+}
+
+TEST_F(Editor, ClosingWhileItRunsLeavesNoThreadProcessOrFile) {
+  for (const char* backend : {"endless", "tcp", "emulate"}) {
+    make_window();
+    const auto folders = run_folders();
+    own("pair.textproto", pair());
+    set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("100000"));
+    desk().bar().choose(backend);
+    act("run");
+    for (int i = 0; i < 100 && (backend != std::string("endless") && children().empty()); ++i) QTest::qWait(10);
+    QTest::qWait(50);
+    ASSERT_TRUE(desk().running()) << backend << ": " << desk().bar().words().toStdString();
+    answer(QMessageBox::Discard);
+    EXPECT_TRUE(window_->close());
+    EXPECT_FALSE(desk().running());
+    EXPECT_EQ(children(), std::vector<std::string>()) << backend;
+    window_.reset();
+    EXPECT_EQ(run_folders(), folders) << backend;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::gui

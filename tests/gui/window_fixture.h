@@ -1,0 +1,56 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "gui/widgets/main_window.h"
+#include "tests/support/program.h"
+
+namespace tutti::gui {
+
+inline constexpr core::Time kMs = core::milliseconds(1);
+
+/// Two workers with two GPUs each, two steps of 100 ms: computation, a pack in flight, two lanes; two links; a path.
+std::string small_timeline();
+
+/// A window that shows timelines.
+class Window : public testing::Test {
+ protected:
+  Window() { QSettings().clear(); }
+
+  std::string write(const std::string& name, const std::string& bytes) { return folder_.write(name, bytes); }
+
+  /// True if it opened; else what was said is in said_.
+  bool open(const std::string& path) {
+    QSignalSpy opened(&window_, &MainWindow::opened), failed(&window_, &MainWindow::failed);
+    window_.show();
+    window_.open(QString::fromStdString(path));
+    for (int i = 0; i < 1000 && opened.isEmpty() && failed.isEmpty(); ++i) QTest::qWait(10);
+    said_ = failed.isEmpty() ? std::string() : failed.front().front().toString().toStdString();
+    return !opened.isEmpty();
+  }
+  void open_small() { ASSERT_TRUE(open(write("small.tutti", small_timeline()))) << said_; }
+
+  TimelineView& view() { return window_.timeline(); }
+  void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) { QTest::keyClick(&view(), key, with); }
+  /// The middle of the line of that key, at a time.
+  QPoint point(const std::string& key, core::Time t) {
+    const QRect lines = lines_rect(view().size());
+    for (const Line& line : view().layout_of_lines().lines()) {
+      if (line.key == key)
+        return {lines.left() + pixel_at(view().view().range(), t, lines.width()),
+                lines.top() + line.top + line.height / 2};
+    }
+    ADD_FAILURE() << "no line " << key;
+    return {};
+  }
+
+  test::TemporaryFolder folder_;
+  MainWindow window_;
+  std::string said_;
+};
+
+}  // namespace tutti::gui

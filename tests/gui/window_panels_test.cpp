@@ -1,0 +1,190 @@
+// What is asked of a timeline: numbers, groups, search, messages, marks, pictures, the critical path.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QApplication>
+#include <QFile>
+#include <QLineEdit>
+#include <QTableWidget>
+#include <fstream>
+
+#include "gui/widgets/found_panel.h"
+#include "gui/widgets/marks_panel.h"
+#include "gui/widgets/message_arrows.h"
+#include "gui/widgets/numbers_panel.h"
+#include "gui/widgets/picture_file.h"
+#include "tests/gui/window_fixture.h"
+
+namespace tutti::gui {
+namespace {
+
+using core::SpanKind;
+using core::Time;
+using testing::HasSubstr;
+
+TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
+  open_small();
+  view().select_range(TimeRange{Time(), kMs * 100});
+  auto* const numbers = window_.findChild<NumbersPanel*>();
+  ASSERT_TRUE(numbers);
+  const auto row = [&](const QString& name) {
+    for (int r = 0; r < numbers->table().rowCount(); ++r) {
+      if (numbers->table().item(r, 0)->text() != name) continue;
+      QStringList texts;
+      for (int c = 1; c < numbers->table().columnCount(); ++c) texts.append(numbers->table().item(r, c)->text());
+      return texts.join(QLatin1Char('|')).toStdString();
+    }
+    return std::string("no such row");
+  };
+  // Lanes of closed groups count too: 8 lanes that receive 500 bytes in 20 of 100 ms.
+  EXPECT_EQ(row(QStringLiteral("receive")), "8|160 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|4.00 KB");
+  press(Qt::Key_B, Qt::ControlModifier);
+  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")), "2|40.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|1.00 KB");
+  EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"w1/gpu0\",receive,2,40000.000000,20000.000000,20000.000000,"
+                                                      "20000.000000,20000.000000,0.200000,1000\n"));
+}
+
+TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
+  open_small();
+  const auto has = [&](const std::string& key) {
+    const auto& lines = view().layout_of_lines().lines();
+    return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+  };
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, QPoint(20, point("worker 0/gpu0", Time()).y()));
+  EXPECT_FALSE(has("worker 0/gpu0/compute"));
+  EXPECT_TRUE(has("worker 0/gpu1/compute"));
+  press(Qt::Key_Plus, Qt::ControlModifier);
+  EXPECT_TRUE(has("worker 0/gpu0/lanes/lane 1"));
+  press(Qt::Key_Minus, Qt::ControlModifier);
+  EXPECT_FALSE(has("worker 0/gpu0"));
+  press(Qt::Key_Plus, Qt::ControlModifier);
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 1/gpu0/compute", kMs * 10));
+  press(Qt::Key_T, Qt::ControlModifier);
+  EXPECT_EQ(view().layout_of_lines().lines().front().key, "worker 1/gpu0/compute");
+  EXPECT_GT(view().layout_of_lines().pinned_height(), 0);
+  view().filter(QStringLiteral("GPU1/packs"));
+  EXPECT_TRUE(has("worker 0/gpu1/packs"));
+  EXPECT_TRUE(has("worker 1/gpu0/compute")) << "it is pinned";
+  EXPECT_FALSE(has("worker 0/gpu1/compute"));
+}
+
+TEST_F(Window, SearchGoesFromSpanToSpanAndAround) {
+  open_small();
+  press(Qt::Key_F, Qt::ControlModifier);
+  QWidget* const line = QApplication::focusWidget();
+  ASSERT_TRUE(line);
+  QTest::keyClicks(line, QStringLiteral("receive gpu1"));
+  std::vector<SpanId> found;
+  for (int i = 0; i < 9; ++i) {
+    QTest::keyClick(line, Qt::Key_Return);
+    ASSERT_TRUE(view().selected());
+    found.push_back(*view().selected());
+  }
+  EXPECT_EQ(found[8], found[0]) << "8 spans, and around";
+  for (const SpanId& span : found) {
+    EXPECT_EQ(view().trace()->rows()[span.row].track.device, "gpu1");
+    EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index), static_cast<int>(core::StepKind::kReceive));
+  }
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("8 spans"));
+  window_.actions_of().find(QStringLiteral("find-previous"))->trigger();
+  EXPECT_EQ(*view().selected(), found[7]);
+  auto* const durations = window_.findChild<FoundPanel*>();
+  ASSERT_TRUE(durations && durations->isVisible());
+  ASSERT_EQ(durations->durations().bins.size(), 1u) << "all last 20 ms";
+  EXPECT_EQ(durations->durations().bins.front().spans, 8);
+  QTest::mouseClick(durations, Qt::LeftButton, {}, durations->bar(0).center());
+  EXPECT_THAT(window_.status_text().toStdString(),
+              HasSubstr("8 spans are “receive gpu1 >17179.869184us <34359.738368us”"));
+}
+
+TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
+  open_small();
+  QTest::mouseClick(&view(), Qt::LeftButton, {}, point("worker 0/gpu0/lanes/lane 1", kMs * 75));
+  ASSERT_TRUE(view().selected());
+  const SpanId sender = *view().selected();
+  ASSERT_EQ(window_.messages().of_selection().size(), 1u);
+  EXPECT_EQ(window_.messages().of_selection().front().sent, kMs * 70);
+  press(Qt::Key_BracketRight);
+  ASSERT_NE(*view().selected(), sender);
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].track.device, "gpu1");
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].track.lane, 1);
+  press(Qt::Key_BracketLeft);
+  EXPECT_EQ(*view().selected(), sender);
+  press(Qt::Key_BracketLeft);
+  EXPECT_EQ(*view().selected(), sender) << "it received nothing";
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("received nothing"));
+  window_.messages().look_around();
+  EXPECT_EQ(window_.messages().in_view().size(), 16u);
+  press(Qt::Key_G);
+  EXPECT_TRUE(window_.messages().in_view().empty());
+}
+
+TEST_F(Window, MarksAreNamedKeptBesideTheFileAndGoneTo) {
+  const std::string path = write("small.tutti", small_timeline());
+  ASSERT_TRUE(open(path));
+  view().select_range(TimeRange{kMs * 20, kMs * 30});
+  press(Qt::Key_M);
+  ASSERT_EQ(window_.marks().marks().all().size(), 1u);
+  QApplication::processEvents();
+  auto* const name = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->text(), QStringLiteral("mark 1"));
+  QTest::keyClick(name, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClicks(name, QStringLiteral("here it stalls"));
+  QTest::keyClick(name, Qt::Key_Return);
+  QApplication::processEvents();
+  EXPECT_EQ(window_.marks().marks().all().front(), (Mark{{kMs * 20, kMs * 30}, "here it stalls"}));
+  view().select_range(std::nullopt);
+  view().show_range({kMs * 100, kMs * 140});
+  press(Qt::Key_M);
+  EXPECT_EQ(window_.marks().marks().all().size(), 2u);
+  const std::string kept = folder_.read("small.tutti.marks");
+  EXPECT_THAT(kept, HasSubstr("here it stalls"));
+  window_.actions_of().find(QStringLiteral("mark-next"))->trigger();
+  EXPECT_LE(view().view().range().from, kMs * 20);
+  EXPECT_EQ(view().range(), (TimeRange{kMs * 20, kMs * 30}));
+  window_.actions_of().find(QStringLiteral("mark-delete"))->trigger();
+  EXPECT_EQ(window_.marks().marks().all().size(), 1u);
+  ASSERT_TRUE(open(path));
+  EXPECT_EQ(window_.marks().marks().all().size(), 1u) << "read from beside the file";
+  write("small.tutti.marks", "mark { from: 3 }");
+  ASSERT_TRUE(open(path));
+  EXPECT_TRUE(window_.marks().marks().all().empty());
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
+  press(Qt::Key_M);
+  EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }") << "a file that is wrong is its owner's";
+}
+
+TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
+  const QString png = QString::fromStdString(folder_.file("a.png")),
+                svg = QString::fromStdString(folder_.file("a.svg"));
+  EXPECT_EQ(write_picture(view(), png), QStringLiteral("no timeline is open"));
+  open_small();
+  EXPECT_EQ(write_picture(view(), png), QString());
+  EXPECT_EQ(QImage(png).size(), view().size() * 2);
+  EXPECT_EQ(write_picture(view(), svg), QString());
+  const std::string text = folder_.read("a.svg");
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("<svg"), HasSubstr("worker 1"), HasSubstr("step 0"), HasSubstr("pack 0")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("<image"))) << "shapes, not pixels";
+  EXPECT_THAT(write_picture(view(), QStringLiteral("/nowhere/a.png")).toStdString(), HasSubstr("/nowhere/a.png"));
+}
+
+TEST_F(Window, TheCriticalPathIsWalkedPieceByPiece) {
+  open_small();
+  press(Qt::Key_Greater, Qt::ShiftModifier);
+  window_.actions_of().find(QStringLiteral("path-next"))->trigger();
+  window_.actions_of().find(QStringLiteral("path-previous"))->trigger();
+  ASSERT_TRUE(view().selected());
+  const SpanId first = *view().selected();
+  EXPECT_EQ(view().trace()->rows()[first.row].track.worker, 1);
+  EXPECT_EQ(view().trace()->rows()[first.row].spans.kind(first.index), static_cast<int>(SpanKind::kFirstCompute));
+  window_.actions_of().find(QStringLiteral("path-next"))->trigger();
+  EXPECT_EQ(view().trace()->rows()[view().selected()->row].spans.kind(view().selected()->index),
+            static_cast<int>(SpanKind::kPackInFlight));
+  press(Qt::Key_P);
+  EXPECT_TRUE(view().path_only());
+}
+
+}  // namespace
+}  // namespace tutti::gui
