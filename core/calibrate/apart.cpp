@@ -96,9 +96,9 @@ class Blame {
   }
 
   void unexplained(const std::vector<Odd>& odd) {
-    result_.notes.push_back(
-        fmt::format("{} routes {} than others although each of their links is like its kind on another route",
-                    odd.size(), figure_ == Figure::kRate ? "are slower" : "have another latency"));
+    result_.notes.push_back(fmt::format(
+        "of {} routes messages {} although each of their links is like its kind on another route", odd.size(),
+        figure_ == Figure::kRate ? "are slower than others" : "have another latency than others"));
   }
 
   void say_who_else(const std::map<Resource, std::vector<Odd>>& suspects,
@@ -138,9 +138,13 @@ Apartness judge(const Heard& heard, Usual usual) {
     const std::optional<double> later = standing.later();
     if (!later) continue;
     const double late_us = *standing.latency_us - *standing.usual_latency_us;
-    if (*later >= kFar) late.push_back({route, *later, late_us});
-    if (*later * kFar <= 1) early.push_back({route, *later, late_us});
-    if (*later<kFar&& * later * kFar> 1) in_time.push_back(route);
+    if (const double factor = *later; factor >= kFar) {
+      late.push_back({route, factor, late_us});
+    } else if (factor * kFar <= 1) {
+      early.push_back({route, factor, late_us});
+    } else {
+      in_time.push_back(route);
+    }
   }
   Apartness result;
   Blame rates(Figure::kRate, result), latencies(Figure::kLatency, result);

@@ -6,7 +6,8 @@
 // Starts its ranks itself, as processes, which find each other by files in a folder of their own. ALGORITHM: ring, bcube
 // (gloo::allreduce), chunked, halving (the older classes, with buffers that are known beforehand); "+sync": the caller
 // waits for its sockets itself, in place of Gloo's thread, which the older ones can do; "+busy": without letting go of its core.
-// Prints per size `bytes microseconds iterations`. Exit status 1: a wrong element; 2: wrong arguments; 3: Gloo gave up.
+// Prints per size `bytes microseconds iterations`; no more sizes after one of which a single all-reduce takes ten times SECONDS (the ring of today
+// waits for delayed acknowledgements). Exit status 1: a wrong element; 2: wrong arguments; 3: Gloo gave up.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,8 +67,9 @@ class Rank {
     sum_ = std::make_unique<gloo::AllreduceRing<double>>(context_, std::vector<double*>{&summed_}, 1);
   }
 
-  /// False: a wrong element.
-  bool measure(const Point& point) {
+  enum class Next { kOn, kTooSlow, kWrong };
+
+  Next measure(const Point& point) {
     const long count = point.bytes / 4;
     std::vector<float> data(static_cast<std::size_t>(count));
     for (long e = 0; e < count; ++e) data[static_cast<std::size_t>(e)] = input(rank_, e);
@@ -76,15 +78,17 @@ class Rank {
     const double wrong = over_ranks(static_cast<double>(wrong_elements(data.data(), count, task_.ranks)));
     if (wrong > 0) {
       if (rank_ == 0) std::fprintf(stderr, "%ld bytes: %.0f wrong elements\n", point.bytes, wrong);
-      return false;
+      return Next::kWrong;
     }
     long iterations = point.iterations, warm_up = point.warm_up;
-    shorten(&iterations, &warm_up, timed(all_reduce, 2) / 2, task_.limit);
+    const double one = timed(all_reduce, 2) / 2;
+    if (one > 10 * task_.limit) return Next::kTooSlow;
+    shorten(&iterations, &warm_up, one, task_.limit);
     timed(all_reduce, warm_up);
     const double seconds = timed(all_reduce, iterations);
     if (rank_ == 0) std::cout << point.bytes << ' ' << seconds / iterations * 1e6 << ' ' << iterations << std::endl;
     barrier_->run();  // nobody takes its buffers back before all are through
-    return true;
+    return Next::kOn;
   }
 
   /// Once all are through: a rank whose peer is gone takes that for a fault, also when it needs nothing from it any more.
@@ -139,7 +143,9 @@ int run(const Task& task, int rank, const std::string& folder) {
   try {
     Rank own(task, rank, folder);
     for (const Point& point : task.points) {
-      if (!own.measure(point)) return 1;
+      const Rank::Next next = own.measure(point);
+      if (next == Rank::Next::kWrong) return 1;
+      if (next == Rank::Next::kTooSlow) break;
     }
     own.leave();
     return 0;
