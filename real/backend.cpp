@@ -138,13 +138,6 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
                                             Transport& transport, Devices& devices, const std::string& nccl_id,
                                             const std::function<bool()>& idle) {
   if (options.backend != Backend::kNccl) return CollectivesMaker();
-  for (const core::Pack& pack : scenario.plan.packs) {
-    if (pack.collective.kind <= core::CollectiveKind::kReduce) continue;
-    return tl::make_unexpected(core::Error::request(
-        fmt::format("--backend nccl has no {}; of NCCL's operations it asks for all_reduce, reduce_scatter, "
-                    "all_gather, broadcast and reduce; take --backend cuda",
-                    core::to_string(pack.collective.kind))));
-  }
   const auto api = NcclCollectives::load();
   if (!api) return tl::make_unexpected(api.error());
   const core::Cluster& cluster = *scenario.cluster;

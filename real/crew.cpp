@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "real/proto/run.pb.h"
+#include "real/standstill.h"
 
 namespace tutti::real {
 
@@ -261,12 +262,17 @@ Error Crew::find_cause() {
 
 std::optional<Error> Crew::known_cause(bool last_word) {
   std::optional<std::size_t> first;
+  bool first_waited = false;
   for (std::size_t w = 0; w < size(); ++w) {
     if (const auto how = children_.ended(w); how && !Children::told_why(*how))
       return failed(w, fmt::format("{} ({})", *how, members_[w].doing));
     const Control* const said = failure_of(w);
     if (said && said->failure().wrong_result()) return failed(w, "says: " + said->failure().text());
-    if (said && !first) first = w;
+    const bool waited = said && only_waited(said->failure().text());
+    if (said && (!first || (first_waited && !waited))) {
+      first = w;
+      first_waited = waited;
+    }
   }
   // From who is blamed to whom that one blames.
   std::string because;
@@ -284,6 +290,8 @@ std::optional<Error> Crew::known_cause(bool last_word) {
       if (!last_word) return std::nullopt;
       break;
     }
+    // It waits for what was found wrong meanwhile, and knows no more.
+    if (only_waited(failure_of(*blamed)->failure().text())) return failed(culprit, "says: " + text);
     culprit = *blamed;
   }
   if (first) {

@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "real/gradients.h"
+#include "real/standstill.h"
 
 namespace tutti::real {
 
@@ -181,9 +182,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
     }
     const Clock::time_point now = Clock::now();
     if (moved == Clock::time_point{}) moved = now;
-    if (now - moved > options_.timeout)
-      return failed(
-          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), collectives_->where_it_stands()));
+    if (now - moved > options_.timeout) return failed(nothing_moved(options_.timeout, collectives_->where_it_stands()));
     if (!idle()) return failed("the run was stopped");
   }
   if (iteration_ % 64 == 0 && !idle()) return failed("the run was stopped");

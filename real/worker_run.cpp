@@ -7,6 +7,7 @@
 
 #include "core/base/check.h"
 #include "real/busy_thread.h"
+#include "real/standstill.h"
 
 namespace tutti::real {
 
@@ -147,8 +148,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
       moved = now;
       still_since_.reset();
     } else if (still_since_ = moved; now - moved > options_.timeout) {
-      return tl::make_unexpected(core::Error::run(
-          fmt::format("nothing has moved for {:g} s: {}", options_.timeout.count(), where_it_stands())));
+      return tl::make_unexpected(core::Error::run(nothing_moved(options_.timeout, where_it_stands())));
     }
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }

@@ -143,6 +143,11 @@ scenario ring 1 2 >"$logs/perf_ring.textproto"
 check "perf --backend cuda" "$tutti" perf "$logs/perf_ring.textproto" --backend cuda -b 4K -e 64M -f 8
 scenario nccl 1 "$gpus" >"$logs/perf_nccl.textproto"
 check "perf --backend nccl" "$tutti" perf "$logs/perf_nccl.textproto" --backend nccl -b 4K -e 256M -f 8
+scenario nccl 3 1 >"$logs/perf_nccl_3.textproto"
+for collective in reduce_scatter all_gather broadcast reduce alltoall gather scatter sendrecv; do
+    check "perf --backend nccl, $collective" "$tutti" perf "$logs/perf_nccl_3.textproto" --backend nccl --collective $collective \
+        -b 4K -e 16M -f 64
+done
 
 # A rank that has stopped must end the run in time, not hang it.
 stopped() {

@@ -1,187 +1,219 @@
 #include "core/calibrate/apart.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "core/base/format.h"
-#include "core/calibrate/message_times.h"
+#include "core/calibrate/routes.h"
 #include "core/calibrate/run_times.h"
-#include "core/scenario/scenario.h"
-#include "core/schedule/step.h"
-#include "core/timeline/reader.h"
 
 namespace tutti::core {
 namespace {
 
-/// A route or device that takes less than this many times as long as others is like them.
-constexpr double kSlow = 1.25;
+/// What takes less than this many times as long as others, and more than its inverse, is like them.
+constexpr double kFar = 1.25;
+/// What may be usual, among all that is alike: from most of the faster ones to most of the slower ones.
+constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
 
-/// Of times of the same thing.
-double low_decile(std::vector<double> us) {
-  const std::size_t place = us.size() / 10;
-  std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(place), us.end());
-  return us[place];
+using Figure = Apart::Figure;
+
+/// A route that is not like the others, and by what factor.
+struct Odd {
+  const Route* route;
+  double factor;
+  double late_us = 0;
+};
+
+bool operator==(const Odd& a, const Odd& b) { return a.route == b.route; }
+
+bool crosses(const Route& route, const Apart& link) {
+  return std::any_of(route.resources.begin(), route.resources.end(),
+                     [&link](const Resource& resource) { return resource.apart == link; });
 }
 
-/// What is like most of the faster ones.
-double low_quartile(std::vector<double> us) {
-  const std::size_t place = (us.size() - 1) / 4;
-  std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(place), us.end());
-  return us[place];
-}
-
-using Device = std::pair<std::int32_t, std::string>;  ///< worker and name
-/// Times that can be held against each other: of steps of one kind on so many bytes.
-using Alike = std::pair<std::int32_t, std::int64_t>;
-using Samples = std::map<Alike, std::vector<double>>;
-
-/// Takes down what messages took by who sent and received them, and additions and copies by device.
-class Listening : public DeafSink {
+/// Links whose rates, or latencies, make routes what they are.
+class Blame {
  public:
-  void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
+  Blame(Figure figure, Apartness& result) : figure_(figure), result_(result) {}
 
-  void span(TrackId id, const Span& span) override {
-    times_.span(id, span);
-    const auto own = tracks_.find(id);
-    if (own == tracks_.end() || span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
-    const double us = to_us(span.duration - span.wait);
-    if (us > 0) additions[own->second][{span.kind, span.bytes.count()}].push_back(us);
-  }
-
-  void end() override {
-    for (const MessageTimes::Message& message : times_.messages()) {
-      const auto from = tracks_.find(message.sender);
-      const auto to = tracks_.find(message.receiver);
-      if (from == tracks_.end() || to == tracks_.end() || from->second == to->second) continue;
-      messages[{from->second, to->second}][{message.kind, message.bytes.count()}].push_back(message.us);
+  /// The least links that explain all of `odd`. None of those that are on a route in `like`.
+  void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
+    std::set<Apart> innocent;
+    for (const Route* route : like) {
+      for (const Resource& resource : route->resources) innocent.insert(resource.apart);
+    }
+    while (!odd.empty()) {
+      std::map<Resource, std::vector<Odd>> suspects;
+      for (const Odd& one : odd) {
+        for (const Resource& resource : one.route->resources) {
+          const bool may = figure_ == Figure::kRate || resource.apart.what == Apart::What::kLink;
+          if (may && !innocent.contains(resource.apart)) suspects[resource].push_back(one);
+        }
+      }
+      if (suspects.empty()) return unexplained(odd);
+      const auto worst = std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) {
+        if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+        return a.first.stated > b.first.stated;
+      });
+      say_who_else(suspects, *worst);
+      std::vector<double> factors, late_us;
+      for (const Odd& one : worst->second) {
+        factors.push_back(one.factor);
+        late_us.push_back(one.late_us);
+      }
+      const Apart link = worst->first.apart;
+      found(link, median(factors), median(late_us));
+      std::erase_if(odd, [&link](const Odd& one) { return crosses(*one.route, link); });
     }
   }
 
-  std::map<std::pair<Device, Device>, Samples> messages;
-  std::map<Device, Samples> additions;
+  /// Every narrow link of a route that is fast is fast.
+  void all_narrow_ones(const std::vector<Odd>& fast) {
+    std::map<Apart, double> links;
+    for (const Odd& one : fast) {
+      Bandwidth narrowest = one.route->resources.front().stated;
+      for (const Resource& resource : one.route->resources) narrowest = std::min(narrowest, resource.stated);
+      for (const Resource& resource : one.route->resources) {
+        const double wider = static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
+        if (wider * one.factor * kFar > 1) continue;  // wide enough as it is
+        const auto known = links.try_emplace(resource.apart, wider * one.factor).first;
+        known->second = std::min(known->second, wider * one.factor);
+      }
+    }
+    for (const auto& [link, factor] : links) found(link, factor);
+  }
 
  private:
-  std::map<TrackId, Device> tracks_;
-  MessageTimes times_;
-};
-
-/// How much slower each of them is than those that are stated to be alike; nothing where too few lengths tell.
-template <class Key>
-std::map<Key, double> slownesses(const std::map<Key, Samples>& all, const std::map<Key, std::string>& stated) {
-  std::map<std::pair<std::string, Alike>, std::vector<double>> of_class;
-  for (const auto& [key, samples] : all) {
-    const auto known = stated.find(key);
-    if (known == stated.end()) continue;
-    for (const auto& [alike, us] : samples) of_class[{known->second, alike}].push_back(low_decile(us));
+  void found(Apart link, double factor, double late_us = 0) {
+    link.figure = figure_;
+    link.slower = factor;
+    link.late_us = late_us;
+    result_.list.push_back(std::move(link));
   }
-  std::map<Key, double> slownesses;
-  for (const auto& [key, samples] : all) {
-    const auto known = stated.find(key);
-    if (known == stated.end()) continue;
-    std::vector<std::pair<double, double>> points;  // what others take, and what this one does
-    for (const auto& [alike, us] : samples) {
-      const std::vector<double>& others = of_class.at({known->second, alike});
-      if (others.size() >= 2) points.emplace_back(low_quartile(others), low_decile(us));
+
+  void unexplained(const std::vector<Odd>& odd) {
+    result_.notes.push_back(fmt::format(
+        "of {} routes messages {} although each of their links is like its kind on another route", odd.size(),
+        figure_ == Figure::kRate ? "are slower than others" : "have another latency than others"));
+  }
+
+  void say_who_else(const std::map<Resource, std::vector<Odd>>& suspects,
+                    const std::pair<const Resource, std::vector<Odd>>& taken) {
+    std::vector<std::string> others;
+    for (const auto& [resource, routes] : suspects) {
+      if (!(resource.apart == taken.first.apart) && routes == taken.second) others.push_back(resource.apart.name());
     }
-    std::vector<double> slopes;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      for (std::size_t j = i + 1; j < points.size(); ++j) {
-        const double run = points[j].first - points[i].first;
-        if (std::abs(run) * 3 < std::max(points[i].first, points[j].first)) continue;
-        slopes.push_back((points[j].second - points[i].second) / run);
-      }
-    }
-    if (!slopes.empty()) slownesses[key] = median(std::move(slopes));
+    if (others.empty()) return;
+    result_.notes.push_back(fmt::format(
+        "that {} has another {} than others of its kind could not be told from the same of {}: every message "
+        "over one of them crosses all",
+        taken.first.apart.name(), figure_ == Figure::kRate ? "rate" : "latency", fmt::join(others, ", ")));
   }
-  return slownesses;
-}
 
-/// What a message meets on its way that another one may meet too, and how wide it is stated to be.
-struct Resource {
-  Apart apart;
-  Bandwidth stated;
-  bool operator<(const Resource& other) const { return apart < other.apart; }
+  Figure figure_;
+  Apartness& result_;
 };
 
-struct Route {
-  std::vector<Resource> resources;
-  std::string stated;  ///< kinds and rates
-};
-
-std::optional<PartId> part_of(const Cluster& cluster, const Device& device) {
-  if (device.first < 0 || device.first >= cluster.workers()) return std::nullopt;
-  const std::vector<Part>& parts = cluster.machine(device.first).parts();
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (parts[p].name == device.second) return PartId{device.first, static_cast<int>(p)};
-  }
-  return std::nullopt;
-}
-
-std::optional<Route> route_of(const Cluster& cluster, Staging staging, const Device& from, const Device& to) {
-  const auto sender = part_of(cluster, from);
-  const auto receiver = part_of(cluster, to);
-  std::vector<Hop> hops;
-  if (!sender || !receiver || !cluster.append_route(*sender, *receiver, staging, hops)) return std::nullopt;
-  Route route;
-  for (const Hop& hop : hops) {
-    route.stated += fmt::format("{} {} ", static_cast<int>(hop.kind), hop.bandwidth.count());
-    Resource resource{{}, hop.bandwidth};
-    Apart& apart = resource.apart;
-    const bool up = hop.to.part < 0;
-    if (up || hop.from.part < 0) {
-      const PartId card = up ? hop.from : hop.to;
-      apart = {card.worker, Apart::What::kCard, cluster.part(card).name, ""};
+/// All that is not usual, if that is what is.
+Apartness judge(const Heard& heard, Usual usual) {
+  std::map<Ends, std::string> stated;
+  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
+  std::vector<Odd> slow, fast, late, early;
+  std::vector<const Route*> not_slow, in_time;
+  for (const auto& [ends, standing] : standings(heard.messages, stated, usual)) {
+    const Route* const route = &heard.routes.at(ends);
+    if (standing.slower >= kFar) {
+      slow.push_back({route, standing.slower});
     } else {
-      apart = {hop.from.worker, Apart::What::kLink, cluster.part(hop.from).name, cluster.part(hop.to).name};
-      if (apart.other < apart.part) std::swap(apart.part, apart.other);
+      not_slow.push_back(route);
+      if (standing.slower * kFar <= 1) fast.push_back({route, standing.slower});
     }
-    route.resources.push_back(std::move(resource));
   }
-  return route;
+  for (const auto& [ends, standing] : standings(heard.ways, stated, usual)) {
+    const Route* const route = &heard.routes.at(ends);
+    const std::optional<double> later = standing.later();
+    if (!later) continue;
+    const double late_us = *standing.latency_us - *standing.usual_latency_us;
+    if (const double factor = *later; factor >= kFar) {
+      late.push_back({route, factor, late_us});
+    } else if (factor * kFar <= 1) {
+      early.push_back({route, factor, late_us});
+    } else {
+      in_time.push_back(route);
+    }
+  }
+  Apartness result;
+  Blame rates(Figure::kRate, result), latencies(Figure::kLatency, result);
+  rates.explain(std::move(slow), not_slow);
+  rates.all_narrow_ones(fast);
+  latencies.explain(std::move(late), in_time);
+  latencies.explain(std::move(early), in_time);
+  for (const auto& [device, standing] : standings(heard.additions, heard.devices, usual)) {
+    if (standing.slower >= kFar || standing.slower * kFar <= 1)
+      result.list.push_back({device.first, Apart::What::kDevice, device.second, "", Figure::kRate, standing.slower});
+  }
+  return result;
 }
 
-/// The least links whose slowness makes all slow routes slow.
-void blame(const std::map<std::pair<Device, Device>, Route>& routes,
-           const std::map<std::pair<Device, Device>, double>& slownesses, Apartness& result) {
-  std::set<Apart> innocent;
-  std::vector<std::pair<const Route*, double>> slow;
-  for (const auto& [ends, slowness] : slownesses) {
-    const Route& route = routes.at(ends);
-    if (slowness >= kSlow) {
-      slow.emplace_back(&route, slowness);
-    } else {
-      for (const Resource& resource : route.resources) innocent.insert(resource.apart);
-    }
+/// Those of `compared` that have another of their class that does not cross the very same links.
+std::vector<const Standing*> told_apart(const Heard& heard, const std::map<Ends, Standing>& compared) {
+  std::map<std::string, std::set<std::set<Apart>>> ways;  // by class
+  const auto way_of = [](const Route& route) {
+    std::set<Apart> way;
+    for (const Resource& resource : route.resources) way.insert(resource.apart);
+    return way;
+  };
+  for (const auto& [ends, standing] : compared)
+    ways[heard.routes.at(ends).stated].insert(way_of(heard.routes.at(ends)));
+  std::vector<const Standing*> told;
+  for (const auto& [ends, standing] : compared) {
+    if (ways.at(heard.routes.at(ends).stated).size() > 1) told.push_back(&standing);
   }
-  while (!slow.empty()) {
-    std::map<Resource, std::vector<double>> suspects;
-    for (const auto& [route, slowness] : slow) {
-      for (const Resource& resource : route->resources) {
-        if (!innocent.contains(resource.apart)) suspects[resource].push_back(slowness);
-      }
-    }
-    if (suspects.empty()) {
-      result.notes.push_back(fmt::format(
-          "{} routes are slower than others although each of their links is fast on another route", slow.size()));
-      return;
-    }
-    const auto worst = std::max_element(suspects.begin(), suspects.end(), [](const auto& a, const auto& b) {
-      if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
-      return a.first.stated > b.first.stated;
-    });
-    Apart found = worst->first.apart;
-    std::erase_if(slow, [&](const auto& route) {
-      return std::any_of(route.first->resources.begin(), route.first->resources.end(),
-                         [&](const Resource& resource) { return resource.apart == worst->first.apart; });
-    });
-    found.slower = median(worst->second);
-    result.list.push_back(std::move(found));
+  return told;
+}
+
+/// What was looked at, and what could not be.
+std::vector<std::string> notes_of(const Heard& heard, bool found) {
+  if (!heard.lane_steps)
+    return {
+        "links and devices of a kind have one figure: no timeline holds lane steps (--record steps), which tell them "
+        "apart"};
+  std::map<Ends, std::string> stated;
+  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
+  const auto compared = standings(heard.messages, stated, kUsuals[0]);
+  const std::vector<const Standing*> told = told_apart(heard, compared);
+  std::vector<std::string> notes;
+  if (told.empty()) {
+    notes.emplace_back(
+        "links of a kind have one figure: no two routes over alike links could be held against each other; that takes "
+        "messages of two lengths, that steps of their own send, between three devices or more (for a network's links: "
+        "workers)");
+  } else {
+    const auto ways = standings(heard.ways, stated, kUsuals[0]);
+    const std::vector<const Standing*> timed = told_apart(heard, ways);
+    const auto latencies =
+        std::count_if(timed.begin(), timed.end(), [](const Standing* each) { return each->latency_us.has_value(); });
+    notes.push_back(fmt::format(
+        "messages of {} of {} pairs of devices were held against each other, and of {} also how late they are "
+        "however short; {}",
+        told.size(), heard.routes.size(), latencies,
+        found ? "what stands out has figures of its own, and each kind has one for all others"
+              : "no link or device stands out, so each kind has one figure"));
+    if (latencies == 0)
+      notes.emplace_back(
+          "latencies of single links could not be told: even the shortest messages take mostly for their bytes");
   }
+  if (heard.crowded > 0)
+    notes.push_back(
+        fmt::format("messages of {} pairs of devices met others on their way, so that nothing was learnt from them of "
+                    "single links; "
+                    "packs that follow each other (launch: SERIALIZED), and rings, tell more",
+                    heard.crowded));
+  return notes;
 }
 
 }  // namespace
@@ -193,52 +225,18 @@ std::string Apart::name() const {
 
 Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::string>& timelines,
                                const Library& library) {
-  const Cluster& cluster = *scenario.cluster;
-  Apartness result;
-  Listening all;
-  std::map<std::pair<Device, Device>, Route> routes;
-  std::map<Device, std::string> devices;
-  for (const std::string& path : timelines) {
-    const auto timeline = TimelineReader::open(path);
-    if (!timeline) return tl::make_unexpected(timeline.error());
-    const RunInfo& info = timeline->run();
-    const auto run = read_scenario(info.scenario_text, info.scenario_file, library);
-    if (!run) return tl::make_unexpected(run.error());
-    Listening one;
-    if (const auto done = timeline->replay(one); !done) return tl::make_unexpected(done.error());
-    for (const auto& [ends, samples] : one.messages) {
-      const auto route = route_of(cluster, run->strategy.staging, ends.first, ends.second);
-      if (!route) continue;
-      routes.try_emplace(ends, *route);
-      for (const auto& [alike, us] : samples) {
-        auto& joined = all.messages[ends][alike];
-        joined.insert(joined.end(), us.begin(), us.end());
-      }
-    }
-    for (const auto& [device, samples] : one.additions) {
-      const auto part = part_of(cluster, device);
-      if (!part) continue;
-      devices.try_emplace(device, fmt::format("{}", cluster.part(*part).device.reduce.count()));
-      for (const auto& [alike, us] : samples) {
-        auto& joined = all.additions[device][alike];
-        joined.insert(joined.end(), us.begin(), us.end());
-      }
-    }
+  if (timelines.empty()) return Apartness{};
+  const auto heard = hear(scenario, timelines, library);
+  if (!heard) return tl::make_unexpected(heard.error());
+  Apartness least;
+  for (const Usual usual : kUsuals) {
+    Apartness one = judge(*heard, usual);
+    if (usual == kUsuals[0] || one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
+      least = std::move(one);
   }
-  std::map<std::pair<Device, Device>, std::string> stated;
-  for (const auto& [ends, route] : routes) stated[ends] = route.stated;
-  const auto slow_routes = slownesses(all.messages, stated);
-  blame(routes, slow_routes, result);
-  for (const auto& [device, slowness] : slownesses(all.additions, devices)) {
-    if (slowness >= kSlow) result.list.push_back({device.first, Apart::What::kDevice, device.second, "", slowness});
-  }
-  if (!slow_routes.empty()) {
-    result.notes.push_back(fmt::format(
-        "messages of {} of {} pairs of devices were held against each other; {}", slow_routes.size(), routes.size(),
-        result.list.empty() ? "no link or device stands out, so each kind has one figure"
-                            : "what stands out has figures of its own, and each kind has one for all others"));
-  }
-  return result;
+  const std::vector<std::string> notes = notes_of(*heard, !least.list.empty());
+  least.notes.insert(least.notes.end(), notes.begin(), notes.end());
+  return least;
 }
 
 }  // namespace tutti::core

@@ -9,14 +9,18 @@
 
 namespace tutti::core {
 
-/// A link, card or device that is slower than others of its kind, as messages and additions have it.
+/// A link, card or device whose rate or latency is not that of others of its kind, as messages and additions have it.
 struct Apart {
   enum class What { kCard, kLink, kDevice };
+  enum class Figure { kRate, kLatency };
   std::int64_t worker = 0;
   What what = What::kCard;
   std::string part;   ///< the card, the device, or one end of the link
   std::string other;  ///< the link's other end
-  double slower = 1;  ///< how many times as long it takes for the same bytes
+  Figure figure = Figure::kRate;
+  /// How many times as long it takes for the same bytes; of latencies, how many times as late what crosses it is.
+  double slower = 1;
+  double late_us = 0;  ///< of latencies, by how much
 
   [[nodiscard]] std::string name() const;  ///< "w2/nic0", "w0/gpu1-w0/gpu2"
   auto operator<=>(const Apart&) const = default;
@@ -31,12 +35,18 @@ struct Apartness {
 /// Looks at what each message and each addition in timelines took, wherever lane steps were recorded.
 ///
 /// Messages between two devices are held against those of the same length and kind of step between others, over links that
-/// are stated to be alike: the slope of the ones' times over the others', over all lengths, is how much slower the route
-/// is, whatever its latency (Theil-Sen; two lengths that differ by half are the least). What counts is the lower decile of
-/// the times of messages that a step of its own sends (message_times.h): what is passed on piece by piece as it comes goes at
-/// the pace of the slowest link that it has crossed. A route that takes a quarter more is slow. A link is to blame if no route over it is not
-/// slow; of several the one that explains most routes, and of those the narrowest. So a link is told from its kind where
-/// other links of that kind meet it and each other.
+/// are stated to be alike (standing.h): how much longer each byte takes, and how much every message. What counts is
+/// messages that a step of its own sends (message_times.h), since what is passed on piece by piece as it comes goes at the pace of
+/// the slowest link that it has crossed; and those that met no others (routes.h). A route that takes a quarter more, or less, is not
+/// like the others.
+///
+/// A link is to blame for slow routes if no route over it is not slow; of several the one that explains most routes, and of
+/// those the narrowest. Bytes go at the pace of the narrowest link, so a fast route tells that all its narrow
+/// links are fast, and a fast link behind an ordinary one is never seen. Latencies add, so both ways
+/// one link is to blame; cards have none of their own, so that a card's is that of the link which joins it to its machine.
+/// What is usual is what leaves the fewest that are not like it. Where others would explain the same as well, since
+/// every message that crosses one crosses the other, a note says so.
+///
 /// What links are stated to be is what `scenario` says; the timelines are of its cluster, whatever their strategies.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::string>& timelines,

@@ -44,7 +44,8 @@ class Calibrator {
       const ClusterFigure& figure = figures_.list()[f];
       const int family = figure.kind == ClusterFigure::Kind::kRate ? 1 : 0;
       problem.unknowns.push_back(
-          {std::log(figure.before), std::log(figure.least), std::log(figure.most), family, kept[f]});
+          {std::log(figure.before), std::log(figure.least), std::log(figure.most), family, kept[f], {}});
+      if (figure.guess > 0) problem.unknowns.back().guess = std::log(figure.guess);
     }
     std::vector<double> measured;
     for (const Experiment& experiment : experiments_.list) {

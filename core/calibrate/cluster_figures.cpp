@@ -36,6 +36,21 @@ ClusterFigure latency(const std::string& name, const std::string& about, double 
   return {ClusterFigure::Kind::kLatency, name, about, us, us / kFurthest, std::min(us * kFurthest, kMostLatencyUs)};
 }
 
+std::string unlike_others(const std::string& what, const Apart& apart) {
+  const char* const how = apart.figure == Apart::Figure::kRate ? (apart.slower > 1 ? "slower" : "faster")
+                                                               : (apart.slower > 1 ? "later" : "earlier");
+  return fmt::format("of this {}, {} than others", what, how);
+}
+
+/// Where the search for it is to begin.
+ClusterFigure guessed(ClusterFigure figure, const Apart* apart) {
+  if (!apart) return figure;
+  const double guess =
+      apart->figure == Apart::Figure::kRate ? figure.before / apart->slower : figure.before + apart->late_us;
+  figure.guess = std::clamp(guess, figure.least, figure.most);
+  return figure;
+}
+
 /// The machine that `name` means in a cluster written at `path`.
 Expected<proto::Machine> machine_named(const std::string& name, const std::string& path, const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
@@ -197,15 +212,15 @@ ClusterFigures ClusterFigures::with_apart(const std::vector<Apart>& apart) const
   return figures;
 }
 
-std::optional<std::string> ClusterFigures::apart_at(int machine, Apart::What what, const std::string& part,
-                                                    const std::string& other) const {
+const Apart* ClusterFigures::apart_at(int machine, Apart::What what, Apart::Figure figure, const std::string& part,
+                                      const std::string& other) const {
   const auto worker = worker_of_.find(machine);
-  if (worker == worker_of_.end()) return std::nullopt;
+  if (worker == worker_of_.end()) return nullptr;
   for (const Apart& one : apart_) {
     const bool ends = (one.part == part && one.other == other) || (one.part == other && one.other == part);
-    if (one.worker == worker->second && one.what == what && ends) return one.name();
+    if (one.worker == worker->second && one.what == what && one.figure == figure && ends) return &one;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 void ClusterFigures::collect() {
@@ -257,9 +272,10 @@ void ClusterFigures::add_network() {
     const proto::Machine& machine = cluster_->machine(m);
     for (int n = 0; n < machine.nic_size(); ++n) {
       const double own = machine.nic(n).bandwidth_gb_per_s();
-      if (const auto name = apart_at(m, Apart::What::kCard, machine.nic(n).name())) {
-        add(rate("network.bandwidth of " + *name, "of this card, slower than others",
-                 ports_limit ? network.bandwidth_gb_per_s() : own),
+      if (const Apart* const one = apart_at(m, Apart::What::kCard, Apart::Figure::kRate, machine.nic(n).name())) {
+        add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one),
+                         ports_limit ? network.bandwidth_gb_per_s() : own),
+                    one),
             {Place::Field::kBandwidth, Place::Part::kNic, m, n});
         continue;
       }
@@ -279,17 +295,18 @@ void ClusterFigures::add_links() {
     for (int l = 0; l < machine.link_size(); ++l) {
       const proto::Link& link = machine.link(l);
       const std::string kind = link_kind(link);
-      if (const auto name = apart_at(m, Apart::What::kLink, link.from(), link.to())) {
-        add(rate(fmt::format("{}.bandwidth of {}", kind, *name), "of this link, slower than others",
-                 link.bandwidth_gb_per_s()),
-            {Place::Field::kBandwidth, Place::Part::kLink, m, l});
-        add(latency(kind + ".latency", "of the first bit", link.latency_us()),
-            {Place::Field::kLatency, Place::Part::kLink, m, l});
-        continue;
-      }
-      add(latency(kind + ".latency", "of the first bit", link.latency_us()),
+      const auto apart = [&](Apart::Figure figure) {
+        return apart_at(m, Apart::What::kLink, figure, link.from(), link.to());
+      };
+      const Apart* const late = apart(Apart::Figure::kLatency);
+      const Apart* const slow = apart(Apart::Figure::kRate);
+      add(guessed(latency(late ? fmt::format("{}.latency of {}", kind, late->name()) : kind + ".latency",
+                          late ? unlike_others("link", *late) : "of the first bit", link.latency_us()),
+                  late),
           {Place::Field::kLatency, Place::Part::kLink, m, l});
-      add(rate(kind + ".bandwidth", "per direction", link.bandwidth_gb_per_s()),
+      add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name()) : kind + ".bandwidth",
+                       slow ? unlike_others("link", *slow) : "per direction", link.bandwidth_gb_per_s()),
+                  slow),
           {Place::Field::kBandwidth, Place::Part::kLink, m, l});
     }
   }
@@ -301,10 +318,11 @@ void ClusterFigures::add_devices() {
     for (int d = 0; d < machine.device_size(); ++d) {
       const proto::Device& device = machine.device(d);
       const std::string kind = device.kind() == proto::Device::CPU ? "cpu" : "gpu";
-      const auto name = apart_at(m, Apart::What::kDevice, device.name());
-      add(rate(name ? fmt::format("{}.reduce of {}", kind, *name) : kind + ".reduce",
-               name ? "of this device, slower than others" : "bytes of one operand when two are added",
-               reduce_rate(device)),
+      const Apart* const one = apart_at(m, Apart::What::kDevice, Apart::Figure::kRate, device.name());
+      add(guessed(rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
+                       one ? unlike_others("device", *one) : "bytes of one operand when two are added",
+                       reduce_rate(device)),
+                  one),
           {Place::Field::kReduce, Place::Part::kDevice, m, d});
       add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
           {Place::Field::kCopy, Place::Part::kDevice, m, d});

@@ -28,6 +28,7 @@ struct ClusterFigure {
   double before = 0;  ///< microseconds or GB/s
   double least = 0;
   double most = 0;
+  double guess = 0;  ///< of what is apart, what messages have it for; 0: `before` is as good as any
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -79,9 +80,9 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void tell_alike_names_apart();
-  /// The name of what is apart there; nothing if that is like its kind.
-  [[nodiscard]] std::optional<std::string> apart_at(int machine, Apart::What what, const std::string& part,
-                                                    const std::string& other = "") const;
+  /// What is apart there; null if that is like its kind.
+  [[nodiscard]] const Apart* apart_at(int machine, Apart::What what, Apart::Figure figure, const std::string& part,
+                                      const std::string& other = "") const;
   static void set(proto::Cluster& cluster, const Place& place, double value, const std::string& source);
 
   std::unique_ptr<proto::Cluster> cluster_;

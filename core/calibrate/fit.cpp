@@ -45,7 +45,10 @@ using Point = std::vector<double>;
 class Fitter {
  public:
   explicit Fitter(const FitProblem& problem) : problem_(problem) {
-    for (const FitProblem::Unknown& unknown : problem.unknowns) start_.push_back(unknown.start);
+    for (const FitProblem::Unknown& unknown : problem.unknowns) {
+      start_.push_back(unknown.start);
+      first_.push_back(unknown.kept ? unknown.start : unknown.guess.value_or(unknown.start));
+    }
   }
 
   Fit run() {
@@ -180,7 +183,7 @@ class Fitter {
       if (!unknown.kept) families.insert(unknown.family);
     }
     scale_ = kFirstScale;
-    Point best = start_;
+    Point best = first_;
     double least = cost(best);
     for (const double width : {2.0, 1.0, 0.5, 0.25}) {
       for (int pass = 0; pass < 2; ++pass) {
@@ -203,7 +206,7 @@ class Fitter {
   /// Step 4: each unknown in turn, on as long as it gets better.
   Point search_alone() {
     scale_ = kFirstScale;
-    Point best = start_;
+    Point best = first_;
     double least = cost(best);
     for (const double width : {2.0, 1.0, 0.5, 0.25}) {
       for (std::size_t u = 0; u < best.size(); ++u) {
@@ -353,6 +356,7 @@ class Fitter {
 
   const FitProblem& problem_;
   Point start_;
+  Point first_;              ///< where the search begins
   std::vector<int> fitted_;  ///< in the order in which they joined
   double scale_ = kFirstScale;
   int evaluations_ = 0;

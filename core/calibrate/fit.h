@@ -10,13 +10,14 @@ namespace tutti::core {
 /// What is to be fitted: unknowns, each between bounds, and what they should make small.
 struct FitProblem {
   struct Unknown {
-    double start = 0;
+    double start = 0;  ///< where it stays, or goes back to, unless the residuals determine it
     double least = 0;
     double most = 0;
     /// Unknowns of one family are first searched for together, by a common shift: an answer that is far away is found
     /// although single unknowns seem to do nothing on the way.
     int family = 0;
-    bool kept = false;  ///< stays at `start`
+    bool kept = false;              ///< stays at `start`
+    std::optional<double> guess{};  ///< the search begins here, not at `start`
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;

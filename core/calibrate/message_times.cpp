@@ -21,8 +21,11 @@ std::vector<MessageTimes::Message> MessageTimes::messages() const {
   for (const auto& [track, span] : receipts_) {
     const auto sent = sends_.find({span.peer, span.step, span.pack, span.peer_index});
     if (sent == sends_.end()) continue;
-    const Time took = span.start + span.duration - std::max(sent->second, span.start);
-    if (took > Time()) messages.push_back({span.peer, track, span.step, span.pack, span.kind, span.bytes, to_us(took)});
+    const Time start = std::max(sent->second, span.start);
+    const Time end = span.start + span.duration;
+    if (end <= start) continue;
+    messages.push_back({span.peer, track, span.step, span.pack, span.kind, span.bytes, start, end, to_us(end - start),
+                        to_us(end - sent->second)});
   }
   return messages;
 }

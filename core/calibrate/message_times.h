@@ -21,7 +21,10 @@ class MessageTimes {
     std::int32_t pack = 0;
     std::int32_t kind = 0;  ///< of the receiver's step
     Bytes bytes;
+    Time start;  ///< when both had come to it,
+    Time end;    ///< and when the receiver was through with it
     double us = 0;
+    double way_us = 0;  ///< from when its sender came to it: all of its way, and more where the receiver came late
   };
 
   /// Spans of lanes, in any order.

@@ -52,18 +52,18 @@ std::map<TimeKey, double> RunTimes::us() const {
   auto all = times_;
   for (const MessageTimes::Message& message : messages_.messages()) {
     const auto device = devices_.find(message.receiver);
-    if (device != devices_.end()) all[{message.pack, message.kind, device->second}][message.step].push_back(message.us);
+    if (device != devices_.end())
+      all[{message.pack, message.kind, device->second}][message.step].push_back(message.way_us);
   }
   for (const auto& [key, times] : all) {
     std::vector<double> us;
     for (const auto& [step, spans] : times) {
       if (!steps_.contains(step) || (step == first && steps_.size() > 1)) continue;
-      const double one = key.device.empty()
-                             ? std::accumulate(spans.begin(), spans.end(), 0.0) / static_cast<double>(spans.size())
-                             : low_decile(spans);
-      if (one > 0) us.push_back(one);
+      if (!key.device.empty()) us.insert(us.end(), spans.begin(), spans.end());
+      const double mean = std::accumulate(spans.begin(), spans.end(), 0.0) / static_cast<double>(spans.size());
+      if (key.device.empty() && mean > 0) us.push_back(mean);
     }
-    if (!us.empty()) medians[key] = median(std::move(us));
+    if (!us.empty()) medians[key] = key.device.empty() ? median(std::move(us)) : low_decile(std::move(us));
   }
   return medians;
 }

@@ -22,7 +22,8 @@ struct TimeKey {
 
 /// What is held against each other of a prediction and a measurement. Of packs: from the start on the last replica to the
 /// end on the last rank. Of lane steps, without the time they waited: the mean over those that were recorded. Device by
-/// device, the lower decile of what messages to it and additions on it took (message_times.h).
+/// device, the lower decile of what messages took on their way to it, which late receivers only make longer (message_times.h),
+/// and of what additions on it took.
 class RunTimes : public DeafSink {
  public:
   enum class Detail {
@@ -37,7 +38,8 @@ class RunTimes : public DeafSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Medians over the steps that ended, without the first if there are others: it finds caches and connections cold.
+  /// Medians over the steps that ended (device by device: deciles of all of them), without the first if there are others:
+  /// it finds caches and connections cold.
   /// In microseconds; only what took any time.
   [[nodiscard]] std::map<TimeKey, double> us() const;
   /// Of a training step; nothing if none ended.

@@ -8,7 +8,7 @@
 extern "C" {
 
 /// Changes with every change of the table below.
-inline constexpr std::uint32_t kTuttiNcclInterface = 3;
+inline constexpr std::uint32_t kTuttiNcclInterface = 4;
 
 /// Under way: an answer that is no error. (ncclInProgress)
 inline constexpr int kTuttiNcclInProgress = 7;
@@ -80,6 +80,11 @@ struct TuttiNcclApi {
                    int root, void* stream);
   int (*reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to, std::int64_t count, int type,
                 int operation, int root, void* stream);
+  /// `count` elements to one rank, who takes so many from this one; it may be this one. Sends and receives of a group go
+  /// at the same time: alone each waits for its counterpart.
+  int (*send)(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type, int peer,
+              void* stream);
+  int (*receive)(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer, void* stream);
 
   /// From the next communicator on, if it is the process's first, NCCL tells of channels (it has a profiler since 2.27).
   /// False if the user has given it another profiler.

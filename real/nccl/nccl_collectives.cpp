@@ -271,6 +271,32 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
   }
 }
 
+/// One end of everything that goes from rank to rank, its own part included where that does not lie in its place.
+/// SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu, scatter.cu, sendrecv.cu.
+int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
+  const core::Contract contract = pack.collective->contract();
+  const std::int64_t item = core::size_of(pack.collective->type).count();
+  const auto type = static_cast<int>(pack.collective->type);
+  const Rank own = options_.ranks[rank];
+  std::byte* const data = pack.data[rank];
+  const auto started = [](int answer) { return answer == 0 || answer == kTuttiNcclInProgress; };
+  int answer = 0;
+  for (Rank peer = 0; peer < contract.members() && started(answer); ++peer) {
+    const auto out = contract.part(own, peer);
+    const auto in = contract.part(peer, own);
+    const bool lies_there = peer == own && out && contract.input_shift == 0 && out->source.offset == out->target.offset;
+    if (lies_there) continue;
+    if (out) {
+      const std::byte* const from = data + (out->source.offset + contract.input_shift) * item;
+      answer = api_.send(communicators_[rank], from, out->source.count, type, peer, stream);
+    }
+    if (in && started(answer))
+      answer =
+          api_.receive(communicators_[rank], data + in->target.offset * item, in->target.count, type, peer, stream);
+  }
+  return answer;
+}
+
 /// What the pack's phase is to NCCL, on one of the ranks here. Inputs and outputs lie where the contract has them.
 int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   TuttiNcclCommunicator* const communicator = communicators_[rank];
@@ -295,8 +321,11 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
     case kTuttiNcclReduce:
       return api_.reduce(communicator, whole_input, data, collective.elements, type, operation, collective.root,
                          stream);
-    default: return api_.all_reduce(communicator, whole_input, data, collective.elements, type, operation, stream);
+    case kTuttiNcclAllReduce:
+      return api_.all_reduce(communicator, whole_input, data, collective.elements, type, operation, stream);
+    case kTuttiNcclOther: break;
   }
+  return ask_for_parts(pack, rank, stream);
 }
 
 /// Hands the operation of the pack's phase to NCCL, on all ranks here as one group.
@@ -313,10 +342,12 @@ void NcclCollectives::issue(Pack& pack) {
     right(ask(pack, i, stream), doing);
   }
   right(api_.group_end(), doing);
-  // A rank that is alone has no kernel of NCCL's, and no channels.
+  // A rank that is alone has no kernel of NCCL's, and no channels; of sends and receives the profiler does not ask.
+  const TuttiNcclFunction function = function_of(pack);
+  if (function == kTuttiNcclOther) return;
   if (following_ != Following::kYes || std::max(options_.ranks_in_all, own_ranks()) < 2) return;
   const core::Bytes bytes = collective.contract().block() * core::size_of(collective.type);
-  asked_.push_back({pack.tag, spreads ? 1 : 0, function_of(pack), spreads ? collective.bytes().count() : bytes.count(),
+  asked_.push_back({pack.tag, spreads ? 1 : 0, function, spreads ? collective.bytes().count() : bytes.count(),
                     std::vector<bool>(communicators_.size())});
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }

@@ -28,7 +28,8 @@ struct NcclOptions {
   bool poses_as_host = false;    ///< processes share GPUs, so that each had to say that it is a host of its own
 };
 
-/// Collectives by NCCL, out of place where the contract says so: all-reduce, reduce-scatter, all-gather, broadcast and reduce.
+/// Collectives by NCCL, out of place where the contract says so: all-reduce, reduce-scatter, all-gather, broadcast and reduce
+/// are its own operations; the others are groups of its sends and receives, as nccl-tests has them.
 /// All-reduces: of all ranks in one communicator (`nccl`), or inside this worker, with a schedule across workers in
 /// the middle (`nccl/ring` and its kind): reduce here, let the worker's first rank reduce with the others', broadcast here.
 ///
@@ -94,6 +95,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void enter(Pack& pack, Phase phase);
   void issue(Pack& pack);
   int ask(const Pack& pack, std::size_t rank, void* stream);
+  int ask_for_parts(const Pack& pack, std::size_t rank, void* stream);
   [[nodiscard]] TuttiNcclFunction function_of(const Pack& pack) const;
   core::Expected<void> after_issue();
   void through(Pack& pack, core::Rank rank);

@@ -279,21 +279,22 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
 
 /// `workers` alike hosts, but what stands in `odd` is that of the third.
 std::string hosts(int workers, const std::string& odd_card, const std::string& odd_link, const std::string& odd_cpu,
-                  const std::string& strategy = "algorithm: \"ring\"") {
-  const auto machine = [](const std::string& name, const std::string& card, const std::string& link,
-                          const std::string& cpu) {
+                  const std::string& strategy = "algorithm: \"ring\"", double odd_latency_us = 0.5,
+                  const std::string& cards = "nic[0-1]") {
+  const auto machine = [&cards](const std::string& name, const std::string& card, const std::string& link,
+                                const std::string& cpu, double latency_us) {
     return fmt::format(
         "machine {{ name: \"{}\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 90 reduce_gb_per_s: {} }} nic {{ "
-        "name: \"nic[0-1]\" bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"nic[0-1]\" kind: PCIE "
-        "bandwidth_gb_per_s: {} latency_us: 0.5 }} }}\n",
-        name, cpu, card, link);
+        "name: \"{}\" bandwidth_gb_per_s: {} }} link {{ from: \"cpu0\" to: \"{}\" kind: PCIE "
+        "bandwidth_gb_per_s: {} latency_us: {} }} }}\n",
+        name, cpu, cards, card, cards, link, latency_us);
   };
   return fmt::format(
              "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"m of w2\" }} workers {{ machine: "
              "\"m\" "
              "count: {} }} network {{ kind: ONE_SWITCH latency_us: 5 }}\n",
              workers - 3) +
-         machine("m", "2", "10", "30") + machine("m of w2", odd_card, odd_link, odd_cpu) +
+         machine("m", "2", "10", "30", 0.5) + machine("m of w2", odd_card, odd_link, odd_cpu, odd_latency_us) +
          fmt::format(
              "}}\nworkload {{ variable {{ name: \"a\" shape: 20000 }} variable {{ name: \"b\" shape: 400000 }} "
              "variable {{ "
@@ -326,6 +327,103 @@ TEST(CalibrationLaw, ADeviceThatAddsMoreSlowlyThanItsLikeIsFoundWithItsInterval)
   const Calibration c = calibrated(hosts(4, "2", "10", "30", shuffle), request({timeline}, {}, {}));
   expect_found(c, "cpu.reduce of w2/cpu0", 12, 0.02);
   EXPECT_NEAR(figure(c, "cpu.reduce").value, 30, 0.6);
+}
+
+TEST(CalibrationLaw, ALinkOfAnotherLatencyThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string ring = "algorithm: \"ring\"";
+  for (const double latency : {4.0, 12.0}) {
+    const std::string timeline =
+        simulated(folder, "late", hosts(4, "2", "10", "30", ring, latency, "nic0"), core::RecordLevel::kSteps);
+    const Calibration c = calibrated(hosts(4, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
+    // Only the sum of latencies in a row is seen, and those of the kind stay as stated.
+    expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", latency, 0.05);
+    EXPECT_NEAR(figure(c, "network.latency").value, 5, 0.2);
+    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04) << "what is late is not slow";
+    for (const CalibratedFigure& f : c.figures) EXPECT_EQ(f.figure.name.find("bandwidth of"), std::string::npos);
+    EXPECT_LT(c.after.worst, 0.02);
+  }
+}
+
+TEST(CalibrationLaw, ALinkMayBeBothSlowAndLate) {
+  const TemporaryFolder folder;
+  const std::string ring = "algorithm: \"ring\"";
+  const std::string timeline =
+      simulated(folder, "both", hosts(5, "2", "1", "30", ring, 8, "nic0"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(hosts(5, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
+  // What the narrow link takes for a first piece is in it too, since the card is taken for the narrow one.
+  expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", 8, 0.15);
+  // A card that is stated to be narrower than its link is the one that is taken, and a note names the other.
+  expect_found(c, "network.bandwidth of w2/nic0", 1, 0.05);
+  EXPECT_THAT(c.notes, testing::Contains(testing::AllOf(
+                           HasSubstr("that w2/nic0 has another rate than others of its kind could not be told from"),
+                           HasSubstr("w2/cpu0-w2/nic0"))));
+}
+
+/// A worker with GPUs that are joined each with each, at 40 GB/s; what stands in `odd` is of gpu1 and gpu2.
+std::string mesh(const std::string& odd, const std::string& odd_latency_us = "1") {
+  std::string links;
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b) {
+      const bool is_odd = a == 1 && b == 2;
+      links +=
+          fmt::format("link {{ from: \"gpu{}\" to: \"gpu{}\" kind: NVLINK bandwidth_gb_per_s: {} latency_us: {} }} ", a,
+                      b, is_odd ? odd : "40", is_odd ? odd_latency_us : "1");
+    }
+  }
+  return "cluster { workers { machine: \"m\" } machine { name: \"m\" device { name: \"gpu[0-3]\" kind: GPU "
+         "memory_gb_per_s: 900 } device { name: \"cpu0\" kind: CPU memory_gb_per_s: 90 } switch { name: \"plx\" kind: "
+         "PCIE_SWITCH } link { from: \"gpu[0-3]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } link "
+         "{ "
+         "from: \"cpu0\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } " +
+         links +
+         "} }\nworkload { variable { name: \"a\" shape: 20000 } variable { name: \"b\" shape: 400000 } variable { "
+         "name: "
+         "\"c\" shape: 3000000 } backward_ms: 60 update_ms: 0 }\nstrategy { algorithm: \"psgpu\" shards: 4 } run { "
+         "steps: 3 "
+         "}\n";
+}
+
+TEST(CalibrationLaw, ALinkThatIsFasterThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string timeline = simulated(folder, "fast", mesh("80"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(mesh("40"), request({timeline}, {}, {}));
+  expect_found(c, "nvlink.bandwidth of w0/gpu1-w0/gpu2", 80, 0.05);
+  EXPECT_NEAR(figure(c, "nvlink.bandwidth").value, 40, 1);
+}
+
+TEST(CalibrationLaw, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
+  const TemporaryFolder folder;
+  const std::string timeline = simulated(folder, "early", mesh("40", "0.25"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(mesh("40"), request({timeline}, {}, {}));
+  expect_found(c, "nvlink.latency of w0/gpu1-w0/gpu2", 0.25, 0.05);
+  EXPECT_NEAR(figure(c, "nvlink.latency").value, 1, 0.05);
+}
+
+TEST(CalibrationLaw, WhatCouldNotBeToldApartIsSaid) {
+  const TemporaryFolder folder;
+  // Two workers: every message crosses the links of both.
+  const std::string two = text_of({3, 4, 20}, "ring", 2);
+  EXPECT_THAT(calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {})).notes,
+              testing::Contains(HasSubstr("between three devices or more (for a network's links: workers)")));
+  const std::string four = text_of({3, 4, 20});
+  EXPECT_THAT(calibrated(four, request({simulated(folder, "t", four)}, {}, {})).notes,
+              testing::Contains(HasSubstr("no timeline holds lane steps (--record steps)")));
+}
+
+TEST(CalibrationLaw, WhatWaitsInQueuesIsNotTakenForSlow) {
+  const TemporaryFolder folder;
+  // Packs that begin together, and a worker that sends to all others at once.
+  const std::string crowded = "algorithm: \"pscpu\" merging: SEPARATE launch: CONCURRENT";
+  const auto text = [&](const std::string& card) {
+    std::string all = hosts(4, card, "10", "30", crowded);
+    all.replace(all.find("backward_ms: 60"), 15, "backward_ms: 0.1");
+    return all;
+  };
+  const std::string timeline = simulated(folder, "crowded", text("2"), core::RecordLevel::kSteps);
+  const Calibration c = calibrated(text("2"), request({timeline}, {}, {}));
+  for (const CalibratedFigure& f : c.figures) EXPECT_EQ(f.figure.name.find(" of "), std::string::npos) << f.figure.name;
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("met others on their way, so that nothing was learnt")));
 }
 
 TEST(CalibrationLaw, WhereNothingStandsOutEachKindHasOneFigure) {

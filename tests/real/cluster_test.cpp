@@ -206,6 +206,12 @@ struct TwoWorkers {
     EXPECT_TRUE(ends[worker]->send(alive));
   }
 
+  void fail(std::size_t worker, const std::string& why) {
+    proto::Control failure;
+    failure.mutable_failure()->set_text(why);
+    EXPECT_TRUE(ends[worker]->send(failure));
+  }
+
   void finish(std::size_t worker) {
     proto::Control ready;
     ready.mutable_ready();
@@ -247,6 +253,17 @@ TEST(Crew, WhoHasEndedWaitsToo) {
   two.say(0, 5, "");  // for the coordinator
   two.say(1, 2, "rank 1 lane 0 waits for a message");
   EXPECT_THAT(two.outcome(), testing::StartsWith("worker 1 says: nothing has moved for 2 s"));
+}
+
+TEST(Crew, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
+  const std::string cause = "worker {} sent something that is no message of Tutti (in step 3)";
+  const std::string waits = "nothing has moved for 1 s: rank 1 lane 0 waits for a message (in step 3)";
+  for (const std::size_t knows : {0u, 1u}) {
+    TwoWorkers two;
+    two.fail(knows, fmt::format(fmt::runtime(cause), 1 - knows));
+    two.fail(1 - knows, waits);
+    EXPECT_EQ(two.outcome(), fmt::format("worker {} says: {}", knows, fmt::format(fmt::runtime(cause), 1 - knows)));
+  }
 }
 
 TEST(Crew, KnowsWhomAnErrorBlames) {

@@ -50,7 +50,23 @@ struct Meeting {
 constexpr std::size_t kMeetingBytes = 1 << 16;
 static_assert(sizeof(Meeting) <= kMeetingBytes);
 
-enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce };
+enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast, kReduce, kParts };
+
+/// A send or a receive of a group.
+struct Part {
+  bool out = false;
+  std::byte* at = nullptr;
+  std::int64_t count = 0;
+  int type = 0;
+  int peer = 0;
+};
+
+/// What stands before each part in the slot of its sender.
+struct PartHeader {
+  int to = 0;
+  int type = 0;
+  std::int64_t count = 0;
+};
 
 }  // namespace
 }  // namespace tutti::test
@@ -69,6 +85,8 @@ struct TuttiNcclCommunicator {
   void* profile = nullptr;                                     ///< what the profiler knows it by
   std::shared_ptr<bool> gone = std::make_shared<bool>(false);  ///< its kernels end
   std::vector<std::function<void()>> enqueues;                 ///< what goes onto streams when the looks are over
+  std::vector<tutti::test::Part> parts;                        ///< of the group that is open
+  TuttiCudaStream* parts_on = nullptr;
   [[nodiscard]] std::byte* slot(int of) const {
     return reinterpret_cast<std::byte*>(meeting) + tutti::test::kMeetingBytes +
            static_cast<std::size_t>(of) * tutti::test::kSlotBytes;
@@ -88,6 +106,7 @@ struct Operation {
   int root = 0;
   long number = 0;
   bool given = false;
+  std::vector<Part> parts;
 };
 
 bool follows_channels = false;
@@ -146,6 +165,76 @@ int fails_at() {
   return text ? std::atoi(text) : -1;
 }
 
+/// Nobody's last operation is still to be read where the next one's input goes.
+bool may_give(const TuttiNcclCommunicator& c, const Operation& op) {
+  for (int r = 0; r < c.ranks; ++r) {
+    if (c.meeting->ranks[r].taken < op.number) return false;
+  }
+  return true;
+}
+
+/// What is sent, one part behind the other, and a header for nobody.
+void give_parts(const TuttiNcclCommunicator& c, const Operation& op) {
+  std::byte* at = c.slot(c.rank);
+  const std::byte* const end = at + kSlotBytes;
+  const auto put = [&at, end](const void* from, std::size_t bytes) {
+    if (at + bytes > end) std::abort();
+    std::memcpy(at, from, bytes);
+    at += bytes;
+  };
+  for (const Part& part : op.parts) {
+    if (!part.out) continue;
+    const PartHeader header{part.peer, part.type, part.count};
+    put(&header, sizeof header);
+    put(part.at, static_cast<std::size_t>(part.count) * item_of(part.type));
+  }
+  const PartHeader last{-1, 0, 0};
+  put(&last, sizeof last);
+}
+
+/// What `from` has sent to this rank, in order, has to be what this rank takes from it, in order.
+bool take_parts(const TuttiNcclCommunicator& c, const Operation& op, int from) {
+  std::vector<std::pair<PartHeader, const std::byte*>> sent;
+  PartHeader header;
+  for (const std::byte* at = c.slot(from);; at += static_cast<std::size_t>(header.count) * item_of(header.type)) {
+    std::memcpy(&header, at, sizeof header);
+    at += sizeof header;
+    if (header.to < 0) break;
+    if (header.to == c.rank) sent.emplace_back(header, at);
+  }
+  auto next = sent.begin();
+  for (const Part& part : op.parts) {
+    if (part.out || part.peer != from) continue;
+    if (next == sent.end() || next->first.type != part.type || next->first.count != part.count) return false;
+    std::memcpy(part.at, next->second, static_cast<std::size_t>(part.count) * item_of(part.type));
+    ++next;
+  }
+  return next == sent.end();
+}
+
+/// As go_on().
+bool go_on_with_parts(TuttiNcclCommunicator& c, Operation& op) {
+  Meeting::Rank& own = c.meeting->ranks[c.rank];
+  const int what = static_cast<int>(Kind::kParts) * 1'000'000;
+  if (!op.given) {
+    if (!may_give(c, op)) return false;
+    give_parts(c, op);
+    own.operation = what;
+    own.given = op.number + 1;
+    op.given = true;
+  }
+  for (int r = 0; r < c.ranks; ++r) {
+    if (c.meeting->ranks[r].given < op.number + 1) return false;
+    if (c.meeting->ranks[r].operation != what) c.error = kInvalidUsage;
+  }
+  for (int r = 0; r < c.ranks && c.error == 0; ++r) {
+    if (!take_parts(c, op, r)) c.error = kInvalidUsage;
+  }
+  if (c.error != 0) return false;
+  own.taken = op.number + 1;
+  return true;
+}
+
 /// One look at an operation. True when this rank has its result.
 bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   Meeting& meeting = *c.meeting;
@@ -155,9 +244,7 @@ bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   const std::size_t input = scatters ? bytes * static_cast<std::size_t>(c.ranks) : bytes;
   const int what = static_cast<int>(op.kind) * 1'000'000 + op.root * 1000 + op.type * 10 + op.operation;
   if (!op.given) {
-    for (int r = 0; r < c.ranks; ++r) {
-      if (meeting.ranks[r].taken < op.number) return false;  // may still need what lies there
-    }
+    if (!may_give(c, op)) return false;
     if (input > kSlotBytes) std::abort();
     std::memcpy(c.slot(c.rank), op.from, input);
     own.operation = what;
@@ -188,12 +275,56 @@ bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   return true;
 }
 
-int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
+int may_ask(const TuttiNcclCommunicator* c, void* stream) {
   if (c->error != 0) return c->error;
   // A communicator that is not through with what it was asked takes nothing else; ranks of a process go in groups.
   if (!c->joined || c->looks_left > 0 || c->finalizing) return kInvalidUsage;
+  return static_cast<TuttiCudaStream*>(stream)->device == c->device ? 0 : kInvalidUsage;
+}
+
+/// What the group's sends and receives are to a communicator: one operation.
+void enqueue_parts(TuttiNcclCommunicator* c) {
+  Operation op;
+  op.kind = Kind::kParts;
+  op.parts = std::exchange(c->parts, {});
+  if (op.parts.empty()) return;
+  op.number = c->operations++;
+  if (op.number == fails_at()) c->error = kRemoteError;
+  std::vector<FakeCuda::Use> uses;
+  for (const Part& part : op.parts)
+    uses.push_back({part.at, static_cast<std::uint64_t>(part.count) * item_of(part.type)});
+  c->enqueues.emplace_back([c, op, uses, on = c->parts_on] {
+    auto state = std::make_shared<Operation>(op);
+    FakeCuda::the().launch(on, uses, [c, state, gone = c->gone] { return *gone || go_on_with_parts(*c, *state); });
+  });
+}
+
+int end_group() {
+  if (--in_group > 0) return 0;
+  for (TuttiNcclCommunicator* const c : of_group) {
+    enqueue_parts(c);
+    c->looks_left = kLooks;
+  }
+  of_group.clear();
+  return kTuttiNcclInProgress;
+}
+
+int ask_part(TuttiNcclCommunicator* c, const Part& part, void* stream) {
+  if (const int no = may_ask(c, stream); no != 0) return no;
   auto* const on = static_cast<TuttiCudaStream*>(stream);
-  if (on->device != c->device) return kInvalidUsage;
+  if (part.peer < 0 || part.peer >= c->ranks || (!c->parts.empty() && c->parts_on != on)) return kInvalidUsage;
+  ++(part.out ? fake_nccl_counts().sends : fake_nccl_counts().receives);
+  c->parts.push_back(part);
+  c->parts_on = on;
+  of_group.push_back(c);
+  if (in_group > 0) return 0;
+  ++in_group;
+  return end_group();
+}
+
+int ask(TuttiNcclCommunicator* c, Operation op, void* stream) {
+  if (const int no = may_ask(c, stream); no != 0) return no;
+  auto* const on = static_cast<TuttiCudaStream*>(stream);
   op.number = c->operations++;
   if (op.number == fails_at()) c->error = kRemoteError;
   (op.kind == Kind::kBroadcast ? fake_nccl_counts().broadcasts : fake_nccl_counts().all_reduces)++;
@@ -312,13 +443,7 @@ const TuttiNcclApi kApi{
       ++in_group;
       return 0;
     },
-    [] {
-      if (--in_group > 0) return 0;
-      for (TuttiNcclCommunicator* const c : of_group) c->looks_left = kLooks;
-      of_group.clear();
-      return kTuttiNcclInProgress;
-    },
-    make_communicator, state,
+    end_group, make_communicator, state,
     // finalize, discard, abort
     [](TuttiNcclCommunicator* c) {
       c->finalizing = true;
@@ -332,21 +457,29 @@ const TuttiNcclApi kApi{
     // collectives
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
        void* stream) {
-      return ask(c, {Kind::kAllReduce, from, to, count, type, operation, 0, 0, false}, stream);
+      return ask(c, {Kind::kAllReduce, from, to, count, type, operation, 0, 0, false, {}}, stream);
     },
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation,
        void* stream) {
-      return ask(c, {Kind::kReduceScatter, from, to, count, type, operation, 0, 0, false}, stream);
+      return ask(c, {Kind::kReduceScatter, from, to, count, type, operation, 0, 0, false, {}}, stream);
     },
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, void* stream) {
-      return ask(c, {Kind::kAllGather, from, to, count, type, 0, 0, 0, false}, stream);
+      return ask(c, {Kind::kAllGather, from, to, count, type, 0, 0, 0, false, {}}, stream);
     },
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int root, void* stream) {
-      return ask(c, {Kind::kBroadcast, from, to, count, type, 0, root, 0, false}, stream);
+      return ask(c, {Kind::kBroadcast, from, to, count, type, 0, root, 0, false, {}}, stream);
     },
     [](TuttiNcclCommunicator* c, const void* from, void* to, std::int64_t count, int type, int operation, int root,
        void* stream) {
-      return ask(c, {Kind::kReduce, from, to, count, type, operation, root, 0, false}, stream);
+      return ask(c, {Kind::kReduce, from, to, count, type, operation, root, 0, false, {}}, stream);
+    },
+    // send, receive
+    [](TuttiNcclCommunicator* c, const void* from, std::int64_t count, int type, int peer, void* stream) {
+      auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(from));
+      return ask_part(c, {true, at, count, type, peer}, stream);
+    },
+    [](TuttiNcclCommunicator* c, void* to, std::int64_t count, int type, int peer, void* stream) {
+      return ask_part(c, {false, static_cast<std::byte*>(to), count, type, peer}, stream);
     },
     // follow_channels, take_channels
     [] { return follows_channels = std::getenv("NCCL_PROFILER_PLUGIN") == nullptr; },

@@ -156,15 +156,14 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, EveryOperationOfNcclsInPlaceAndOutOfPlace) {
-  for (const int ranks : {1, 2, 4}) {
+TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
+  for (const int ranks : {1, 2, 3, 4}) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
     std::uint32_t pack = 0;
-    for (const core::CollectiveKind kind :
-         {core::CollectiveKind::kAllReduce, core::CollectiveKind::kReduceScatter, core::CollectiveKind::kAllGather,
-          core::CollectiveKind::kBroadcast, core::CollectiveKind::kReduce}) {
+    for (const core::CollectiveKind kind : core::collective_kinds()) {
       for (const bool out_of_place : {false, true}) {
+        if (!out_of_place && !core::can_be_in_place(kind)) continue;
         core::Collective collective = test::on_plain_cluster(*cluster, core::ring_all_reduce(ranks, 1008), 1008);
         collective.kind = kind;
         collective.out_of_place = out_of_place;
@@ -412,6 +411,14 @@ class NcclCalls : public testing::TestWithParam<Which> {
     return true;
   }
 
+  int to_next(int rank, TuttiNcclCommunicator* communicator, const void* in, void* out, std::int64_t count,
+              void* stream) {
+    const int sent = nccl_->send(communicator, in, count, 1, (rank + 1) % ranks_, stream);
+    const int previous = (rank + ranks_ - 1) % ranks_;
+    return sent != 0 && sent != kTuttiNcclInProgress ? sent
+                                                     : nccl_->receive(communicator, out, count, 1, previous, stream);
+  }
+
   const TuttiCudaApi* cuda_ = nullptr;
   const TuttiNcclApi* nccl_ = nullptr;
   int ranks_ = 0;
@@ -438,7 +445,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
     void worked(Ticket) override { ++count; }
     std::size_t count = 0;
   };
-  for (const char* const what : {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce"}) {
+  for (const char* const what : {"all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "sends"}) {
     std::vector<Devices::Memory> from, to;
     const std::int64_t most = kCount * ranks_;
     for (Rank r = 0; r < ranks_; ++r) {
@@ -458,7 +465,8 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
                           : name == "reduce-scatter" ? nccl_->reduce_scatter(all[r], in, out, kCount, 1, 0, stream)
                           : name == "all-gather"     ? nccl_->all_gather(all[r], in, out, kCount, 1, stream)
                           : name == "broadcast"      ? nccl_->broadcast(all[r], in, out, kCount, 1, root, stream)
-                                                     : nccl_->reduce(all[r], in, out, kCount, 1, 0, root, stream)));
+                          : name == "reduce"         ? nccl_->reduce(all[r], in, out, kCount, 1, 0, root, stream)
+                                                     : to_next(static_cast<int>(r), all[r], in, out, kCount, stream)));
     }
     ASSERT_TRUE(started(nccl_->group_end()));
     ASSERT_TRUE(settle(all));
@@ -473,6 +481,7 @@ TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
       for (std::int64_t e = 0; e < length; ++e) {
         double expected = 0;
         if (name == "broadcast") expected = input(root, e);
+        if (name == "sends") expected = input((r + ranks_ - 1) % ranks_, e);
         if (name == "all-gather") expected = input(static_cast<Rank>(e / kCount), e % kCount);
         for (Rank k = 0; k < ranks_ && (name == "all-reduce" || name == "reduce"); ++k) expected += input(k, e);
         for (Rank k = 0; k < ranks_ && name == "reduce-scatter"; ++k) expected += input(k, r * kCount + e);

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -126,16 +127,21 @@ bool have_program(const std::string& name) {
 }
 
 int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool got = ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-                   ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(socket);
-  if (!got) throw std::system_error(errno, std::generic_category(), "no port");
-  return ntohs(address.sin_port);
+  // Below those that connections get (Linux: from 32768): a test that runs meanwhile makes thousands of them.
+  constexpr int kFirst = 10'000, kPorts = 22'000, kTries = 100;
+  std::random_device random;
+  for (int i = 0; i < kTries; ++i) {
+    const int port = kFirst + static_cast<int>(random() % kPorts);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool free = ::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(socket);
+    if (free) return port;
+  }
+  throw std::system_error(errno, std::generic_category(), "no port");
 }
 
 }  // namespace tutti::test

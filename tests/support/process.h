@@ -51,7 +51,7 @@ class Process {
 std::string tutti_program();
 /// Whether a program is to be found in the PATH.
 bool have_program(const std::string& name);
-/// A port of loopback that nobody listened at a moment ago.
+/// A port of loopback that nobody had a moment ago, and that the system gives to nobody who does not ask for it.
 int free_port();
 
 }  // namespace tutti::test

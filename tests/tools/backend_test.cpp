@@ -175,6 +175,25 @@ TEST(NcclBackend, ReducesEveryElementAloneAndWithSchedulesAcrossWorkers) {
   }
 }
 
+TEST(NcclBackend, PerfRunsEveryCollectiveThatThereIs) {
+  const TemporaryFolder folder;
+  const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "6"}});
+  for (const auto& [workers, gpus] : {std::pair{2, 2}, std::pair{3, 1}, std::pair{1, 3}}) {
+    const std::string file = folder.write("s.textproto", scenario("algorithm: \"nccl\"", workers, gpus));
+    for (const core::CollectiveKind kind : core::collective_kinds()) {
+      std::vector<std::string> words{"perf", file, "--backend", "nccl", "--collective", std::string(to_string(kind)),
+                                     "-b",   "1K", "-e",        "16K",  "-f",           "16"};
+      if (core::has_root(kind)) words.insert(words.end(), {"-r", std::to_string(workers * gpus - 1)});
+      const Outcome ran = run_tutti(words);
+      EXPECT_EQ(ran.status, 0) << to_string(kind) << ": " << ran.err;
+      EXPECT_THAT(ran.out, testing::ContainsRegex(core::can_be_in_place(kind)
+                                                      ? " 0 .* 0\n# Out of bounds values : 0 OK"
+                                                      : " 0 +N/A +N/A +N/A +N/A\n# Out of bounds values : 0 OK"))
+          << to_string(kind) << " on " << workers << " x " << gpus;
+    }
+  }
+}
+
 TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredicted) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "4"}});

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <deque>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tests/support/process.h"
 
@@ -34,19 +38,29 @@ inline std::string long_ring_of(int workers, int steps = 3, double forward_ms = 
 class ClusterRun {
  public:
   explicit ClusterRun(const std::string& scenario, const std::vector<std::string>& options = {},
-                      const Process::Options& environment = {}, const std::string& command = "run")
-      : at_(fmt::format("127.0.0.1:{}", free_port())) {
-    std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen", at_};
+                      const Process::Options& environment = {}, const std::string& command = "run") {
+    // The system's choice: a port that was free a moment ago may be somebody's by now.
+    std::vector<std::string> words{command, folder_.write("s.textproto", scenario), "--listen", "127.0.0.1:0"};
     words.insert(words.end(), options.begin(), options.end());
     coordinator_.emplace_back(words, environment);
-    coordinator_.front().says("waiting for workers");
+    const std::string waits = "waiting for workers at ";
+    const bool said = coordinator_.front().says("; on each machine");
+    const std::string err = coordinator_.front().err();
+    if (!said) throw std::runtime_error("the coordinator does not wait for workers: " + err);
+    const std::size_t begin = err.find(waits) + waits.size();
+    at_ = err.substr(begin, err.find(';', begin) - begin);
   }
 
   Process& join(const std::vector<std::string>& options = {}, Process::Options environment = {}) {
+    return join_at(at_, options, std::move(environment));
+  }
+  /// The same, by way of somebody else.
+  Process& join_at(const std::string& at, const std::vector<std::string>& options = {},
+                   Process::Options environment = {}) {
     // Neither the scenario's folder nor the library is there.
     environment.environment.try_emplace("TUTTI_DATA", "/nowhere");
     if (environment.folder.empty()) environment.folder = "/";
-    std::vector<std::string> words{"worker", "--join", at_};
+    std::vector<std::string> words{"worker", "--join", at};
     words.insert(words.end(), options.begin(), options.end());
     return workers_.emplace_back(words, environment);
   }
@@ -66,5 +80,15 @@ class ClusterRun {
   std::deque<Process> coordinator_;
   std::deque<Process> workers_;
 };
+
+/// Every one of these ended with status 1 and one line that has this.
+inline void expect_failed(Process& process, const testing::Matcher<std::string>& says, const std::string& who) {
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 1) << who;
+  std::string lines;
+  for (std::istringstream text(outcome.err); std::getline(text, lines) && !lines.starts_with("tutti:");) {
+  }
+  EXPECT_THAT(lines, says) << who << ": " << outcome.err;
+}
 
 }  // namespace tutti::test

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <sstream>
 #include <thread>
 
 #include "core/timeline/reader.h"
@@ -34,16 +33,6 @@ const std::string kOurs(real::protocol());
 void let_it_run(ClusterRun& run) {
   ASSERT_TRUE(run.is_on()) << run.coordinator().err();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-}
-
-/// Every one of these ended with status 1 and one line that has this.
-void expect_failed(Process& process, const testing::Matcher<std::string>& says, const std::string& who) {
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.status, 1) << who;
-  std::string lines;
-  for (std::istringstream text(outcome.err); std::getline(text, lines) && !lines.starts_with("tutti:");) {
-  }
-  EXPECT_THAT(lines, says) << who << ": " << outcome.err;
 }
 
 void send_raw(const ControlChannel& channel, const std::string& bytes) {
@@ -143,7 +132,7 @@ TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
   ClusterRun run(long_ring_of(2, 2, 300), {"--timeout-seconds", "20"});
   run.join();
   run.join();
-  ASSERT_TRUE(run.is_on());
+  ASSERT_TRUE(run.is_on()) << run.coordinator().err();
   for (int i = 0; i < 4; ++i) {
     run.worker(1).signal(SIGSTOP);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

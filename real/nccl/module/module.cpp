@@ -107,6 +107,16 @@ int reduce(TuttiNcclCommunicator* communicator, const void* from, void* to, std:
                     nccl(communicator), static_cast<cudaStream_t>(stream));
 }
 
+int send(TuttiNcclCommunicator* communicator, const void* from, std::int64_t count, int type, int peer, void* stream) {
+  return ncclSend(from, static_cast<std::size_t>(count), type_of(type), peer, nccl(communicator),
+                  static_cast<cudaStream_t>(stream));
+}
+
+int receive(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type, int peer, void* stream) {
+  return ncclRecv(to, static_cast<std::size_t>(count), type_of(type), peer, nccl(communicator),
+                  static_cast<cudaStream_t>(stream));
+}
+
 /// The profiler is in this very file.
 bool follow_channels() {
   Dl_info file{};
@@ -120,8 +130,9 @@ bool follow_channels() {
 
 extern "C" __attribute__((visibility("default"))) const TuttiNcclApi* tutti_nccl_api() {
   static const TuttiNcclApi api{
-      kTuttiNcclInterface, sizeof(TuttiNcclApi), version,   error_text, last_error,      make_id,      group_begin,
-      group_end,           make_communicator,    state,     finalize,   discard,         abort_now,    all_reduce,
-      reduce_scatter,      all_gather,           broadcast, reduce,     follow_channels, take_channels};
+      kTuttiNcclInterface, sizeof(TuttiNcclApi), version,   error_text, last_error, make_id,   group_begin,
+      group_end,           make_communicator,    state,     finalize,   discard,    abort_now, all_reduce,
+      reduce_scatter,      all_gather,           broadcast, reduce,     send,       receive,   follow_channels,
+      take_channels};
   return &api;
 }

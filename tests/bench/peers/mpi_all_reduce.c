@@ -6,30 +6,11 @@
  *
  * Prints per size `bytes microseconds iterations`. Iterations are fewer where they would take more than SECONDS.
  * Exit status 1: a wrong element. */
-#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In [0.5, 1.5), so that sums neither cancel nor overflow. */
-static float input(int rank, long element) {
-  unsigned long long z = 0x9e3779b97f4a7c15ull * ((unsigned long long)element * 65537u + (unsigned)rank);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  z ^= z >> 31;
-  return 0.5f + (float)((double)(z >> 11) * 0x1p-53);
-}
-
-static long wrong_elements(const float* data, long count, int ranks) {
-  long wrong = 0;
-  for (long e = 0; e < count; ++e) {
-    double sum = 0;
-    for (int r = 0; r < ranks; ++r) sum += input(r, e);
-    /* Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2. */
-    if (fabs(data[e] - sum) > (ranks + 1) * 0x1p-24 * sum) ++wrong;
-  }
-  return wrong;
-}
+#include "inputs.h"
 
 static void all_reduce(float* data, long count) {
   MPI_Allreduce(MPI_IN_PLACE, data, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
@@ -77,10 +58,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const double one = mean_over_ranks(timed(data, count, 2)) / 2;
-    if (one * (double)(iterations + warm_up) > limit) {
-      iterations = (long)(limit / one) > 2 ? (long)(limit / one) : 2;
-      warm_up = 1;
-    }
+    shorten(&iterations, &warm_up, one, limit);
     timed(data, count, warm_up);
     const double seconds = mean_over_ranks(timed(data, count, iterations));
     if (rank == 0) {

@@ -17,7 +17,8 @@ import sys
 import tempfile
 import time
 
-Config = collections.namedtuple("Config", "side medium name")  # side: tutti, Open MPI, MPICH; medium: tcp, shm
+PEERS = ["Open MPI", "MPICH", "Gloo"]
+Config = collections.namedtuple("Config", "side medium name")  # side: Tutti or one of PEERS; medium: tcp, shm
 
 SCENARIO = """cluster {{ workers {{ machine: "cpu-host" count: {ranks} }} network {{ kind: ONE_SWITCH latency_us: 1 }} }}
 workload {{ variable {{ name: "v" shape: 1 }} }}
@@ -36,6 +37,21 @@ def tutti_configs(ranks):
 OPEN_MPI = {"decided": 0, "linear": 1, "non-overlapping": 2, "recursive doubling": 3, "ring": 4, "segmented ring": 5,
             "Rabenseifner": 6}
 MPICH = {"decided": "auto", "recursive doubling": "recursive_doubling", "Rabenseifner": "reduce_scatter_allgather"}
+GLOO = {"ring": "ring", "bcube": "bcube", "chunked ring": "chunked", "halving-doubling": "halving",
+        "chunked ring, sync": "chunked+sync", "halving-doubling, sync": "halving+sync",
+        "halving-doubling, busy": "halving+busy"}
+
+
+def peer_configs(side, medium, ranks):
+    """Gloo has TCP alone, and never lets go of a core where it is told to be busy: not for more ranks than there are."""
+    names = {"Open MPI": OPEN_MPI, "MPICH": MPICH, "Gloo": GLOO if medium == "tcp" else {}}[side]
+    crowded = ranks > len(os.sched_getaffinity(0))
+    return [Config(side, medium, name) for name in names if not (crowded and name.endswith("busy"))]
+
+
+def can(config, number):
+    """Where Gloo's callers wait for their sockets themselves, both write before they read: what fills the buffers stops them."""
+    return config.side != "Gloo" or "," not in config.name or number <= 256 << 10
 
 
 def size(text):
@@ -69,7 +85,12 @@ class Runner:
 
     def run(self, config, sizes):
         """Microseconds by size; sizes that failed are left out."""
-        return self.tutti(config, sizes) if config.side == "Tutti" else self.mpi(config, sizes)
+        if config.side == "Tutti":
+            return self.tutti(config, sizes)
+        points = ["{}:{}:{}".format(n, *iterations(n, self.ranks, self.share)) for n in sizes]
+        command, environment = self.gloo(config) if config.side == "Gloo" else self.mpi(config)
+        out = self.call(command + [str(self.seconds)] + points, environment)
+        return {int(line.split()[0]): float(line.split()[1]) for line in (out or "").splitlines()}
 
     def tutti(self, config, sizes):
         algorithm, _, shards = config.name.partition(" ")
@@ -86,8 +107,10 @@ class Runner:
                 times[number] = json.loads(out)["rows"][0]["in_place"]["time_us"]
         return times
 
-    def mpi(self, config, sizes):
-        points = ["{}:{}:{}".format(n, *iterations(n, self.ranks, self.share)) for n in sizes]
+    def gloo(self, config):
+        return [f"{self.programs}/all_reduce.gloo", str(self.ranks), GLOO[config.name]], None
+
+    def mpi(self, config):
         environment = dict(os.environ)
         if config.side == "Open MPI":
             command = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np",
@@ -105,8 +128,7 @@ class Runner:
             if config.medium == "tcp":
                 environment["UCX_NET_DEVICES"] = "lo"
             environment["MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"] = MPICH[config.name]
-        out = self.call(command + [str(self.seconds)] + points, environment)
-        return {int(line.split()[0]): float(line.split()[1]) for line in (out or "").splitlines()}
+        return command, environment
 
     def call(self, command, environment=None):
         time.sleep(self.rest)
@@ -133,6 +155,7 @@ def microseconds(value):
 
 
 def measure(arguments, ranks, folder, raw):
+    until = time.monotonic() + 60 * arguments.minutes
     sizes = []
     number = arguments.least
     while number <= arguments.most:
@@ -141,21 +164,19 @@ def measure(arguments, ranks, folder, raw):
     configs = []
     for medium in arguments.media:
         configs += [Config("Tutti", medium, name) for name in tutti_configs(ranks)]
-        if "Open MPI" in arguments.peers:
-            configs += [Config("Open MPI", medium, name) for name in OPEN_MPI]
-        if "MPICH" in arguments.peers:
-            configs += [Config("MPICH", medium, name) for name in MPICH]
+        for side in arguments.peers:
+            configs += peer_configs(side, medium, ranks)
 
     # The best algorithm of everybody, by size.
     tried = collections.defaultdict(list)
     chooser = Runner(arguments, ranks, folder, 0.3, 0.15)
     for _ in range(arguments.tries):
         for config in configs:
-            for number, us in chooser.run(config, sizes).items():
+            for number, us in chooser.run(config, [n for n in sizes if can(config, n)]).items():
                 tried[config, number].append(us)
     chosen = collections.defaultdict(list)  # config: sizes
     for medium in arguments.media:
-        for side in ("Tutti", "Open MPI", "MPICH"):
+        for side in ["Tutti", *arguments.peers]:
             for number in sizes:
                 known = [(min(tried[c, number]), c) for c in configs
                          if c.side == side and c.medium == medium and tried[c, number]]
@@ -165,7 +186,9 @@ def measure(arguments, ranks, folder, raw):
     times = collections.defaultdict(dict)  # (medium, side, size): {pass: us}
     name_of = {}
     runner = Runner(arguments, ranks, folder, 1, 1.0)
-    for number in range(arguments.passes):
+    passes = 0
+    while passes < arguments.passes and not (passes > 2 and time.monotonic() > until):
+        number = passes
         order = list(chosen.items())
         random.Random(number).shuffle(order)
         for config, its_sizes in order:
@@ -174,22 +197,24 @@ def measure(arguments, ranks, folder, raw):
                 name_of[config.medium, config.side, each] = config.name
                 raw.write(f"{ranks},{number},{config.side},{config.medium},{config.name},{each},{us}\n")
         raw.flush()
-        print(f"# {ranks} ranks: pass {number + 1} of {arguments.passes}", file=sys.stderr)
-    return [table(arguments, ranks, medium, sizes, times, name_of) for medium in arguments.media]
+        passes += 1
+        print(f"# {ranks} ranks: pass {passes} of {arguments.passes}", file=sys.stderr)
+    return [table(passes, ranks, medium, sizes, times, name_of) for medium in arguments.media]
 
 
-def table(arguments, ranks, medium, sizes, times, name_of):
+def table(passes, ranks, medium, sizes, times, name_of):
     random_numbers = random.Random(1)
-    lines = [f"\n{ranks} ranks, {'TCP' if medium == 'tcp' else 'shared memory'}, median µs of {arguments.passes} passes\n",
-             "| size | Tutti | Open MPI | MPICH | Tutti / best of them (95 %) |", "|---:|---:|---:|---:|---:|"]
+    peers = [p for p in PEERS if any(times[medium, p, number] for number in sizes)]
+    lines = [f"\n{ranks} ranks, {'TCP' if medium == 'tcp' else 'shared memory'}, median µs of {passes} passes\n",
+             f"| size | {' | '.join(['Tutti', *peers])} | Tutti / best of them (95 %) |", "|---:" * (len(peers) + 3) + "|"]
     for number in sizes:
         cells = []
-        for side in ("Tutti", "Open MPI", "MPICH"):
+        for side in ["Tutti", *peers]:
             known = times[medium, side, number]
             cells.append(f"{microseconds(statistics.median(known.values()))} {name_of[medium, side, number]}"
                          if known else "–")
-        best = min(((statistics.median(times[medium, s, number].values()), s) for s in ("Open MPI", "MPICH")
-                    if times[medium, s, number]), default=(0, "Open MPI"))[1]
+        best = min(((statistics.median(times[medium, s, number].values()), s) for s in peers
+                    if times[medium, s, number]), default=(0, ""))[1]
         own, theirs = times[medium, "Tutti", number], times[medium, best, number]
         both = sorted(set(own) & set(theirs))
         ratio = "–"
@@ -215,11 +240,12 @@ def conditions(arguments):
         model = re.search(r"model name\s*: (.*)", file.read())
     mpich = first_line(["mpichversion"], r"MPICH Version:\s*(\S+)")
     open_mpi = first_line(["mpirun.openmpi", "--version"], r"\((?:OpenRTE|Open MPI)\) (\S+)")
+    gloo = first_line(["dpkg-query", "--show", "libgloo0"], r"\s(\S+)")
     tutti = first_line([arguments.programs + "/bin/tutti", "--version"], "(.*)")
     return "; ".join([
         f"{os.cpu_count()} CPUs ({model[1] if model else '?'}), Linux {os.uname().release}",
-        f"{tutti}, Open MPI {open_mpi}, MPICH {mpich}",
-        f"congestion control: {congestion} for the MPIs, cubic for Tutti (it asks for it; reno where that is refused)",
+        f"{tutti}, Open MPI {open_mpi}, MPICH {mpich}, Gloo {gloo}",
+        f"congestion control: {congestion} for the others, cubic for Tutti (it asks for it; reno where that is refused)",
         "nothing pinned",
         "all programs with real-time priority" if arguments.real_time else "ordinary priority",
         f"load average at the start {os.getloadavg()[0]:.2f}",
@@ -235,9 +261,11 @@ def main():
     parser.add_argument("--factor", type=int, default=4)
     parser.add_argument("--media", nargs="+", choices=["tcp", "shm"], default=["tcp", "shm"])
     parser.add_argument("--passes", type=int, default=9)
+    parser.add_argument("--minutes", type=float, default=1e6,
+                        help="for each number of ranks: after so long no further pass is begun, three excepted")
     parser.add_argument("--tries", type=int, default=2, help="passes in which the best algorithms are looked for")
     parser.add_argument("--congestion", help="run all in a network namespace of its own with this congestion control")
-    parser.add_argument("--peers", nargs="+", choices=["Open MPI", "MPICH"], default=["Open MPI", "MPICH"])
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
     parser.add_argument("--real-time", action="store_true",
                         help="run all programs before everything else on the machine (chrt --rr 1): for one that is "
                         "not quiet; needs root. MPICH never lets go of a core: with more ranks than cores leave it out then")

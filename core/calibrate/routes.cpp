@@ -1,0 +1,184 @@
+#include "core/calibrate/routes.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/calibrate/message_times.h"
+#include "core/scenario/scenario.h"
+#include "core/schedule/step.h"
+#include "core/timeline/reader.h"
+
+namespace tutti::core {
+namespace {
+
+/// Takes down messages by who sent and received them, and additions by device.
+class Listening : public DeafSink {
+ public:
+  void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
+
+  void span(TrackId id, const Span& span) override {
+    times_.span(id, span);
+    lane_steps = lane_steps || (span.kind >= 0 && span.kind < SpanKind::kFirstCompute);
+    const auto own = tracks_.find(id);
+    if (own == tracks_.end() || span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
+    const double us = to_us(span.duration - span.wait);
+    if (us > 0) additions[own->second][{span.kind, span.bytes.count()}].push_back(us);
+  }
+
+  void end() override {
+    for (const MessageTimes::Message& message : times_.messages()) {
+      const auto from = tracks_.find(message.sender);
+      const auto to = tracks_.find(message.receiver);
+      if (from == tracks_.end() || to == tracks_.end() || from->second == to->second) continue;
+      messages.emplace_back(Ends{from->second, to->second}, message);
+    }
+  }
+
+  std::vector<std::pair<Ends, MessageTimes::Message>> messages;
+  std::map<DeviceAt, Samples> additions;
+  bool lane_steps = false;
+
+ private:
+  std::map<TrackId, DeviceAt> tracks_;
+  MessageTimes times_;
+};
+
+std::optional<PartId> part_of(const Cluster& cluster, const DeviceAt& device) {
+  if (device.first < 0 || device.first >= cluster.workers()) return std::nullopt;
+  const std::vector<Part>& parts = cluster.machine(device.first).parts();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (parts[p].name == device.second) return PartId{device.first, static_cast<int>(p)};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<Hop>> hops_of(const Cluster& cluster, Staging staging, const Ends& ends) {
+  const auto sender = part_of(cluster, ends.first);
+  const auto receiver = part_of(cluster, ends.second);
+  std::vector<Hop> hops;
+  if (!sender || !receiver || !cluster.append_route(*sender, *receiver, staging, hops)) return std::nullopt;
+  return hops;
+}
+
+Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
+  Route route;
+  for (const Hop& hop : hops) {
+    route.stated += fmt::format("{} {} {} ", static_cast<int>(hop.kind), hop.bandwidth.count(), hop.latency.count());
+    Resource resource{{}, hop.bandwidth};
+    Apart& apart = resource.apart;
+    const bool up = hop.to.part < 0;
+    if (up || hop.from.part < 0) {
+      const PartId card = up ? hop.from : hop.to;
+      apart = {card.worker, Apart::What::kCard, cluster.part(card).name, ""};
+    } else {
+      apart = {hop.from.worker, Apart::What::kLink, cluster.part(hop.from).name, cluster.part(hop.to).name};
+      if (apart.other < apart.part) std::swap(apart.part, apart.other);
+    }
+    route.resources.push_back(std::move(resource));
+  }
+  return route;
+}
+
+/// When something was on a link.
+struct Use {
+  Time start, end;
+  std::size_t message = 0;
+};
+
+/// By message, whether it was on a link at the same time as one of another pack, or of the same between other devices. (The
+/// lanes of one pack between the same devices share links everywhere alike.)
+std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::vector<Hop>>& hops) {
+  std::map<LinkId, std::vector<Use>> uses;
+  for (std::size_t m = 0; m < heard.messages.size(); ++m) {
+    const auto& [ends, message] = heard.messages[m];
+    const auto way = hops.find(ends);
+    if (way == hops.end()) continue;
+    for (const Hop& hop : way->second) uses[hop.link].push_back({message.start, message.end, m});
+  }
+  std::vector<bool> met(heard.messages.size(), false);
+  for (auto& [link, on] : uses) {
+    std::sort(on.begin(), on.end(), [](const Use& a, const Use& b) { return a.start < b.start; });
+    for (std::size_t i = 0; i < on.size(); ++i) {
+      const auto& [ends, one] = heard.messages[on[i].message];
+      for (std::size_t j = i + 1; j < on.size() && on[j].start < on[i].end; ++j) {
+        const auto& [other_ends, other] = heard.messages[on[j].message];
+        if (ends == other_ends && one.pack == other.pack && one.step == other.step) continue;
+        met[on[i].message] = met[on[j].message] = true;
+      }
+    }
+  }
+  return met;
+}
+
+void join(Samples& all, const Samples& more) {
+  for (const auto& [alike, us] : more) all[alike].insert(all[alike].end(), us.begin(), us.end());
+}
+
+/// Lengths that can be told apart.
+bool tells(const Samples& samples) {
+  std::int64_t least = 0, most = 0;
+  for (const auto& [alike, us] : samples) {
+    least = least == 0 ? alike.second : std::min(least, alike.second);
+    most = std::max(most, alike.second);
+  }
+  return 2 * most >= 3 * least && most > 0;
+}
+
+/// Of one timeline, into what is heard of all.
+void add(const Cluster& cluster, const Scenario& run, const Listening& one, Heard& heard, std::set<Ends>& crowded) {
+  std::map<Ends, std::vector<Hop>> hops;
+  for (const auto& [ends, message] : one.messages) {
+    if (hops.contains(ends)) continue;
+    const auto way = hops_of(cluster, run.strategy.staging, ends);
+    if (!way) continue;
+    hops[ends] = *way;
+    heard.routes.try_emplace(ends, route_over(cluster, *way));
+  }
+  const std::vector<bool> met = met_others(one, hops);
+  for (std::size_t m = 0; m < one.messages.size(); ++m) {
+    const auto& [ends, message] = one.messages[m];
+    if (!hops.contains(ends)) continue;
+    const Alike alike{message.kind, message.bytes.count()};
+    if (met[m]) {
+      crowded.insert(ends);
+      continue;
+    }
+    heard.messages[ends][alike].push_back(message.us);
+    heard.ways[ends][alike].push_back(message.way_us);
+  }
+  for (const auto& [device, samples] : one.additions) {
+    const auto part = part_of(cluster, device);
+    if (!part) continue;
+    heard.devices.try_emplace(device, fmt::format("{}", cluster.part(*part).device.reduce.count()));
+    join(heard.additions[device], samples);
+  }
+  heard.lane_steps = heard.lane_steps || one.lane_steps;
+}
+
+}  // namespace
+
+Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines, const Library& library) {
+  Heard heard;
+  std::set<Ends> crowded;
+  for (const std::string& path : timelines) {
+    const auto timeline = TimelineReader::open(path);
+    if (!timeline) return tl::make_unexpected(timeline.error());
+    const RunInfo& info = timeline->run();
+    const auto run = read_scenario(info.scenario_text, info.scenario_file, library);
+    if (!run) return tl::make_unexpected(run.error());
+    Listening one;
+    if (const auto done = timeline->replay(one); !done) return tl::make_unexpected(done.error());
+    add(*scenario.cluster, *run, one, heard, crowded);
+  }
+  for (const auto& [ends, route] : heard.routes) {
+    const auto own = heard.messages.find(ends);
+    if (own == heard.messages.end() || !tells(own->second)) heard.crowded += crowded.contains(ends);
+  }
+  return heard;
+}
+
+}  // namespace tutti::core

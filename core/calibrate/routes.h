@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/calibrate/apart.h"
+#include "core/calibrate/standing.h"
+
+namespace tutti::core {
+
+using DeviceAt = std::pair<std::int32_t, std::string>;  ///< worker and name
+using Ends = std::pair<DeviceAt, DeviceAt>;             ///< who sends, who receives
+
+/// What a message meets on its way that another one may meet too, and how wide it is stated to be.
+struct Resource {
+  Apart apart;
+  Bandwidth stated;
+  bool operator<(const Resource& other) const { return apart < other.apart; }
+};
+
+struct Route {
+  std::vector<Resource> resources;  ///< in the order of the way
+  std::string stated;               ///< kinds, rates and latencies
+};
+
+/// What timelines hold of messages between devices and of additions on them.
+struct Heard {
+  std::map<Ends, Samples> messages;
+  std::map<Ends, Samples> ways;  ///< of the same messages from when they were sent; latencies are in them
+  std::map<Ends, Route> routes;
+  std::map<DeviceAt, Samples> additions;
+  std::map<DeviceAt, std::string> devices;  ///< what each is stated to be
+  /// Pairs of which so little is known only because their messages met others, so that what they took has waiting in it.
+  int crowded = 0;
+  bool lane_steps = false;  ///< were recorded in any of them
+};
+
+/// Only messages that met no others on any link count, but for those of their own pack between the same devices.
+/// ERRORS: a timeline, or the scenario in it, cannot be read.
+Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines, const Library& library);
+
+}  // namespace tutti::core

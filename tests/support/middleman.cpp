@@ -1,0 +1,160 @@
+#include "tests/support/middleman.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+
+#include "real/proto/run.pb.h"
+#include "real/transport/wire.h"
+#include "tests/support/cluster.h"
+
+namespace tutti::test {
+namespace {
+
+constexpr std::size_t kGreeting = 81, kProof = 32;  // what a joiner says (real/join/handshake.h)
+
+real::Listener listen() {
+  auto listener = real::Listener::open({"127.0.0.1", 0});
+  if (!listener) throw std::runtime_error(listener.error().message());
+  return std::move(*listener);
+}
+
+/// All of it, unless the other takes nothing for a while, or is gone.
+bool send_all(const real::Socket& to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    pollfd entry{to.get(), POLLOUT, 0};
+    if (::poll(&entry, 1, 5000) <= 0) return false;
+    const ssize_t sent = ::send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+/// What is there to read; nothing: the end.
+std::string read_some(const real::Socket& from) {
+  std::array<char, 65536> bytes{};
+  const ssize_t got = ::recv(from.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  return {bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
+real::HeaderBytes header_bytes(const std::string& piece) {
+  real::HeaderBytes bytes{};
+  std::memcpy(bytes.data(), piece.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+Middleman::Middleman(int coordinator_port, Deed deed, int which)
+    : coordinator_port_(coordinator_port), deed_(deed), which_(which), control_(listen()), data_(listen()) {
+  thread_ = std::thread([this] { work(); });
+}
+
+Middleman::~Middleman() {
+  ends_ = true;
+  thread_.join();
+}
+
+void Middleman::work() {
+  while (!ends_) {
+    std::vector<pollfd> files{{control_.file(), POLLIN, 0}, {data_.file(), POLLIN, 0}};
+    for (const Line& line : lines_) {
+      files.push_back({line.from.get(), POLLIN, 0});
+      files.push_back({line.to.get(), POLLIN, 0});
+    }
+    ::poll(files.data(), files.size(), 20);
+    std::vector<Line> open;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      Line& line = lines_[i];
+      const bool on = files[2 + 2 * i].revents == 0 || move_on(line);
+      const bool back = on && (files[3 + 2 * i].revents == 0 || move_back(line));
+      if (back) open.push_back(std::move(line));
+    }
+    lines_ = std::move(open);
+    accept(control_, coordinator_port_, true);
+    if (worker_port_ > 0) accept(data_, worker_port_, false);
+  }
+}
+
+void Middleman::accept(const real::Listener& listener, int port, bool control) {
+  while (auto joiner = listener.accept()) {
+    lines_.push_back({std::move(*joiner), connect_plainly(port), control, kGreeting + kProof});
+  }
+}
+
+bool Middleman::move_on(Line& line) {
+  const std::string bytes = read_some(line.from);
+  if (bytes.empty()) return false;
+  line.held += bytes;
+  return pass(line);
+}
+
+bool Middleman::move_back(Line& line) {
+  const std::string bytes = read_some(line.to);
+  return !bytes.empty() && send_all(line.from, bytes);
+}
+
+bool Middleman::pass(Line& line) {
+  const std::size_t first = std::min(line.handshake, line.held.size());
+  if (!send_all(line.to, line.held.substr(0, first))) return false;
+  line.held.erase(0, first);
+  line.handshake -= first;
+  if (line.handshake > 0) return true;
+  return line.control ? pass_introduction(line) : pass_pieces(line);
+}
+
+/// The worker's first message says where it listens; all that follow go as they are.
+bool Middleman::pass_introduction(Line& line) {
+  if (worker_port_ == 0) {
+    std::uint32_t length = 0;
+    if (line.held.size() < sizeof length) return true;
+    std::memcpy(&length, line.held.data(), sizeof length);
+    if (line.held.size() < sizeof length + length) return true;
+    proto::Control message;
+    if (!message.ParseFromString(line.held.substr(sizeof length, length)) || !message.has_hello()) return false;
+    line.held.erase(0, sizeof length + length);
+    worker_port_ = message.hello().address().port();
+    message.mutable_hello()->mutable_address()->set_port(data_.address().port);
+    if (!send_all(line.to, real::framed(message.SerializeAsString()))) return false;
+  }
+  return send_all(line.to, std::exchange(line.held, {}));
+}
+
+bool Middleman::pass_pieces(Line& line) {
+  while (line.held.size() >= real::kHeaderBytes) {
+    const auto header = real::decode(header_bytes(line.held));
+    if (!header) return false;
+    const bool piece = header->kind == real::Header::Kind::kPiece;
+    const auto payload = piece ? static_cast<std::size_t>(header->piece.length) : std::size_t{0};
+    const std::size_t length = real::kHeaderBytes + payload;
+    if (line.held.size() < length) return true;
+    std::string whole = line.held.substr(0, length);
+    line.held.erase(0, length);
+    const bool now = piece && !done_ && which_-- == 0;
+    if (line.silent) continue;
+    if (!(now ? do_to(line, std::move(whole)) : send_all(line.to, whole))) return false;
+  }
+  return true;
+}
+
+bool Middleman::do_to(Line& line, std::string piece) {
+  done_ = true;
+  switch (deed_) {
+    case Deed::kLoses: return true;
+    case Deed::kRepeats: return send_all(line.to, piece) && send_all(line.to, piece);
+    case Deed::kCutsShort: send_all(line.to, piece.substr(0, (real::kHeaderBytes + piece.size()) / 2)); return false;
+    case Deed::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
+    case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
+    case Deed::kMisdirects: piece[20] = '\x63'; break;
+    case Deed::kGoesSilent: line.silent = true; return true;
+  }
+  return send_all(line.to, piece);
+}
+
+}  // namespace tutti::test

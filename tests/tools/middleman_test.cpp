@@ -1,0 +1,96 @@
+// Messages between workers that do not come as they were sent: real processes, and somebody between two of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/middleman.h"
+#include "tests/tools/cluster_run.h"
+
+namespace tutti::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+using Deed = Middleman::Deed;
+
+/// Two workers, of whom worker 0 hears worker 1 by way of somebody else; several pieces in each message.
+struct Interfered {
+  Interfered(Deed deed, bool emulated)
+      : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options(emulated)),
+        middleman(run.port(), deed, 4) {
+    run.join_at(middleman.at(), {"--worker", "0"});
+    run.join({"--worker", "1"});
+  }
+  static std::vector<std::string> options(bool emulated) {
+    std::vector<std::string> words{"--timeout-seconds", "2"};
+    if (emulated) words.insert(words.end(), {"--emulate", "--time-scale", "50"});
+    return words;
+  }
+  ClusterRun run;
+  Middleman middleman;
+};
+
+class MessagesOnTheWay : public testing::TestWithParam<bool> {};
+
+void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& says) {
+  Interfered interfered(deed, emulated);
+  ClusterRun& run = interfered.run;
+  expect_failed(run.coordinator(), says, "coordinator");
+  EXPECT_TRUE(interfered.middleman.done());
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), says, "worker");
+}
+
+/// A piece of its message, or all of it, is missing then, or what comes next is none that is due.
+TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
+  expect_told(Deed::kLoses, GetParam(),
+              AnyOf(AllOf(HasSubstr("nothing has moved for"), HasSubstr("waits for a message (pack 0, step ")),
+                    HasSubstr("worker 0 says: worker 1 sent a message that its schedule does not have (pack 0, from "
+                              "rank 1 to rank 0, ")));
+}
+
+TEST_P(MessagesOnTheWay, AreMissedWhenNoneComesAnyMore) {
+  expect_told(Deed::kGoesSilent, GetParam(),
+              AllOf(HasSubstr(" says: nothing has moved for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
+}
+
+TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
+  // What was written to it last decides in which of its words the kernel says so.
+  expect_told(Deed::kCutsShort, GetParam(),
+              AnyOf(HasSubstr("worker 0 says: worker 1 has closed its connection (in steps"),
+                    HasSubstr("worker 0 says: worker 1 is gone (")));
+}
+
+TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
+  expect_told(
+      Deed::kRepeats, GetParam(),
+      HasSubstr("worker 0 says: worker 1 sent a message that its schedule does not have (pack 0, from rank 1 to "
+                "rank 0, "));
+}
+
+TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreForOthers) {
+  expect_told(
+      Deed::kMisdirects, GetParam(),
+      HasSubstr("worker 0 says: worker 1 sent a message that its schedule does not have (pack 0, from rank 1 to "
+                "rank 99, "));
+}
+
+TEST_P(MessagesOnTheWay, AreRefusedWhenTheySayTheyAreTooLong) {
+  expect_told(Deed::kExaggerates, GetParam(),
+              HasSubstr("worker 0 says: worker 1 sent something that is no message of Tutti (in steps"));
+}
+
+TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
+  expect_told(Deed::kScrambles, GetParam(),
+              HasSubstr("worker 0 says: worker 1 sent something that is no message of Tutti (in steps"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, MessagesOnTheWay, testing::Bool(),
+                         [](const auto& each) { return each.param ? "Emulated" : "AsFastAsTheyGo"; });
+
+}  // namespace
+}  // namespace tutti::test
