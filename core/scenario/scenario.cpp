@@ -213,6 +213,13 @@ class ScenarioReader {
     options.forward = milliseconds("forward_ms");
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
+    options.micro_batches =
+        static_cast<std::int32_t>(fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
+    options.accumulate = milliseconds("accumulate_ms");
+    if (w.has_accumulate_ms() && options.micro_batches == 1) {
+      fields_.complain_at(w, "accumulate_ms",
+                          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
+    }
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {

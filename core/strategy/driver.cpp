@@ -57,18 +57,25 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
     state(p).gradients_missing = static_cast<int>(pack(p).members.size());
   }
   gradients_missing_ = static_cast<std::int64_t>(tables_.workload.gradients.size());
-  next_segment_ = 0;
   backward_done_ = false;
   packs_missing_ = pack_count();
   tasks_missing_ = 0;
   finished_early_.clear();
+  pass_ = 0;
+  begin_pass(actions);
+}
+
+void Driver::begin_pass(DriverActions& actions) {
+  next_segment_ = 0;
   actions.compute({ComputeKind::kForward, scaled(times_.forward), -1});
 }
 
 void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
   switch (task.kind) {
     case ComputeKind::kForward: return next_segment(actions);
-    case ComputeKind::kBackward: gradients_ready(task.index, actions); return next_segment(actions);
+    case ComputeKind::kBackward:
+      if (in_last_pass()) gradients_ready(task.index, actions);
+      return next_segment(actions);
     case ComputeKind::kCopyIn: state(task.index).buffered = true; return launch_if_allowed(task.index, actions);
     case ComputeKind::kCopyOut:
     case ComputeKind::kUpdate:
@@ -80,8 +87,13 @@ void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
 void Driver::next_segment(DriverActions& actions) {
   if (next_segment_ < static_cast<int>(tables_.workload.segments.size())) {
     const int segment = next_segment_++;
-    actions.compute({ComputeKind::kBackward, scaled(times_.backward[static_cast<std::size_t>(segment)]), segment});
+    const Time duration = times_.backward_in_pass(static_cast<std::size_t>(segment), pass_);
+    actions.compute({ComputeKind::kBackward, scaled(duration), segment});
     return;
+  }
+  if (!in_last_pass()) {
+    ++pass_;
+    return begin_pass(actions);
   }
   backward_done_ = true;
   for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);

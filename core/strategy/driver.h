@@ -53,6 +53,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// updates what has arrived. The same for a simulated and a real replica. A deterministic state machine: it knows no
 /// time, only the order of what happens.
 ///
+/// - Of several micro-batches each is a forward and a backward pass; gradients are ready in the last one's backward pass.
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
 /// - What follows a complete pack (copy out, update) waits for the end of the backward pass: its kernels are queued
@@ -81,6 +82,8 @@ class Driver {
   [[nodiscard]] Time scaled(Time t) const;
   [[nodiscard]] Time copy_time(Bytes bytes) const { return transfer_time(bytes, copy_rate_); }
 
+  [[nodiscard]] bool in_last_pass() const { return pass_ + 1 == tables_.workload.micro_batches; }
+  void begin_pass(DriverActions& actions);
   void next_segment(DriverActions& actions);
   void gradients_ready(int segment, DriverActions& actions);
   void buffer_or_launch(int pack, DriverActions& actions);
@@ -96,6 +99,7 @@ class Driver {
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
   std::int64_t gradients_missing_ = 0;  ///< of the step
+  std::int32_t pass_ = 0;               ///< the micro-batch at hand
   int next_segment_ = 0;
   bool backward_done_ = false;
   int packs_missing_ = 0;

@@ -122,6 +122,19 @@ std::string in_words(const Breakdown& parts) {
   return text;
 }
 
+/// Where the last forward pass begins of those that follow each other on one device; `first` if there is none but that.
+std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
+  std::size_t last = first;
+  if (!is(path[first], ComputeKind::kForward)) return last;
+  for (std::size_t i = first + 1; i < path.size() && path[i].device == path[first].device; ++i) {
+    if (is(path[i], ComputeKind::kForward))
+      last = i;
+    else if (!is(path[i], ComputeKind::kBackward))
+      break;
+  }
+  return last;
+}
+
 /// Pieces that are told in one sentence: a backward pass with the copies in between, packs that follow each other, ….
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
   const auto goes_on = [&](const PathPiece& piece) {
@@ -164,7 +177,13 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
 
 std::string tell_compute(std::span<const PathPiece> pieces) {
   const PathPiece& first = pieces.front();
-  if (is(first, ComputeKind::kForward)) return "forward pass on " + first.device;
+  if (is(first, ComputeKind::kForward)) {
+    const auto passes =
+        std::count_if(pieces.begin(), pieces.end(), [](const PathPiece& p) { return is(p, ComputeKind::kForward); });
+    if (pieces.size() == 1) return "forward pass on " + first.device;
+    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}", passes == 1 ? "" : "es", passes,
+                       passes == 1 ? "" : "es", first.device);
+  }
   if (!is(first, ComputeKind::kBackward)) {
     // Each pack's copy out and update are neighbours.
     const auto of_first_kind = [&](const PathPiece& p) { return p.kind == first.kind; };
@@ -194,7 +213,8 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
 std::vector<std::string> Summary::path_in_words() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < path_.size();) {
-    const std::size_t end = end_of_stretch(path_, i);
+    const std::size_t last_forward = last_forward_pass(path_, i);
+    const std::size_t end = last_forward > i ? last_forward : end_of_stretch(path_, i);
     const std::span<const PathPiece> pieces(path_.data() + i, end - i);
     const std::string length = show(pieces.back().end - pieces.front().start);
     const bool packs = pieces.front().kind == SpanKind::kPackInFlight;

@@ -91,6 +91,23 @@ TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwa
   EXPECT_THAT(actions_.next(d), ElementsAre("end"));
 }
 
+TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
+  workload_.micro_batches = 2;
+  times_.accumulate = {Time(7), Time(8), Time(9)};
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  d.begin_step(1'000'000, actions_);
+  for (const char* const next : {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
+    EXPECT_THAT(actions_.take(), ElementsAre(next));
+    d.compute_done(actions_.queue.front(), actions_);
+    actions_.queue.pop_front();
+  }
+  EXPECT_THAT(actions_.take(), ElementsAre("ready 2", "launch 2", "backward 1"));
+  EXPECT_EQ(actions_.queue.front().duration, times_.backward[1] + Time(8));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1", "backward 2"));
+  EXPECT_EQ(actions_.queue.front().duration, times_.backward[2] + Time(9));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0"));
+}
+
 TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
   Strategy s = Strategy::for_algorithm(Algorithm::kRing);
   s.launch = Launch::kSerial;  // pack 0 holds c, the first to be ready
