@@ -37,9 +37,8 @@ void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_
   span.duration = end - start;
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   span.step = step;
-  const bool segment = task.kind == core::ComputeKind::kBackward;
-  span.pack = segment ? -1 : task.index;
-  span.index = segment ? task.index : 0;
+  span.pack = task.pack;
+  span.index = std::max(task.segment, 0);
   add(track(TrackKind::kCompute, device, 0, -1), span);
 }
 

@@ -187,7 +187,7 @@ class Run : private InterpreterListener {
       const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
       for (std::int64_t i = 0; i < count; ++i) {
         const PartId device = cluster_.replica(first + i);
-        replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device.copy),
+        replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device),
                                static_cast<std::int32_t>(first + i), device);
       }
       first += count;
@@ -218,11 +218,9 @@ class Run : private InterpreterListener {
     const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                          path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
                          path_.node(before.node).step == replica.step && before.until == service.start;
-    const std::int32_t segment = task.kind == ComputeKind::kBackward ? task.index : -1;
-    const std::int32_t pack = segment < 0 ? task.index : -1;
     replica.stream_cause = {
-        goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, pack, service.start, -1}),
-        service.end, segment};
+        goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, service.start, -1}),
+        service.end, task.kind == ComputeKind::kBackward ? task.segment : -1};
     replica.queue.push_back({task, service.start, service.end, replica.stream_cause});
     events_.push({service.end, static_cast<std::uint64_t>(replica.index), EventKind::kCompute,
                   static_cast<std::uint32_t>(replica.index), 0});

@@ -126,11 +126,28 @@ class ScenarioReader {
     strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
     strategy.out_of_place = s.out_of_place();
     strategy.pad_packs = s.pad_packs();
+    read_compression(s);
     if (s.has_root() && !has_root(strategy.collective)) {
       fields_.complain_at(s, "root",
                           "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
                           to_string(strategy.collective));
     }
+  }
+
+  void read_compression(const proto::Strategy& s) {
+    if (!s.has_compression()) return;
+    const proto::Compression& c = s.compression();
+    if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
+      return fields_.complain_at(c, "type", "compression: type must be FLOAT16 or BFLOAT16{}",
+                                 c.has_type() ? "" : "; say which");
+    }
+    if (s.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
+      fields_.complain_at(
+          s, "agg_small_grads_max_bytes",
+          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
+          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
+    }
+    scenario_.strategy.compression = Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
   }
 
   void check_packing(const proto::Strategy& s) {

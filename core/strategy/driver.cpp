@@ -15,6 +15,8 @@ std::string_view to_string(ComputeKind kind) {
     case ComputeKind::kCopyIn: return "copy into pack";
     case ComputeKind::kCopyOut: return "copy out of pack";
     case ComputeKind::kUpdate: return "update";
+    case ComputeKind::kConvert: return "convert to send";
+    case ComputeKind::kConvertBack: return "convert back";
   }
   return "";
 }
@@ -35,15 +37,23 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
     const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
     for (const Member& member : pack.members) {
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
-      upto += member.count * size_of(pack.collective.type);
+      upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
     }
     bytes_up_to.push_back(upto);
     if (pack.after >= 0) successor[static_cast<std::size_t>(pack.after)] = i;
   }
+  if (!plan.compression || plan.compression->of_packs) return;
+  for (const BackwardSegment& segment : workload.segments) {
+    Bytes& sum = converted.emplace_back();
+    for (const int v : segment.variables) {
+      const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
+      sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
+    }
+  }
 }
 
-Driver::Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate)
-    : tables_(tables), times_(times), copy_rate_(copy_rate) {}
+Driver::Driver(const DriverTables& tables, const StepTimes& times, const DeviceRates& device)
+    : tables_(tables), times_(times), copy_rate_(device.copy), memory_rate_(device.memory) {}
 
 Time Driver::scaled(Time t) const {
   if (scale_ppm_ == 1'000'000) return t;
@@ -67,17 +77,22 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
 
 void Driver::begin_pass(DriverActions& actions) {
   next_segment_ = 0;
-  actions.compute({ComputeKind::kForward, scaled(times_.forward), -1});
+  actions.compute({ComputeKind::kForward, scaled(times_.forward)});
 }
 
 void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
   switch (task.kind) {
     case ComputeKind::kForward: return next_segment(actions);
     case ComputeKind::kBackward:
-      if (in_last_pass()) gradients_ready(task.index, actions);
+      if (in_last_pass()) return segment_done(task.segment, actions);
       return next_segment(actions);
-    case ComputeKind::kCopyIn: state(task.index).buffered = true; return launch_if_allowed(task.index, actions);
+    case ComputeKind::kCopyIn: return convert_or_launch(task.pack, actions);
+    case ComputeKind::kConvert:
+      if (task.pack < 0) return gradients_ready(task.segment, actions), next_segment(actions);
+      state(task.pack).buffered = true;
+      return launch_if_allowed(task.pack, actions);
     case ComputeKind::kCopyOut:
+    case ComputeKind::kConvertBack:
     case ComputeKind::kUpdate:
       if (--tasks_missing_ == 0 && packs_missing_ == 0) actions.step_done();
       return;
@@ -88,7 +103,7 @@ void Driver::next_segment(DriverActions& actions) {
   if (next_segment_ < static_cast<int>(tables_.workload.segments.size())) {
     const int segment = next_segment_++;
     const Time duration = times_.backward_in_pass(static_cast<std::size_t>(segment), pass_);
-    actions.compute({ComputeKind::kBackward, scaled(duration), segment});
+    actions.compute({ComputeKind::kBackward, scaled(duration), segment, -1});
     return;
   }
   if (!in_last_pass()) {
@@ -98,6 +113,15 @@ void Driver::next_segment(DriverActions& actions) {
   backward_done_ = true;
   for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
   if (packs_missing_ == 0) finish(actions);
+}
+
+void Driver::segment_done(int segment, DriverActions& actions) {
+  if (!tables_.converted.empty() && tables_.converted[static_cast<std::size_t>(segment)].count() > 0) {
+    const Time duration = convert_time(tables_.converted[static_cast<std::size_t>(segment)]);
+    return actions.compute({ComputeKind::kConvert, duration, segment, -1});
+  }
+  gradients_ready(segment, actions);
+  next_segment(actions);
 }
 
 void Driver::gradients_ready(int segment, DriverActions& actions) {
@@ -116,15 +140,19 @@ void Driver::gradients_ready(int segment, DriverActions& actions) {
   std::sort(complete.begin(), complete.end());
   for (const int p : complete) {
     actions.pack_ready(p);
-    buffer_or_launch(p, actions);
+    copy_convert_launch(p, actions);
   }
 }
 
-void Driver::buffer_or_launch(int p, DriverActions& actions) {
-  if (pack(p).copied_in.count() > 0) {
-    actions.compute({ComputeKind::kCopyIn, copy_time(pack(p).copied_in), p});
-    return;
-  }
+void Driver::copy_convert_launch(int p, DriverActions& actions) {
+  if (pack(p).copied_in.count() > 0)
+    return actions.compute({ComputeKind::kCopyIn, copy_time(pack(p).copied_in), -1, p});
+  convert_or_launch(p, actions);
+}
+
+void Driver::convert_or_launch(int p, DriverActions& actions) {
+  if (pack(p).converted_in.count() > 0)
+    return actions.compute({ComputeKind::kConvert, convert_time(pack(p).converted_in), -1, p});
   state(p).buffered = true;
   launch_if_allowed(p, actions);
 }
@@ -153,27 +181,34 @@ void Driver::pack_done(int p, DriverActions& actions) {
 /// What can be done for one pack as soon as it is complete.
 void Driver::unpack_and_update(int p, DriverActions& actions) {
   if (tables_.plan.unpacks_at_the_end) return;
-  if (pack(p).copied_out.count() > 0) {
-    ++tasks_missing_;
-    actions.compute({ComputeKind::kCopyOut, copy_time(pack(p).copied_out), p});
-  }
+  unpack(pack(p).copied_out, pack(p).converted_out, p, actions);
   if (tables_.plan.update == Update::kPerPack) {
     ++tasks_missing_;
-    actions.compute({ComputeKind::kUpdate, update_share(p), p});
+    actions.compute({ComputeKind::kUpdate, update_share(p), -1, p});
   }
+}
+
+/// Packs that were converted as a whole are converted back as a whole, before they are copied.
+void Driver::unpack(Bytes copied, Bytes converted, int p, DriverActions& actions) {
+  const auto add = [&](ComputeKind kind, Time duration) {
+    ++tasks_missing_;
+    actions.compute({kind, duration, -1, p});
+  };
+  if (converts_packs() && converted.count() > 0) add(ComputeKind::kConvertBack, convert_time(converted));
+  if (copied.count() > 0) add(ComputeKind::kCopyOut, copy_time(copied));
+  if (!converts_packs() && converted.count() > 0) add(ComputeKind::kConvertBack, convert_time(converted));
 }
 
 /// Every pack is complete and the backward pass is over.
 void Driver::finish(DriverActions& actions) {
   if (tables_.plan.unpacks_at_the_end) {
-    Bytes copied;
-    for (const Pack& p : tables_.plan.packs) copied += p.copied_out;
-    ++tasks_missing_;
-    actions.compute({ComputeKind::kCopyOut, copy_time(copied), -1});
+    Bytes copied, converted;
+    for (const Pack& p : tables_.plan.packs) copied += p.copied_out, converted += p.converted_out;
+    unpack(copied, converted, -1, actions);
   }
   if (tables_.plan.unpacks_at_the_end || tables_.plan.update == Update::kAfterAll) {
     ++tasks_missing_;
-    actions.compute({ComputeKind::kUpdate, scaled(times_.update), -1});
+    actions.compute({ComputeKind::kUpdate, scaled(times_.update)});
   }
 }
 

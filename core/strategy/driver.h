@@ -9,14 +9,15 @@
 namespace tutti::core {
 
 /// What a replica's device is busy with besides communication.
-enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate };
+enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate, kConvert, kConvertBack };
 std::string_view to_string(ComputeKind kind);
 
 /// Work for the device's compute stream, which does one thing after the other.
 struct ComputeTask {
   ComputeKind kind = ComputeKind::kForward;
   Time duration;
-  int index = -1;  ///< kBackward: the segment; copies and updates: the pack, -1 for all packs together
+  int segment = -1;  ///< kBackward, and kConvert of gradients
+  int pack = -1;     ///< of what belongs to one; copies, conversions and updates without it: to all together
 };
 
 /// The world as a driver sees it: virtual in the simulator, clocks and processes in a real run.
@@ -42,7 +43,8 @@ struct DriverTables {
   const Plan& plan;
   std::vector<std::vector<int>> packs_of_variable;
   std::vector<int> successor;      ///< of each pack: the one that waits for it, or -1
-  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p
+  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p, in their own types
+  std::vector<Bytes> converted;    ///< per segment: read and written to convert its gradients; empty if they are not
 };
 
 /// How much slower or faster than stated a replica computes in a step, in millionths: even within ± `jitter_ppm`, told
@@ -56,12 +58,13 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// - Of several micro-batches each is a forward and a backward pass; gradients are ready in the last one's backward pass.
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
-/// - What follows a complete pack (copy out, update) waits for the end of the backward pass: its kernels are queued
+/// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
+/// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.
 class Driver {
  public:
-  /// REQUIRES: tables and times outlive the driver.
-  Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate);
+  /// `device`: the replica's. REQUIRES: tables and times outlive the driver.
+  Driver(const DriverTables& tables, const StepTimes& times, const DeviceRates& device);
 
   /// Starts a step. `times_scale_ppm`: how much slower (or faster) this step computes, 1'000'000 = as stated.
   void begin_step(std::int64_t times_scale_ppm, DriverActions& actions);
@@ -71,7 +74,7 @@ class Driver {
  private:
   struct PackState {
     int gradients_missing = 0;
-    bool buffered = false;  ///< gradients are in the pack's buffer
+    bool buffered = false;  ///< gradients are in the pack's buffer, in the type in which they travel
     bool launched = false;
     bool done = false;
   };
@@ -81,20 +84,26 @@ class Driver {
   [[nodiscard]] int pack_count() const { return static_cast<int>(tables_.plan.packs.size()); }
   [[nodiscard]] Time scaled(Time t) const;
   [[nodiscard]] Time copy_time(Bytes bytes) const { return transfer_time(bytes, copy_rate_); }
+  [[nodiscard]] Time convert_time(Bytes bytes) const { return transfer_time(bytes, memory_rate_); }
+  [[nodiscard]] bool converts_packs() const { return tables_.plan.compression && tables_.plan.compression->of_packs; }
 
   [[nodiscard]] bool in_last_pass() const { return pass_ + 1 == tables_.workload.micro_batches; }
   void begin_pass(DriverActions& actions);
   void next_segment(DriverActions& actions);
+  void segment_done(int segment, DriverActions& actions);
   void gradients_ready(int segment, DriverActions& actions);
-  void buffer_or_launch(int pack, DriverActions& actions);
+  void copy_convert_launch(int pack, DriverActions& actions);
+  void convert_or_launch(int pack, DriverActions& actions);
   void launch_if_allowed(int pack, DriverActions& actions);
   void finish(DriverActions& actions);
   void unpack_and_update(int pack, DriverActions& actions);
+  void unpack(Bytes copied, Bytes converted, int pack, DriverActions& actions);
   [[nodiscard]] Time update_share(int pack) const;
 
   const DriverTables& tables_;
   const StepTimes& times_;
   Bandwidth copy_rate_;
+  Bandwidth memory_rate_;
 
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;

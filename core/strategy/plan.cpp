@@ -24,10 +24,12 @@ namespace {
 class Planner {
  public:
   Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
-      : workload_(workload), strategy_(strategy), cluster_(cluster) {}
+      : own_(workload), workload_(packed(workload, strategy)), strategy_(strategy), cluster_(cluster) {}
 
   tl::expected<Plan, StrategyProblem> make() {
     plan_.update = strategy_.update;
+    plan_.compression = strategy_.compression;
+    note_what_is_not_converted();
     plan_.launch_overhead = strategy_.launch_overhead;
     if (strategy_.num_packs > 0) {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
@@ -50,6 +52,11 @@ class Planner {
   }
 
  private:
+  /// The gradients as packs are made of them.
+  static Workload packed(const Workload& workload, const Strategy& strategy) {
+    const bool before = strategy.compression && !strategy.compression->of_packs;
+    return before ? as_sent(workload, strategy.compression) : workload;
+  }
   [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
 
   template <class... Args>
@@ -217,12 +224,25 @@ class Planner {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    return {std::move(members),
-            make_collective(cluster_, strategy_, type, elements, static_cast<int>(plan_.packs.size())),
-            {},
-            {},
-            -1,
-            false};
+    const DataType sent = sent_as(strategy_.compression, type);
+    Pack pack{{}, make_collective(cluster_, strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
+    pack.converted_in = pack.converted_out = converted(elements, type, sent);
+    if (strategy_.compression && !strategy_.compression->of_packs) {
+      for (const Member& m : members)
+        pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
+    }
+    pack.members = std::move(members);
+    return pack;
+  }
+
+  void note_what_is_not_converted() {
+    if (!strategy_.compression) return;
+    const auto as_they_are = std::count_if(own_.gradients.begin(), own_.gradients.end(), [&](const Variable& g) {
+      return sent_as(strategy_.compression, g.type) == g.type;
+    });
+    if (as_they_are == 0) return;
+    note("compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
+         own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
   /// Serialised collectives are ordered by descending instance key, so the last one handed over starts first; packs by
@@ -246,7 +266,8 @@ class Planner {
         machine.name(), machine.gpus().size());
   }
 
-  const Workload& workload_;
+  const Workload& own_;      ///< gradients in the types in which they are computed
+  const Workload workload_;  ///< … in those in which they are packed
   const Strategy& strategy_;
   const Cluster& cluster_;
   Plan plan_;

@@ -22,8 +22,12 @@ struct Pack {
   std::vector<Member> members;
   Collective collective;
   /// Bytes that a device copies before the pack can start and after it is complete (into and out of the buffer).
-  Bytes copied_in;
-  Bytes copied_out;
+  Bytes copied_in = {};
+  Bytes copied_out = {};
+  /// Bytes that a device reads and writes to convert the pack as a whole before it starts (Compression::of_packs), and to
+  /// convert its gradients back.
+  Bytes converted_in = {};
+  Bytes converted_out = {};
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
   /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).
@@ -39,6 +43,7 @@ struct Plan {
   bool unpacks_at_the_end = false;
   Update update = Update::kPerPack;
   Time launch_overhead;
+  std::optional<Compression> compression;
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/format.h"
 #include "core/strategy/driver.h"
@@ -140,10 +141,11 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
   const auto goes_on = [&](const PathPiece& piece) {
     if (piece.device != path[first].device && piece.kind != SpanKind::kPackInFlight) return false;
     if (is(path[first], ComputeKind::kBackward))
-      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn);
-    if (is(path[first], ComputeKind::kCopyOut) || is(path[first], ComputeKind::kUpdate)) {
-      return is(piece, ComputeKind::kCopyOut) || is(piece, ComputeKind::kUpdate);
-    }
+      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn) || is(piece, ComputeKind::kConvert);
+    const auto ends_pack = [](const PathPiece& p) {
+      return is(p, ComputeKind::kCopyOut) || is(p, ComputeKind::kConvertBack) || is(p, ComputeKind::kUpdate);
+    };
+    if (ends_pack(path[first])) return ends_pack(piece);
     return piece.kind == path[first].kind;
   };
   std::size_t end = first + 1;
@@ -175,6 +177,21 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
   return text;
 }
 
+/// Of what follows complete packs: "update", "copies out of packs and updates", …; each pack's are neighbours.
+std::string ends_of_packs(std::span<const PathPiece> pieces) {
+  const auto some = [&](ComputeKind kind) {
+    return std::any_of(pieces.begin(), pieces.end(), [&](const PathPiece& p) { return is(p, kind); });
+  };
+  std::vector<std::string> parts;
+  if (some(ComputeKind::kConvertBack)) parts.emplace_back("conversions back");
+  if (some(ComputeKind::kCopyOut)) parts.emplace_back("copies out of packs");
+  if (some(ComputeKind::kUpdate)) parts.emplace_back("updates");
+  if (parts.size() < 2) return span_name(pieces.front().kind);
+  const std::string last = parts.back();
+  parts.pop_back();
+  return fmt::format("{} and {}", fmt::join(parts, ", "), last);
+}
+
 std::string tell_compute(std::span<const PathPiece> pieces) {
   const PathPiece& first = pieces.front();
   if (is(first, ComputeKind::kForward)) {
@@ -185,19 +202,18 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
                        passes == 1 ? "" : "es", first.device);
   }
   if (!is(first, ComputeKind::kBackward)) {
-    // Each pack's copy out and update are neighbours.
     const auto of_first_kind = [&](const PathPiece& p) { return p.kind == first.kind; };
     const auto packs = static_cast<std::size_t>(std::count_if(pieces.begin(), pieces.end(), of_first_kind));
-    const bool both = !std::all_of(pieces.begin(), pieces.end(), of_first_kind);
-    return fmt::format("{} ({}) on {}", both ? "copies out of packs and updates" : span_name(first.kind),
-                       which_packs(first.pack, pieces.back().pack, packs), first.device);
+    return fmt::format("{} ({}) on {}", ends_of_packs(pieces), which_packs(first.pack, pieces.back().pack, packs),
+                       first.device);
   }
   std::string text = "backward pass on " + first.device;
-  Time copies;
+  Time copies, conversions;
   std::int64_t copied = 0;
   std::string layer;
   for (const PathPiece& piece : pieces) {
     if (!piece.layer.empty()) layer = piece.layer;
+    if (is(piece, ComputeKind::kConvert)) conversions += piece.end - piece.start;
     if (!is(piece, ComputeKind::kCopyIn)) continue;
     copies += piece.end - piece.start;
     ++copied;
@@ -205,6 +221,7 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
   if (!layer.empty()) text += fmt::format(", until \"{}\" is done", layer);
   if (copied > 0)
     text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied, copied == 1 ? "" : "s");
+  if (conversions > Time()) text += fmt::format("; {} of it for conversions", show(conversions));
   return text;
 }
 

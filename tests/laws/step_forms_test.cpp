@@ -124,5 +124,59 @@ TEST(MicroBatches, MistakesAreReported) {
       << errors("backward_ms: 80000000 micro_batches: 60000");
 }
 
+// --- gradients in a narrower type ---
+
+/// All gradients in one pack, nothing hidden: a step is computation, copies, conversions, and the collective of half the bytes.
+TEST(Compression, OfOnePackHasAClosedForm) {
+  const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
+  const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
+  // What travels is the same as if gradients were computed in float16, so that is what the rest takes.
+  const Kept half = simulated("gradient_type: FLOAT16 update_ms: 1", pack);
+  const Time half_copies = 2 * core::transfer_time(Bytes(2 * kElements), copy);
+  const auto convert = [&](std::int64_t elements) { return core::transfer_time(Bytes(6 * elements), memory); };
+
+  const Kept packs = simulated("update_ms: 1", pack + "compression { type: FLOAT16 of: PACKS }");
+  const Time whole_copies = 2 * core::transfer_time(Bytes(4 * kElements), copy);
+  EXPECT_EQ(length(packs.steps[1]), length(half.steps[1]) - half_copies + whole_copies + 2 * convert(kElements));
+  EXPECT_EQ(packs.bytes, half.bytes);
+
+  const Kept gradients = simulated("update_ms: 1", pack + "compression { type: BFLOAT16 }");
+  EXPECT_EQ(length(gradients.steps[1]),
+            length(half.steps[1]) + convert(1'000'003) + convert(500'009) + convert(kElements));
+  EXPECT_EQ(gradients.bytes, half.bytes);
+
+  for (const Kept* kept : {&half, &packs, &gradients}) {
+    for (const core::StepRecord& step : kept->steps) EXPECT_GE(length(step), kept->info.step_bound);
+  }
+}
+
+TEST(Compression, ConvertsOnceAStepWhateverTheMicroBatches) {
+  const std::string strategy = "bytes_per_pack: 0 compression { type: FLOAT16 }";
+  const Kept one = simulated("", strategy), three = simulated("micro_batches: 3 accumulate_ms: 0", strategy);
+  EXPECT_EQ(one.steps[1].other_compute, three.steps[1].other_compute);
+}
+
+TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
+  for (const char* const of : {"PACKS", "GRADIENTS"}) {
+    const Kept kept = simulated("update_ms: 0", fmt::format("num_packs: 3 compression {{ type: FLOAT16 of: {} }}", of));
+    const Kept plain = simulated("update_ms: 0", "num_packs: 3");
+    EXPECT_LT(length(kept.steps[1]), length(plain.steps[1])) << of;
+    EXPECT_LT(2 * kept.bytes, plain.bytes + Bytes(1'000)) << of;
+  }
+}
+
+TEST(Compression, MistakesAreReported) {
+  const auto message = [](const std::string& strategy) {
+    const auto scenario = read("", strategy, "");
+    return scenario ? "" : scenario.error().message();
+  };
+  EXPECT_NE(message("compression {}").find("compression: type must be FLOAT16 or BFLOAT16; say which"),
+            std::string::npos);
+  EXPECT_NE(message("compression { type: INT32 }").find("compression: type must be FLOAT16 or BFLOAT16"),
+            std::string::npos);
+  EXPECT_NE(message("agg_small_grads_max_bytes: 10 compression { type: FLOAT16 }").find("packs float32 gradients only"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tutti

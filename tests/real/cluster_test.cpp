@@ -44,7 +44,7 @@ class Kept : public core::TimelineSink {
   bool ended = false;
 };
 
-core::Scenario ring(int workers, int steps, const std::string& workload = "") {
+core::Scenario ring(int workers, int steps, const std::string& workload = "", const std::string& strategy = "") {
   const std::string text = fmt::format(
       "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
       "name: "
@@ -52,9 +52,9 @@ core::Scenario ring(int workers, int steps, const std::string& workload = "") {
       "}} "
       "link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }} "
       "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 {} }} strategy {{ algorithm: "
-      "\"ring\" "
+      "\"ring\" {} "
       "}} run {{ steps: {} }}",
-      workers, workload, steps);
+      workers, workload, strategy, steps);
   auto scenario = core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return std::move(*scenario);
@@ -154,6 +154,23 @@ TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
     for (std::int32_t step = 0; step < 2; ++step) {
       EXPECT_EQ((spans[{step, "forward"}]), 3);
       EXPECT_EQ((spans[{step, "backward"}]), 3);
+    }
+  }
+}
+
+TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
+  for (const char* const of : {"GRADIENTS", "PACKS"}) {
+    Kept kept;
+    const core::Scenario scenario = ring(2, 2, "", fmt::format("compression {{ type: BFLOAT16 of: {} }}", of));
+    EXPECT_EQ(scenario.plan.packs[0].collective.bytes(), core::Bytes(2 * 5003));
+    const auto done = run(scenario, {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);  // every element is compared
+    ASSERT_TRUE(done) << done.error().message();
+    for (const auto& [id, track] : kept.tracks) {
+      if (track.kind != core::TrackKind::kCompute) continue;
+      std::map<std::string, int> spans;
+      for (const core::Span& span : kept.spans[id]) ++spans[core::span_name(span.kind)];
+      EXPECT_EQ(spans["convert to send"], 2) << of;
+      EXPECT_EQ(spans["convert back"], 2) << of;
     }
   }
 }
