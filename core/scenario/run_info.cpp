@@ -73,7 +73,8 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  if (scenario.strategy.collective == CollectiveKind::kAllReduce) {
+  // Bounds are those of an all-reduce over all replicas.
+  if (scenario.strategy.collective == CollectiveKind::kAllReduce && !scenario.plan.partition) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model);
     info.communication_bound = communication.time;

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -25,20 +26,6 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
     case proto::Strategy::MAX: return Reduction::kMax;
     case proto::Strategy::PROD: return Reduction::kProduct;
     default: return Reduction::kSum;
-  }
-}
-
-CollectiveKind collective_of(proto::Strategy::Collective collective) {
-  switch (collective) {
-    case proto::Strategy::REDUCE_SCATTER: return CollectiveKind::kReduceScatter;
-    case proto::Strategy::ALL_GATHER: return CollectiveKind::kAllGather;
-    case proto::Strategy::BROADCAST: return CollectiveKind::kBroadcast;
-    case proto::Strategy::REDUCE: return CollectiveKind::kReduce;
-    case proto::Strategy::ALL_TO_ALL: return CollectiveKind::kAllToAll;
-    case proto::Strategy::GATHER: return CollectiveKind::kGather;
-    case proto::Strategy::SCATTER: return CollectiveKind::kScatter;
-    case proto::Strategy::SEND_RECEIVE: return CollectiveKind::kSendReceive;
-    default: return CollectiveKind::kAllReduce;
   }
 }
 
@@ -328,8 +315,10 @@ class ScenarioReader {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
         complain_about_strategy(problem);
     }
+    if (scenario_.cluster && strategy_known_ && message_.communicator_size() > 0)
+      scenario_.communicators = communicators_from(message_, fields_, scenario_.strategy, *scenario_.cluster);
     if (!problems_.empty()) return;
-    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster);
+    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about_strategy(plan.error());
     scenario_.plan = std::move(*plan);
     check_reach();

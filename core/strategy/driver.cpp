@@ -21,6 +21,10 @@ std::string_view to_string(ComputeKind kind) {
   return "";
 }
 
+void DriverActions::exchange(int exchange, std::int64_t) {
+  TUTTI_CHECK(false, "exchange {} was asked of somebody who does none", exchange);
+}
+
 std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step) {
   if (jitter_ppm == 0) return 1'000'000;
   Random random(seed ^
@@ -53,7 +57,10 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
 }
 
 Driver::Driver(const DriverTables& tables, const StepTimes& times, const DeviceRates& device)
-    : tables_(tables), times_(times), copy_rate_(device.copy), memory_rate_(device.memory) {}
+    : tables_(tables), times_(times), copy_rate_(device.copy), memory_rate_(device.memory), points_(tables.plan) {
+  for (const PlannedExchange& e : tables.plan.exchanges)
+    asked_.resize(std::max(asked_.size(), static_cast<std::size_t>(e.communicator) + 1));
+}
 
 Time Driver::scaled(Time t) const {
   if (scale_ppm_ == 1'000'000) return t;
@@ -72,23 +79,106 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   tasks_missing_ = 0;
   finished_early_.clear();
   pass_ = 0;
-  begin_pass(actions);
+  exchanges_asked_ = 0;
+  begin_half(false, actions);
 }
 
-void Driver::begin_pass(DriverActions& actions) {
+// --- passes: a forward and a backward half, in pieces between exchanges ---
+
+void Driver::begin_half(bool backward, DriverActions& actions) {
+  backward_ = backward;
   next_segment_ = 0;
-  actions.compute({ComputeKind::kForward, scaled(times_.forward)});
+  at_ = Time();
+  if (points_.any()) {
+    Time total = times_.forward;
+    if (backward) {
+      total = Time();
+      for (int s = 0; s < segments(); ++s) total += segment_time(s);
+    }
+    points_.begin_pass(backward, total);
+  }
+  if (backward) return next_segment(actions);
+  left_ = times_.forward;
+  compute_on(actions);
+}
+
+Time Driver::segment_time(int segment) const {
+  return times_.backward_in_pass(static_cast<std::size_t>(segment), pass_);
+}
+
+/// Puts the rest of the segment on the stream, or what of it lies before the next exchange.
+void Driver::compute_on(DriverActions& actions) {
+  piece_ = left_;
+  if (points_.any()) {
+    if (const auto next = points_.next(); next && *next - at_ < left_) piece_ = std::max(Time(), *next - at_);
+  }
+  left_ -= piece_;
+  actions.compute({backward_ ? ComputeKind::kBackward : ComputeKind::kForward, scaled(piece_),
+                   backward_ ? next_segment_ - 1 : -1, -1});
+}
+
+void Driver::piece_done(DriverActions& actions) {
+  at_ += piece_;
+  if (backward_ && left_ == Time() && in_last_pass()) return segment_done(next_segment_ - 1, actions);
+  exchange_or_go_on(actions);
+}
+
+/// What is due now is begun; computation goes on if it need not wait for it.
+void Driver::exchange_or_go_on(DriverActions& actions) {
+  while (points_.any()) {
+    const auto due = points_.take(at_);
+    if (!due) break;
+    const PlannedExchange& exchange = tables_.plan.exchanges[static_cast<std::size_t>(*due)];
+    std::deque<Asked>& stream = asked_[static_cast<std::size_t>(exchange.communicator)];
+    const Asked asked{*due, exchanges_asked_++};
+    stream.push_back(asked);
+    ++exchanges_under_way_;
+    if (!exchange.exchange.overlaps) awaited_number_ = asked.number;
+    if (stream.size() == 1) actions.exchange(asked.exchange, asked.number);
+    if (!exchange.exchange.overlaps) return;
+  }
+  if (left_ > Time()) return compute_on(actions);
+  if (backward_) return next_segment(actions);
+  half_done(actions);
+}
+
+void Driver::exchange_done(int exchange, DriverActions& actions) {
+  const int communicator = tables_.plan.exchanges[static_cast<std::size_t>(exchange)].communicator;
+  std::deque<Asked>& stream = asked_[static_cast<std::size_t>(communicator)];
+  TUTTI_CHECK(!stream.empty() && stream.front().exchange == exchange, "exchange {} was not begun", exchange);
+  const std::int64_t number = stream.front().number;
+  stream.pop_front();
+  --exchanges_under_way_;
+  if (!stream.empty()) actions.exchange(stream.front().exchange, stream.front().number);
+  if (number == awaited_number_) {
+    awaited_number_ = -1;
+    exchange_or_go_on(actions);
+  } else if (half_waits_ && exchanges_under_way_ == 0) {
+    half_done(actions);
+  }
+}
+
+/// All of a half is computed: it is over once its exchanges are.
+void Driver::half_done(DriverActions& actions) {
+  half_waits_ = exchanges_under_way_ > 0;
+  if (half_waits_) return;
+  if (!backward_) return begin_half(true, actions);
+  if (!in_last_pass()) {
+    ++pass_;
+    return begin_half(false, actions);
+  }
+  backward_done_ = true;
+  for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
+  if (packs_missing_ == 0) finish(actions);
 }
 
 void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
   switch (task.kind) {
-    case ComputeKind::kForward: return next_segment(actions);
-    case ComputeKind::kBackward:
-      if (in_last_pass()) return segment_done(task.segment, actions);
-      return next_segment(actions);
+    case ComputeKind::kForward:
+    case ComputeKind::kBackward: return piece_done(actions);
     case ComputeKind::kCopyIn: return convert_or_launch(task.pack, actions);
     case ComputeKind::kConvert:
-      if (task.pack < 0) return gradients_ready(task.segment, actions), next_segment(actions);
+      if (task.pack < 0) return gradients_ready(task.segment, actions), exchange_or_go_on(actions);
       state(task.pack).buffered = true;
       return launch_if_allowed(task.pack, actions);
     case ComputeKind::kCopyOut:
@@ -100,19 +190,9 @@ void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
 }
 
 void Driver::next_segment(DriverActions& actions) {
-  if (next_segment_ < static_cast<int>(tables_.workload.segments.size())) {
-    const int segment = next_segment_++;
-    const Time duration = times_.backward_in_pass(static_cast<std::size_t>(segment), pass_);
-    actions.compute({ComputeKind::kBackward, scaled(duration), segment, -1});
-    return;
-  }
-  if (!in_last_pass()) {
-    ++pass_;
-    return begin_pass(actions);
-  }
-  backward_done_ = true;
-  for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
-  if (packs_missing_ == 0) finish(actions);
+  if (next_segment_ == segments()) return half_done(actions);
+  left_ = segment_time(next_segment_++);
+  compute_on(actions);
 }
 
 void Driver::segment_done(int segment, DriverActions& actions) {
@@ -121,7 +201,7 @@ void Driver::segment_done(int segment, DriverActions& actions) {
     return actions.compute({ComputeKind::kConvert, duration, segment, -1});
   }
   gradients_ready(segment, actions);
-  next_segment(actions);
+  exchange_or_go_on(actions);
 }
 
 void Driver::gradients_ready(int segment, DriverActions& actions) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include "core/strategy/exchange_points.h"
 #include "core/strategy/plan.h"
 
 namespace tutti::core {
@@ -30,6 +32,9 @@ class DriverActions {
   virtual void pack_ready(int pack) = 0;
   /// The replica takes part in the collective of `pack` from now on; Driver::pack_done follows.
   virtual void launch(int pack) = 0;
+  /// The replica takes part in an exchange of the plan, the `number`-th of its step (the same on all replicas);
+  /// Driver::exchange_done follows. Not called for plans without exchanges.
+  virtual void exchange(int exchange, std::int64_t number);
   /// The replica's step is over.
   virtual void step_done() = 0;
 };
@@ -55,6 +60,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// updates what has arrived. The same for a simulated and a real replica. A deterministic state machine: it knows no
 /// time, only the order of what happens.
 ///
+/// - Exchanges interrupt a pass where they are due; those of one communicator follow each other.
 /// - Of several micro-batches each is a forward and a backward pass; gradients are ready in the last one's backward pass.
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
@@ -70,8 +76,14 @@ class Driver {
   void begin_step(std::int64_t times_scale_ppm, DriverActions& actions);
   void compute_done(const ComputeTask& task, DriverActions& actions);
   void pack_done(int pack, DriverActions& actions);
+  void exchange_done(int exchange, DriverActions& actions);
 
  private:
+  /// An exchange that was asked for and is not over.
+  struct Asked {
+    int exchange = 0;
+    std::int64_t number = 0;
+  };
   struct PackState {
     int gradients_missing = 0;
     bool buffered = false;  ///< gradients are in the pack's buffer, in the type in which they travel
@@ -88,7 +100,13 @@ class Driver {
   [[nodiscard]] bool converts_packs() const { return tables_.plan.compression && tables_.plan.compression->of_packs; }
 
   [[nodiscard]] bool in_last_pass() const { return pass_ + 1 == tables_.workload.micro_batches; }
-  void begin_pass(DriverActions& actions);
+  void begin_half(bool backward, DriverActions& actions);
+  [[nodiscard]] Time segment_time(int segment) const;
+  [[nodiscard]] int segments() const { return static_cast<int>(tables_.workload.segments.size()); }
+  void compute_on(DriverActions& actions);
+  void piece_done(DriverActions& actions);
+  void exchange_or_go_on(DriverActions& actions);
+  void half_done(DriverActions& actions);
   void next_segment(DriverActions& actions);
   void segment_done(int segment, DriverActions& actions);
   void gradients_ready(int segment, DriverActions& actions);
@@ -109,7 +127,17 @@ class Driver {
   std::vector<PackState> states_;
   std::int64_t gradients_missing_ = 0;  ///< of the step
   std::int32_t pass_ = 0;               ///< the micro-batch at hand
+  bool backward_ = false;               ///< … and which half of it
   int next_segment_ = 0;
+  Time left_;   ///< of the segment, or of the forward pass: not yet asked for
+  Time piece_;  ///< asked for at the moment
+  Time at_;     ///< computed in this half so far
+  ExchangePoints points_;
+  std::vector<std::deque<Asked>> asked_;  ///< by communicator, oldest first; those in front were begun
+  std::int64_t exchanges_asked_ = 0;      ///< in this step
+  std::int64_t exchanges_under_way_ = 0;
+  std::int64_t awaited_number_ = -1;  ///< computation waits for this one to be over
+  bool half_waits_ = false;           ///< all of it is computed, and exchanges are not over
   bool backward_done_ = false;
   int packs_missing_ = 0;
   int tasks_missing_ = 0;  ///< copies out and updates under way

@@ -23,8 +23,19 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
-      : own_(workload), workload_(packed(workload, strategy)), strategy_(strategy), cluster_(cluster) {}
+  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+          const std::vector<Communicator>& communicators)
+      : own_(workload), workload_(packed(workload, strategy)), strategy_(strategy), cluster_(cluster) {
+    plan_.exchanges = planned(communicators, cluster);
+    for (const Communicator& c : communicators) {
+      if (c.splits_model) plan_.partition = c.partition.across();
+    }
+    for (const PlannedExchange& e : plan_.exchanges)
+      note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
+    if (plan_.partition)
+      note("gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
+           plan_.partition->groups(), plan_.partition->group_size());
+  }
 
   tl::expected<Plan, StrategyProblem> make() {
     plan_.update = strategy_.update;
@@ -200,21 +211,27 @@ class Planner {
     plan_.packs.push_back(std::move(pack));
   }
 
+  [[nodiscard]] Collective collective(const Strategy& strategy, DataType type, std::int64_t elements, int index) const {
+    return plan_.partition ? make_collective(cluster_, strategy, type, elements, index, *plan_.partition)
+                           : make_collective(cluster_, strategy, type, elements, index);
+  }
+
   /// `elements` and as many more as it takes to cut them evenly over the replicas, and that over the rings that share them.
   [[nodiscard]] std::int64_t padded(std::int64_t elements, DataType type) const {
-    std::int64_t parts = cluster_.replicas();
+    std::int64_t parts = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
     if (strategy_.algorithm == Algorithm::kRing || strategy_.algorithm == Algorithm::kNccl) {
       Strategy sum = strategy_;  // a mean has lanes that divide, too
       sum.collective = CollectiveKind::kAllReduce;
       sum.reduction = Reduction::kSum;
-      parts *= make_collective(cluster_, sum, type, elements, 0).schedule->lanes(0);
+      parts *= collective(sum, type, elements, 0).schedule->lanes(0);
     }
     return (elements + parts - 1) / parts * parts;
   }
 
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
-    const std::int64_t replicas = cluster_.replicas();
-    if (strategy_.pad_packs) elements = padded(elements, type);
+    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+    const DataType sent = sent_as(strategy_.compression, type);
+    if (strategy_.pad_packs) elements = padded(elements, sent);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
         indivisible_ = {"collective",
@@ -224,8 +241,7 @@ class Planner {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    const DataType sent = sent_as(strategy_.compression, type);
-    Pack pack{{}, make_collective(cluster_, strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
+    Pack pack{{}, collective(strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
@@ -277,8 +293,8 @@ class Planner {
 }  // namespace
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
-                                              const Cluster& cluster) {
-  return Planner(workload, strategy, cluster).make();
+                                              const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  return Planner(workload, strategy, cluster, communicators).make();
 }
 
 }  // namespace tutti::core

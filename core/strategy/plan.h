@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/strategy/collective.h"
+#include "core/strategy/communicator.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
 
@@ -44,15 +45,20 @@ struct Plan {
   Update update = Update::kPerPack;
   Time launch_overhead;
   std::optional<Compression> compression;
+  /// Of the replicas, by whom gradients are reduced; nothing: all of them together. Packs have the first group's collective.
+  std::optional<Partition> partition;
+  std::vector<PlannedExchange> exchanges;
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
 
   [[nodiscard]] Bytes bytes() const;
 };
 
-/// What would travel. ERRORS (texts): num_packs over gradients of different types, no gradients with elements.
-/// REQUIRES: problems_of(strategy, cluster) is empty; `cluster` outlives the plan.
+/// What would travel, and among whom. ERRORS (texts): num_packs over gradients of different types, no gradients with elements.
+/// REQUIRES: problems_of(strategy, cluster) and those of all communicators are empty; at most one splits the model;
+/// `cluster` outlives the plan.
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
-                                              const Cluster& cluster);
+                                              const Cluster& cluster,
+                                              const std::vector<Communicator>& communicators = {});
 
 }  // namespace tutti::core

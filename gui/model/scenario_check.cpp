@@ -108,7 +108,8 @@ Card card_of(const core::Scenario& scenario) {
   fact("strategy", core::describe(scenario.strategy));
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
-  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce) return card;  // the bounds are all-reduces'
+  // The bounds are those of an all-reduce over all replicas.
+  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition) return card;
   const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
   const core::Bound step =
       core::step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);

@@ -256,8 +256,12 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     std::int64_t elements = std::min(planned.elements, kCheckedElements);
     if (has_blocks(planned.kind))
       elements = std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
+    const auto index = static_cast<int>(p);
+    const core::Cluster& cluster = *scenario.cluster;
+    const auto& partition = scenario.plan.partition;
     const Collective collective =
-        core::make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
+        partition ? core::make_collective(cluster, scenario.strategy, planned.type, elements, index, *partition)
+                  : core::make_collective(cluster, scenario.strategy, planned.type, elements, index);
     const std::int64_t steps = steps_of(*collective.schedule);
     if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(
