@@ -53,9 +53,8 @@ void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& ta
   if (!row) return;
   Span span = span_of(step, start, end);
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  const bool segment = task.kind == ComputeKind::kBackward;
-  span.pack = segment ? -1 : task.index;
-  span.index = segment ? task.index : 0;
+  span.pack = task.pack;
+  span.index = std::max(task.segment, 0);
   row->add(span);
 }
 

@@ -23,6 +23,12 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   const auto wrong = [&](const std::string& text) {
     return tl::make_unexpected(Error::request(text, {scenario.file, 0, 0}));
   };
+  if (!scenario.communicators.empty()) {
+    return wrong(fmt::format(
+        "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
+        "leave \"{}\" out; take tutti simulate, or leave communicators out",
+        scenario.communicators.front().name));
+  }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "

@@ -79,7 +79,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   for (int i = 0; i < per_worker; ++i) {
     const auto rank = static_cast<Rank>(worker * per_worker + i);
     const core::PartId device = cluster.replica(rank);
-    core::Driver driver(tables_, scenario.workload.times[group], cluster.part(device).device.copy);
+    core::Driver driver(tables_, scenario.workload.times[group], cluster.part(device).device);
     replicas_.push_back(std::make_unique<Replica>(*this, std::move(driver), rank, static_cast<std::size_t>(i), device));
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);

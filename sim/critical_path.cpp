@@ -1,6 +1,7 @@
 #include "sim/critical_path.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti::sim {
 
@@ -59,6 +60,10 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const
     piece.end = at.until;
     piece.pack = from.pack;
     if (from.trail >= 0) describe(piece, trails_[static_cast<std::size_t>(from.trail)], cluster);
+    if (from.kind == core::SpanKind::kExchange) {
+      const auto e = static_cast<std::size_t>(std::exchange(piece.pack, -1));
+      piece.layer = scenario.communicators[static_cast<std::size_t>(scenario.plan.exchanges[e].communicator)].name;
+    }
     if (piece.start < start) cut_front(piece, start);
     if (at.segment >= 0) piece.layer = scenario.workload.segments[static_cast<std::size_t>(at.segment)].layer;
     pieces.push_back(std::move(piece));

@@ -37,9 +37,8 @@ void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_
   span.duration = end - start;
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   span.step = step;
-  const bool segment = task.kind == core::ComputeKind::kBackward;
-  span.pack = segment ? -1 : task.index;
-  span.index = segment ? task.index : 0;
+  span.pack = task.pack;
+  span.index = std::max(task.segment, 0);
   add(track(TrackKind::kCompute, device, 0, -1), span);
 }
 
@@ -65,16 +64,30 @@ std::int32_t Recorder::slot_of(PartId device, std::uint32_t instance) const {
 
 void Recorder::pack_done(PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, Time start,
                          Time end) {
-  if (options_.level < RecordLevel::kPacks || !is_recorded(device)) return;
-  const std::int32_t slot = slot_of(device, instance);
-  slots_in_use_[device].free.push(slot);
-  if (!covers(device, start, end)) return;
   Span span;
   span.start = start;
-  span.duration = end - start;
   span.kind = SpanKind::kPackInFlight;
   span.step = step;
   span.pack = pack;
+  in_flight(device, instance, span, end);
+}
+
+void Recorder::exchange_done(PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
+                             Time start, Time end) {
+  Span span;
+  span.start = start;
+  span.kind = SpanKind::kExchange;
+  span.step = step;
+  span.index = exchange;
+  in_flight(device, instance, span, end);
+}
+
+void Recorder::in_flight(PartId device, std::uint32_t instance, Span span, Time end) {
+  if (options_.level < RecordLevel::kPacks || !is_recorded(device)) return;
+  const std::int32_t slot = slot_of(device, instance);
+  slots_in_use_[device].free.push(slot);
+  if (!covers(device, span.start, end)) return;
+  span.duration = end - span.start;
   add(track(TrackKind::kPacks, device, slot, -1), span);
 }
 

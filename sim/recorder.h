@@ -26,6 +26,9 @@ class Recorder {
   /// The rank is through with it; its slot is free, but others may still refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack, core::Time start,
                  core::Time end);
+  /// The same of an exchange.
+  void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t exchange,
+                     core::Time start, core::Time end);
   /// Every rank is through.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
   /// `group` places the ranks of the collective.
@@ -37,6 +40,7 @@ class Recorder {
   }
   [[nodiscard]] bool covers(core::PartId device, core::Time start, core::Time end) const;
   void add(core::TrackId track, const core::Span& span);
+  void in_flight(core::PartId device, std::uint32_t instance, core::Span span, core::Time end);
   core::TrackId track(core::TrackKind kind, core::PartId device, std::int32_t slot, std::int32_t lane);
   [[nodiscard]] std::int32_t slot_of(core::PartId device, std::uint32_t instance) const;
 

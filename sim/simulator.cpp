@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,6 +18,7 @@
 #include "sim/folding/held_timeline.h"
 #include "sim/folding/ties.h"
 #include "sim/interpreter.h"
+#include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 
 namespace tutti::sim {
@@ -39,7 +42,8 @@ double steps_of(const Scenario& scenario) {
       for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
       return sum;
     };
-    steps += of_rank(0) * static_cast<double>(pack.collective.contributors);
+    const auto groups = static_cast<double>(scenario.plan.partition ? scenario.plan.partition->groups() : 1);
+    steps += of_rank(0) * groups * static_cast<double>(pack.collective.contributors);
     const std::int64_t helpers = schedule.ranks() - pack.collective.contributors;
     if (helpers > 0) steps += of_rank(schedule.ranks() - 1) * static_cast<double>(helpers);
   }
@@ -59,6 +63,7 @@ class Run : private InterpreterListener {
         sink_(sink),
         cluster_(*scenario.cluster),
         tables_(scenario.workload, scenario.plan),
+        collectives_(scenario.plan),
         recorder_(cluster_, record, sink),
         slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
         network_(
@@ -80,9 +85,10 @@ class Run : private InterpreterListener {
     for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
     for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
     network_.schedule_changes(events_);
-    for (const core::Pack& pack : scenario_.plan.packs) interpreter_.expect(pack.collective);
+    collectives_.visit([this](const core::Collective& c) { interpreter_.expect(c); });
     network_.expect_no_other();
     set_up_replicas();
+    exchanged_.resize(scenario_.plan.exchanges.size());
     lane_steps_ = std::max(1.0, steps_of(scenario_));
     for (Replica& replica : replicas_) begin_step(replica, Time(), {});
     while (!events_.empty()) {
@@ -99,6 +105,7 @@ class Run : private InterpreterListener {
     TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", steps_ended_,
                 scenario_.run.steps);
     write_links();
+    write_exchanges();
     if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
     if (!cancelled_) write_path();
     if (cancelled_)
@@ -121,7 +128,11 @@ class Run : private InterpreterListener {
       run->pack_ready_[{replica->step, pack}] = run->now_;
       replica->ready = run->now_;
     }
-    void launch(int pack) override { run->launch(*replica, pack); }
+    void launch(int pack) override { run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack); }
+    void exchange(int exchange, std::int64_t number) override {
+      run->launch(*replica, run->collectives_.of_exchange(exchange, replica->index),
+                  static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
+    }
     void step_done() override { run->step_done(*replica); }
   };
 
@@ -152,11 +163,12 @@ class Run : private InterpreterListener {
     Time communication;
   };
 
-  /// A pack of a step, under way.
+  /// A pack or an exchange of a step, under way in a group.
   struct Flight {
     std::uint32_t instance = 0;
     std::int32_t step = 0;
-    std::int32_t pack = 0;
+    std::int64_t number = 0;  ///< in the step: packs, then exchanges
+    Work work;
     std::int64_t ranks_left = 0;
     Time first_start, last_start;
     std::vector<Cause> causes;  ///< per rank: of its launch
@@ -187,7 +199,7 @@ class Run : private InterpreterListener {
       const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
       for (std::int64_t i = 0; i < count; ++i) {
         const PartId device = cluster_.replica(first + i);
-        replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device.copy),
+        replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device),
                                static_cast<std::int32_t>(first + i), device);
       }
       first += count;
@@ -218,11 +230,9 @@ class Run : private InterpreterListener {
     const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                          path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
                          path_.node(before.node).step == replica.step && before.until == service.start;
-    const std::int32_t segment = task.kind == ComputeKind::kBackward ? task.index : -1;
-    const std::int32_t pack = segment < 0 ? task.index : -1;
     replica.stream_cause = {
-        goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, pack, service.start, -1}),
-        service.end, segment};
+        goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, service.start, -1}),
+        service.end, task.kind == ComputeKind::kBackward ? task.segment : -1};
     replica.queue.push_back({task, service.start, service.end, replica.stream_cause});
     events_.push({service.end, static_cast<std::uint64_t>(replica.index), EventKind::kCompute,
                   static_cast<std::uint32_t>(replica.index), 0});
@@ -316,25 +326,26 @@ class Run : private InterpreterListener {
 
   // --- packs ---
 
-  void launch(Replica& replica, int pack) {
-    Flight& flight = flight_of(replica, pack);
+  void launch(Replica& replica, const Work& work, std::int64_t number) {
+    Flight& flight = flight_of(replica, work, number);
     if (replica.in_flight++ == 0) replica.in_flight_since = now_;
-    start_rank(flight, static_cast<Rank>(replica.index), replica.device, replica.cause, now_);
+    start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, replica.cause, now_);
   }
 
-  /// The pack of the replica's step, under way already or with this replica's launch.
-  Flight& flight_of(const Replica& opener, std::int32_t pack) {
-    const auto [known, fresh] = flights_by_pack_.try_emplace({opener.step, pack}, 0);
+  /// The pack or exchange of the replica's step, under way already or with this replica's launch.
+  Flight& flight_of(const Replica& opener, const Work& work, std::int64_t number) {
+    const auto [known, fresh] = flights_by_number_.try_emplace({opener.step, number, work.place.group}, 0);
     if (!fresh) return flights_[known->second];
     if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
-    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(pack)].collective;
+    const core::Collective& collective = collectives_.collective(work);
     const std::uint32_t instance = interpreter_.open(collective);
     known->second = instance;
     Flight& flight = flights_[instance];
     flight = {};
     flight.instance = instance;
     flight.step = opener.step;
-    flight.pack = pack;
+    flight.number = number;
+    flight.work = work;
     const Rank ranks = collective.schedule->ranks();
     flight.ranks_left = ranks;
     flight.first_start = now_;
@@ -352,50 +363,77 @@ class Run : private InterpreterListener {
     flight.started[static_cast<std::size_t>(rank)] = now;
     flight.last_start = now;
     recorder_.launched(device, flight.instance);
-    events_.push({now + scenario_.plan.launch_overhead, static_cast<std::uint64_t>(rank), EventKind::kStart,
+    events_.push({now + collectives_.launch_overhead(flight.work), static_cast<std::uint64_t>(rank), EventKind::kStart,
                   flight.instance, static_cast<std::uint32_t>(rank)});
   }
 
   void rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) override {
     Flight& flight = flights_[instance];
-    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(flight.pack)].collective;
-    recorder_.pack_done(collective.group.device(rank), instance, flight.step, flight.pack,
-                        flight.started[static_cast<std::size_t>(rank)], now);
-    const std::int32_t pack = flight.pack;
+    const Work work = flight.work;
+    const core::Collective& collective = collectives_.collective(work);
+    const Time started = flight.started[static_cast<std::size_t>(rank)];
+    if (work.pack >= 0) {
+      recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
+    } else {
+      recorder_.exchange_done(collective.group.device(rank), instance, flight.step, work.exchange, started, now);
+      exchanged_[static_cast<std::size_t>(work.exchange)] += static_cast<core::Wide>((now - started).count());
+    }
     Cause cause;
     if (rank < collective.contributors) cause = {add_flight_node(flight, rank, now, trail), now};
     if (--flight.ranks_left == 0) {
-      const auto ready = pack_ready_.find({flight.step, flight.pack});
-      sink_.pack({flight.step, flight.pack, ready->second, flight.first_start, flight.last_start, now});
-      pack_ready_.erase(ready);
-      flights_by_pack_.erase({flight.step, flight.pack});
+      if (work.pack >= 0) pack_done(flight, now);
+      flights_by_number_.erase({flight.step, flight.number, work.place.group});
       interpreter_.close(instance);
       flight.causes.clear();
       recorder_.closed(instance);
     }
     if (rank >= collective.contributors) return;
-    Replica& replica = replicas_[static_cast<std::size_t>(rank)];
+    Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
     if (--replica.in_flight == 0) replica.communication += now - replica.in_flight_since;
     replica.cause = cause;
-    replica.driver.pack_done(pack, replica.actions);
+    if (work.pack >= 0) {
+      replica.driver.pack_done(work.pack, replica.actions);
+    } else {
+      replica.driver.exchange_done(work.exchange, replica.actions);
+    }
+  }
+
+  /// In the flight's group; it is told of when it is in all of them.
+  void pack_done(const Flight& flight, Time now) {
+    core::PackRecord record{flight.step, flight.work.pack, {}, flight.first_start, flight.last_start, now};
+    if (const std::int64_t groups = collectives_.groups_of_packs(); groups > 1) {
+      auto& [over, sum] = packs_over_.try_emplace({flight.step, flight.work.pack}, 0, record).first->second;
+      sum.first_start = std::min(sum.first_start, record.first_start);
+      sum.last_start = std::max(sum.last_start, record.last_start);
+      sum.end = now;
+      if (++over < groups) return;
+      record = sum;
+      packs_over_.erase({flight.step, flight.work.pack});
+    }
+    const auto ready = pack_ready_.find({record.step, record.pack});
+    record.ready = ready->second;
+    sink_.pack(record);
+    pack_ready_.erase(ready);
   }
 
   /// The pack's way from the launch that its trail begins with to here.
   std::int32_t add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
     const auto origin = static_cast<std::size_t>(trail.origin);
     const Time start = flight.started[origin];
-    trail.parts.launch += scenario_.plan.launch_overhead;
-    TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.pack,
+    trail.parts.launch += collectives_.launch_overhead(flight.work);
+    TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
                 trail.parts.total().count(), (now - start).count());
-    return path_.add({flight.causes[origin], core::SpanKind::kPackInFlight, static_cast<std::int32_t>(rank),
-                      flight.step, flight.pack, start, -1},
+    const bool pack = flight.work.pack >= 0;
+    return path_.add({flight.causes[origin], pack ? core::SpanKind::kPackInFlight : core::SpanKind::kExchange,
+                      static_cast<std::int32_t>(collectives_.replica(flight.work, rank)), flight.step,
+                      pack ? flight.work.pack : flight.work.exchange, start, -1},
                      trail);
   }
 
   void step_done(const StepDone& done) override {
     const Flight& flight = flights_[done.instance];
-    const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(flight.pack)].collective;
-    recorder_.step(done, flight.step, flight.pack, core::size_of(collective.type), collective.group);
+    const core::Collective& collective = collectives_.collective(flight.work);
+    recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);
   }
 
   // --- events ---
@@ -445,13 +483,34 @@ class Run : private InterpreterListener {
 
   [[nodiscard]] core::Error stuck_forever(const std::string& dead) const {
     std::string waiting;
-    for (const auto& [pack, instance] : flights_by_pack_) {
-      if (pack.first == steps_ended_) waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", pack.second);
+    std::int64_t last = -1;  // a pack that waits in several groups is told once
+    for (const auto& [key, instance] : flights_by_number_) {
+      const auto [step, number, group] = key;
+      if (step != steps_ended_ || number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
+          std::exchange(last, number) == number)
+        continue;
+      waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
     }
     return core::Error::run(
         fmt::format("step {} never ends: {}; what was to cross it waits forever{}. A real run would hang until its "
                     "time-out; give the link a bandwidth_share above 0, or another way",
                     steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+  }
+
+  // --- exchanges ---
+
+  void write_exchanges() {
+    if (steps_ended_ == 0) return;
+    for (std::size_t e = 0; e < exchanged_.size(); ++e) {
+      const core::PlannedExchange& planned = scenario_.plan.exchanges[e];
+      const auto parts = static_cast<core::Wide>(steps_ended_) * static_cast<core::Wide>(cluster_.replicas());
+      const Time mean(static_cast<std::int64_t>(exchanged_[e] / parts));
+      sink_.note(fmt::format("{}: a replica's {} {} of a step take {} together, on average",
+                             scenario_.communicators[static_cast<std::size_t>(planned.communicator)].name,
+                             scenario_.workload.micro_batches *
+                                 (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),
+                             to_string(planned.exchange.collective), core::show(mean)));
+    }
   }
 
   // --- the critical path ---
@@ -530,6 +589,7 @@ class Run : private InterpreterListener {
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
   core::DriverTables tables_;
+  PlanCollectives collectives_;
   Recorder recorder_;
   EventQueue events_;
   std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
@@ -538,8 +598,12 @@ class Run : private InterpreterListener {
   Interpreter interpreter_;
   Ties ties_;  ///< if one worker stands for several
   std::vector<Replica> replicas_;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::uint32_t> flights_by_pack_;
-  std::map<std::uint32_t, Flight> flights_;                           ///< by instance
+  /// By step, number in it, and group.
+  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> flights_by_number_;
+  /// By step and pack, while it is over in some groups only: in how many.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int64_t, core::PackRecord>> packs_over_;
+  std::vector<core::Wide> exchanged_;        ///< by exchange: ps in flight, over all replicas and steps
+  std::map<std::uint32_t, Flight> flights_;  ///< by instance
   std::map<std::pair<std::int32_t, std::int32_t>, Time> pack_ready_;  ///< by step and pack: on the last replica so far
   std::map<std::int32_t, StepEnd> step_ends_;
   CriticalPath path_;
@@ -562,15 +626,20 @@ std::int64_t lanes_of(const Scenario& scenario) {
   const auto largest = std::max_element(
       scenario.plan.packs.begin(), scenario.plan.packs.end(),
       [](const core::Pack& a, const core::Pack& b) { return a.collective.elements < b.collective.elements; });
-  const core::Schedule& schedule = *largest->collective.schedule;
-  std::int64_t lanes = 0;
-  for (Rank rank = 0; rank < schedule.ranks(); ++rank) lanes += schedule.lanes(rank);
-  return lanes;
+  const auto lanes_in = [](const core::Schedule& schedule) {
+    std::int64_t lanes = 0;
+    for (Rank rank = 0; rank < schedule.ranks(); ++rank) lanes += schedule.lanes(rank);
+    return lanes;
+  };
+  std::int64_t most = lanes_in(*largest->collective.schedule);
+  for (const core::PlannedExchange& e : scenario.plan.exchanges)
+    most = std::max(most, lanes_in(*e.collective.schedule));
+  return most;
 }
 
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
-      fmt::format("one all-reduce of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
+      fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
                   "simulated; take fewer shards, channels or workers{}",
                   lanes_of(scenario), scenario.plan.packs.front().collective.schedule->ranks(), Interpreter::kMostLanes,
                   why_not_folded.empty()

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/cluster/partition.h"
 
 namespace tutti::core {
 
@@ -14,6 +16,13 @@ class Group {
   /// Every replica of the cluster, worker by worker; then, with `hosts`, every worker's host as rank
   /// replicas() + worker.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
+  /// One group of a partition of the cluster's replicas.
+  static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number) {
+    Group group(&cluster, false, {});
+    group.partition_ = partition;
+    group.number_ = number;
+    return group;
+  }
   /// Any devices, in rank order. REQUIRES: `cluster` outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
     return Group(&cluster, false, std::move(devices));
@@ -22,10 +31,12 @@ class Group {
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());
+    if (partition_) return partition_->group_size();
     return cluster_->replicas() + (hosts_ ? cluster_->workers() : 0);
   }
   [[nodiscard]] PartId device(std::int64_t rank) const {
     if (!devices_.empty()) return devices_[static_cast<std::size_t>(rank)];
+    if (partition_) return cluster_->replica(partition_->replica({number_, rank}));
     const std::int64_t replicas = cluster_->replicas();
     return rank < replicas ? cluster_->replica(rank) : cluster_->host(rank - replicas);
   }
@@ -37,6 +48,8 @@ class Group {
   const Cluster* cluster_;
   bool hosts_;
   std::vector<PartId> devices_;
+  std::optional<Partition> partition_;
+  std::int64_t number_ = 0;  ///< of the group in it
 };
 
 }  // namespace tutti::core

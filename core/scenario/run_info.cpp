@@ -50,6 +50,10 @@ std::string describe(const Strategy& strategy) {
   if (strategy.staging != usual.staging)
     text += strategy.staging == Staging::kDirect ? ", direct" : ", via host memory";
   if (strategy.update == Update::kAfterAll) text += ", one update";
+  if (strategy.compression) {
+    text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
+                        to_string(strategy.compression->type));
+  }
   return text;
 }
 
@@ -69,13 +73,14 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  if (scenario.strategy.collective == CollectiveKind::kAllReduce) {
-    const Bound communication = all_reduce_bound(*scenario.cluster, info.gradient_bytes, scenario.run.network_model);
+  // Bounds are those of an all-reduce over all replicas.
+  if (scenario.strategy.collective == CollectiveKind::kAllReduce && !scenario.plan.partition) {
+    const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
+    const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model);
     info.communication_bound = communication.time;
     info.bound_reason = communication.reason;
     info.step_bound =
-        step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm, scenario.run.network_model)
-            .time;
+        step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model).time;
   }
   info.notes = scenario.plan.notes;
   for (const Pack& pack : scenario.plan.packs) {

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -25,20 +26,6 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
     case proto::Strategy::MAX: return Reduction::kMax;
     case proto::Strategy::PROD: return Reduction::kProduct;
     default: return Reduction::kSum;
-  }
-}
-
-CollectiveKind collective_of(proto::Strategy::Collective collective) {
-  switch (collective) {
-    case proto::Strategy::REDUCE_SCATTER: return CollectiveKind::kReduceScatter;
-    case proto::Strategy::ALL_GATHER: return CollectiveKind::kAllGather;
-    case proto::Strategy::BROADCAST: return CollectiveKind::kBroadcast;
-    case proto::Strategy::REDUCE: return CollectiveKind::kReduce;
-    case proto::Strategy::ALL_TO_ALL: return CollectiveKind::kAllToAll;
-    case proto::Strategy::GATHER: return CollectiveKind::kGather;
-    case proto::Strategy::SCATTER: return CollectiveKind::kScatter;
-    case proto::Strategy::SEND_RECEIVE: return CollectiveKind::kSendReceive;
-    default: return CollectiveKind::kAllReduce;
   }
 }
 
@@ -126,11 +113,28 @@ class ScenarioReader {
     strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
     strategy.out_of_place = s.out_of_place();
     strategy.pad_packs = s.pad_packs();
+    read_compression(s);
     if (s.has_root() && !has_root(strategy.collective)) {
       fields_.complain_at(s, "root",
                           "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
                           to_string(strategy.collective));
     }
+  }
+
+  void read_compression(const proto::Strategy& s) {
+    if (!s.has_compression()) return;
+    const proto::Compression& c = s.compression();
+    if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
+      return fields_.complain_at(c, "type", "compression: type must be FLOAT16 or BFLOAT16{}",
+                                 c.has_type() ? "" : "; say which");
+    }
+    if (s.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
+      fields_.complain_at(
+          s, "agg_small_grads_max_bytes",
+          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
+          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
+    }
+    scenario_.strategy.compression = Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
   }
 
   void check_packing(const proto::Strategy& s) {
@@ -213,6 +217,13 @@ class ScenarioReader {
     options.forward = milliseconds("forward_ms");
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
+    options.micro_batches =
+        static_cast<std::int32_t>(fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
+    options.accumulate = milliseconds("accumulate_ms");
+    if (w.has_accumulate_ms() && options.micro_batches == 1) {
+      fields_.complain_at(w, "accumulate_ms",
+                          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
+    }
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -304,8 +315,10 @@ class ScenarioReader {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
         complain_about_strategy(problem);
     }
+    if (scenario_.cluster && strategy_known_ && message_.communicator_size() > 0)
+      scenario_.communicators = communicators_from(message_, fields_, scenario_.strategy, *scenario_.cluster);
     if (!problems_.empty()) return;
-    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster);
+    auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about_strategy(plan.error());
     scenario_.plan = std::move(*plan);
     check_reach();

@@ -34,6 +34,7 @@ struct Scenario {
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;
+  std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
 };

@@ -219,17 +219,24 @@ Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model) 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model) {
   // Every task is scaled and rounded down by itself, so the sum may lose a picosecond for each.
-  const Time rounding(compute_faster_ppm == 0
-                          ? 0
-                          : static_cast<std::int64_t>(workload.segments.size() + workload.gradients.size() + 2));
+  const auto passes = static_cast<std::size_t>(workload.micro_batches);
+  const Time rounding(compute_faster_ppm == 0 ? 0
+                                              : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) +
+                                                                          workload.gradients.size() + 1));
   const auto faster = [&](Time t) {
     const Time scaled(static_cast<std::int64_t>(static_cast<Wide>(t.count()) *
                                                 static_cast<Wide>(1'000'000 - compute_faster_ppm) / 1'000'000));
     return std::max(Time(), scaled - rounding);
   };
   Time longest;
-  for (const StepTimes& times : workload.times)
-    longest = std::max(longest, faster(times.forward + times.backward_total() + times.update));
+  std::vector<Time> backward;  // per group, up to the segment of the last pass
+  for (const StepTimes& times : workload.times) {
+    backward.push_back(times.early_passes(workload.micro_batches) + times.forward);
+    Time last;
+    for (std::size_t s = 0; s < workload.segments.size(); ++s)
+      last += times.backward_in_pass(s, workload.micro_batches - 1);
+    longest = std::max(longest, faster(backward.back() + last + times.update));
+  }
   Bound best{longest, "computation alone", Time()};
 
   const Cuts cuts(cluster, model);
@@ -237,12 +244,10 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   std::size_t winning_segment = 0;
   Bytes winning_bytes;
   Bytes later = workload.bytes();
-  std::vector<Time> backward;  // per group, up to the segment
-  for (const StepTimes& times : workload.times) backward.push_back(times.forward);
   std::vector<Time> ready(backward.size());
   for (std::size_t s = 0; s < workload.segments.size(); ++s) {
     for (std::size_t g = 0; g < backward.size(); ++g) {
-      backward[g] += workload.times[g].backward[s];
+      backward[g] += workload.times[g].backward_in_pass(s, workload.micro_batches - 1);
       ready[g] = faster(backward[g]);
     }
     const std::vector<int>& variables = workload.segments[s].variables;

@@ -37,8 +37,17 @@ constexpr Bytes kMostTreeMessage{512 << 10};
 
 class CollectiveMaker {
  public:
-  CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements, int index)
-      : cluster_(cluster), strategy_(strategy), type_(type), elements_(elements), index_(index) {
+  CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements, int index,
+                  const std::optional<Partition>& partition = std::nullopt)
+      : cluster_(cluster),
+        strategy_(strategy),
+        type_(type),
+        elements_(elements),
+        index_(index),
+        partition_(partition),
+        replicas_(static_cast<std::int32_t>(partition ? partition->group_size() : cluster.replicas())),
+        per_worker_(static_cast<std::int32_t>(partition ? partition->per_worker(cluster.replicas_per_worker())
+                                                        : cluster.replicas_per_worker())) {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(), "{} replicas",
                 cluster.replicas());
   }
@@ -55,15 +64,16 @@ class CollectiveMaker {
   }
 
   Collective make() {
-    Collective made{Group::of_cluster(cluster_, uses_helpers()),
-                    nullptr,
-                    type_,
-                    elements_,
-                    strategy_.staging,
-                    replicas(),
-                    strategy_.collective,
-                    strategy_.root,
-                    strategy_.out_of_place};
+    Collective made{
+        partition_ ? Group::of_partition(cluster_, *partition_, 0) : Group::of_cluster(cluster_, uses_helpers()),
+        nullptr,
+        type_,
+        elements_,
+        strategy_.staging,
+        replicas(),
+        strategy_.collective,
+        strategy_.root,
+        strategy_.out_of_place};
     const Contract contract = made.contract();
     made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) {
@@ -77,9 +87,9 @@ class CollectiveMaker {
   }
 
  private:
-  [[nodiscard]] std::int32_t workers() const { return static_cast<std::int32_t>(cluster_.workers()); }
-  [[nodiscard]] std::int32_t per_worker() const { return cluster_.replicas_per_worker(); }
-  [[nodiscard]] std::int32_t replicas() const { return static_cast<std::int32_t>(cluster_.replicas()); }
+  [[nodiscard]] std::int32_t workers() const { return replicas_ / per_worker_; }
+  [[nodiscard]] std::int32_t per_worker() const { return per_worker_; }
+  [[nodiscard]] std::int32_t replicas() const { return replicas_; }
   [[nodiscard]] std::int32_t ranks(bool hosts) const { return replicas() + (hosts ? workers() : 0); }
   [[nodiscard]] std::int64_t elements_in(Bytes bytes) const {
     return std::max<std::int64_t>(1, bytes / size_of(type_));
@@ -107,7 +117,7 @@ class CollectiveMaker {
       case Algorithm::kDoubleTree: return double_tree(contract, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
-      case Algorithm::kNccl: return nccl_ring(replicas(), channels(cluster_.workers() > 1));
+      case Algorithm::kNccl: return nccl_ring(replicas(), channels(workers() > 1));
       case Algorithm::kNcclRing:
       case Algorithm::kNcclHalvingDoubling:
       case Algorithm::kNcclDoubleTree:
@@ -133,7 +143,7 @@ class CollectiveMaker {
         return direct(contract, device_engine());
       }
       case Algorithm::kNccl: {
-        RingOptions options = nccl_options(channels(cluster_.workers() > 1));
+        RingOptions options = nccl_options(channels(workers() > 1));
         if (blocks) return ring_blocks(contract, options);
         options.most_elements_per_message = elements_in(kNcclBroadcastChunk);
         options.credits = kNcclBroadcastCredits;
@@ -257,7 +267,7 @@ class CollectiveMaker {
   [[nodiscard]] std::vector<RingPath> channels(bool across_workers) const {
     const Machine& machine = cluster_.machine(0);
     std::vector<RingPath> paths;
-    if (knows_rings(cluster_)) {
+    if (per_worker() == cluster_.replicas_per_worker() && knows_rings(cluster_)) {
       for (const RingOrder& ring : across_workers ? machine.rings_across() : machine.rings_inside()) {
         for (int i = 0; i < ring.channels; ++i) paths.push_back({per_worker(), {ring.gpus.begin(), ring.gpus.end()}});
       }
@@ -277,6 +287,9 @@ class CollectiveMaker {
   DataType type_;
   std::int64_t elements_;
   int index_;
+  std::optional<Partition> partition_;
+  std::int32_t replicas_;
+  std::int32_t per_worker_;
 };
 
 bool same_orders(const std::vector<RingOrder>& a, const std::vector<RingOrder>& b) {
@@ -306,6 +319,17 @@ Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, Dat
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index) {
   return CollectiveMaker(cluster, strategy, type, elements, index).make();
+}
+
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                           int index, const Partition& partition) {
+  TUTTI_CHECK(is_flat(strategy.algorithm), "{} among a group", to_string(strategy.algorithm));
+  return CollectiveMaker(cluster, strategy, type, elements, index, partition).make();
+}
+
+bool is_flat(Algorithm algorithm) {
+  return algorithm == Algorithm::kRing || algorithm == Algorithm::kHalvingDoubling ||
+         algorithm == Algorithm::kRecursiveDoubling || algorithm == Algorithm::kNccl;
 }
 
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,

@@ -40,9 +40,17 @@ struct Collective {
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index);
 
+/// The same among the replicas of the first group of `partition` (core/strategy/communicator.h has those of the others).
+/// REQUIRES besides: the algorithm is ring, halving_doubling, recursive_doubling or nccl.
+Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                           int index, const Partition& partition);
+
 /// The same. REQUIRES: strategy.collective is the all-reduce.
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index);
+
+/// Whether an algorithm's ranks are replicas alone, none of which is more than the others, so that any of them can be a group.
+bool is_flat(Algorithm algorithm);
 
 /// The ring orders that machines know are those of whole machines that are alike in this: all of their GPUs take part.
 bool knows_rings(const Cluster& cluster);

@@ -15,8 +15,14 @@ std::string_view to_string(ComputeKind kind) {
     case ComputeKind::kCopyIn: return "copy into pack";
     case ComputeKind::kCopyOut: return "copy out of pack";
     case ComputeKind::kUpdate: return "update";
+    case ComputeKind::kConvert: return "convert to send";
+    case ComputeKind::kConvertBack: return "convert back";
   }
   return "";
+}
+
+void DriverActions::exchange(int exchange, std::int64_t) {
+  TUTTI_CHECK(false, "exchange {} was asked of somebody who does none", exchange);
 }
 
 std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step) {
@@ -35,15 +41,26 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
     const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
     for (const Member& member : pack.members) {
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
-      upto += member.count * size_of(pack.collective.type);
+      upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
     }
     bytes_up_to.push_back(upto);
     if (pack.after >= 0) successor[static_cast<std::size_t>(pack.after)] = i;
   }
+  if (!plan.compression || plan.compression->of_packs) return;
+  for (const BackwardSegment& segment : workload.segments) {
+    Bytes& sum = converted.emplace_back();
+    for (const int v : segment.variables) {
+      const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
+      sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
+    }
+  }
 }
 
-Driver::Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate)
-    : tables_(tables), times_(times), copy_rate_(copy_rate) {}
+Driver::Driver(const DriverTables& tables, const StepTimes& times, const DeviceRates& device)
+    : tables_(tables), times_(times), copy_rate_(device.copy), memory_rate_(device.memory), points_(tables.plan) {
+  for (const PlannedExchange& e : tables.plan.exchanges)
+    asked_.resize(std::max(asked_.size(), static_cast<std::size_t>(e.communicator) + 1));
+}
 
 Time Driver::scaled(Time t) const {
   if (scale_ppm_ == 1'000'000) return t;
@@ -57,20 +74,115 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
     state(p).gradients_missing = static_cast<int>(pack(p).members.size());
   }
   gradients_missing_ = static_cast<std::int64_t>(tables_.workload.gradients.size());
-  next_segment_ = 0;
   backward_done_ = false;
   packs_missing_ = pack_count();
   tasks_missing_ = 0;
   finished_early_.clear();
-  actions.compute({ComputeKind::kForward, scaled(times_.forward), -1});
+  pass_ = 0;
+  exchanges_asked_ = 0;
+  begin_half(false, actions);
+}
+
+// --- passes: a forward and a backward half, in pieces between exchanges ---
+
+void Driver::begin_half(bool backward, DriverActions& actions) {
+  backward_ = backward;
+  next_segment_ = 0;
+  at_ = Time();
+  if (points_.any()) {
+    Time total = times_.forward;
+    if (backward) {
+      total = Time();
+      for (int s = 0; s < segments(); ++s) total += segment_time(s);
+    }
+    points_.begin_pass(backward, total);
+  }
+  if (backward) return next_segment(actions);
+  left_ = times_.forward;
+  compute_on(actions);
+}
+
+Time Driver::segment_time(int segment) const {
+  return times_.backward_in_pass(static_cast<std::size_t>(segment), pass_);
+}
+
+/// Puts the rest of the segment on the stream, or what of it lies before the next exchange.
+void Driver::compute_on(DriverActions& actions) {
+  piece_ = left_;
+  if (points_.any()) {
+    if (const auto next = points_.next(); next && *next - at_ < left_) piece_ = std::max(Time(), *next - at_);
+  }
+  left_ -= piece_;
+  actions.compute({backward_ ? ComputeKind::kBackward : ComputeKind::kForward, scaled(piece_),
+                   backward_ ? next_segment_ - 1 : -1, -1});
+}
+
+void Driver::piece_done(DriverActions& actions) {
+  at_ += piece_;
+  if (backward_ && left_ == Time() && in_last_pass()) return segment_done(next_segment_ - 1, actions);
+  exchange_or_go_on(actions);
+}
+
+/// What is due now is begun; computation goes on if it need not wait for it.
+void Driver::exchange_or_go_on(DriverActions& actions) {
+  while (points_.any()) {
+    const auto due = points_.take(at_);
+    if (!due) break;
+    const PlannedExchange& exchange = tables_.plan.exchanges[static_cast<std::size_t>(*due)];
+    std::deque<Asked>& stream = asked_[static_cast<std::size_t>(exchange.communicator)];
+    const Asked asked{*due, exchanges_asked_++};
+    stream.push_back(asked);
+    ++exchanges_under_way_;
+    if (!exchange.exchange.overlaps) awaited_number_ = asked.number;
+    if (stream.size() == 1) actions.exchange(asked.exchange, asked.number);
+    if (!exchange.exchange.overlaps) return;
+  }
+  if (left_ > Time()) return compute_on(actions);
+  if (backward_) return next_segment(actions);
+  half_done(actions);
+}
+
+void Driver::exchange_done(int exchange, DriverActions& actions) {
+  const int communicator = tables_.plan.exchanges[static_cast<std::size_t>(exchange)].communicator;
+  std::deque<Asked>& stream = asked_[static_cast<std::size_t>(communicator)];
+  TUTTI_CHECK(!stream.empty() && stream.front().exchange == exchange, "exchange {} was not begun", exchange);
+  const std::int64_t number = stream.front().number;
+  stream.pop_front();
+  --exchanges_under_way_;
+  if (!stream.empty()) actions.exchange(stream.front().exchange, stream.front().number);
+  if (number == awaited_number_) {
+    awaited_number_ = -1;
+    exchange_or_go_on(actions);
+  } else if (half_waits_ && exchanges_under_way_ == 0) {
+    half_done(actions);
+  }
+}
+
+/// All of a half is computed: it is over once its exchanges are.
+void Driver::half_done(DriverActions& actions) {
+  half_waits_ = exchanges_under_way_ > 0;
+  if (half_waits_) return;
+  if (!backward_) return begin_half(true, actions);
+  if (!in_last_pass()) {
+    ++pass_;
+    return begin_half(false, actions);
+  }
+  backward_done_ = true;
+  for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
+  if (packs_missing_ == 0) finish(actions);
 }
 
 void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
   switch (task.kind) {
-    case ComputeKind::kForward: return next_segment(actions);
-    case ComputeKind::kBackward: gradients_ready(task.index, actions); return next_segment(actions);
-    case ComputeKind::kCopyIn: state(task.index).buffered = true; return launch_if_allowed(task.index, actions);
+    case ComputeKind::kForward:
+    case ComputeKind::kBackward: return piece_done(actions);
+    case ComputeKind::kCopyIn: return convert_or_launch(task.pack, actions);
+    case ComputeKind::kConvert:
+      if (task.pack < 0) return gradients_ready(task.segment, actions), exchange_or_go_on(actions);
+      state(task.pack).buffered = true;
+      return launch_if_allowed(task.pack, actions);
     case ComputeKind::kCopyOut:
+    case ComputeKind::kConvertBack:
     case ComputeKind::kUpdate:
       if (--tasks_missing_ == 0 && packs_missing_ == 0) actions.step_done();
       return;
@@ -78,14 +190,18 @@ void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
 }
 
 void Driver::next_segment(DriverActions& actions) {
-  if (next_segment_ < static_cast<int>(tables_.workload.segments.size())) {
-    const int segment = next_segment_++;
-    actions.compute({ComputeKind::kBackward, scaled(times_.backward[static_cast<std::size_t>(segment)]), segment});
-    return;
+  if (next_segment_ == segments()) return half_done(actions);
+  left_ = segment_time(next_segment_++);
+  compute_on(actions);
+}
+
+void Driver::segment_done(int segment, DriverActions& actions) {
+  if (!tables_.converted.empty() && tables_.converted[static_cast<std::size_t>(segment)].count() > 0) {
+    const Time duration = convert_time(tables_.converted[static_cast<std::size_t>(segment)]);
+    return actions.compute({ComputeKind::kConvert, duration, segment, -1});
   }
-  backward_done_ = true;
-  for (const int p : std::exchange(finished_early_, {})) unpack_and_update(p, actions);
-  if (packs_missing_ == 0) finish(actions);
+  gradients_ready(segment, actions);
+  exchange_or_go_on(actions);
 }
 
 void Driver::gradients_ready(int segment, DriverActions& actions) {
@@ -104,15 +220,19 @@ void Driver::gradients_ready(int segment, DriverActions& actions) {
   std::sort(complete.begin(), complete.end());
   for (const int p : complete) {
     actions.pack_ready(p);
-    buffer_or_launch(p, actions);
+    copy_convert_launch(p, actions);
   }
 }
 
-void Driver::buffer_or_launch(int p, DriverActions& actions) {
-  if (pack(p).copied_in.count() > 0) {
-    actions.compute({ComputeKind::kCopyIn, copy_time(pack(p).copied_in), p});
-    return;
-  }
+void Driver::copy_convert_launch(int p, DriverActions& actions) {
+  if (pack(p).copied_in.count() > 0)
+    return actions.compute({ComputeKind::kCopyIn, copy_time(pack(p).copied_in), -1, p});
+  convert_or_launch(p, actions);
+}
+
+void Driver::convert_or_launch(int p, DriverActions& actions) {
+  if (pack(p).converted_in.count() > 0)
+    return actions.compute({ComputeKind::kConvert, convert_time(pack(p).converted_in), -1, p});
   state(p).buffered = true;
   launch_if_allowed(p, actions);
 }
@@ -141,27 +261,34 @@ void Driver::pack_done(int p, DriverActions& actions) {
 /// What can be done for one pack as soon as it is complete.
 void Driver::unpack_and_update(int p, DriverActions& actions) {
   if (tables_.plan.unpacks_at_the_end) return;
-  if (pack(p).copied_out.count() > 0) {
-    ++tasks_missing_;
-    actions.compute({ComputeKind::kCopyOut, copy_time(pack(p).copied_out), p});
-  }
+  unpack(pack(p).copied_out, pack(p).converted_out, p, actions);
   if (tables_.plan.update == Update::kPerPack) {
     ++tasks_missing_;
-    actions.compute({ComputeKind::kUpdate, update_share(p), p});
+    actions.compute({ComputeKind::kUpdate, update_share(p), -1, p});
   }
+}
+
+/// Packs that were converted as a whole are converted back as a whole, before they are copied.
+void Driver::unpack(Bytes copied, Bytes converted, int p, DriverActions& actions) {
+  const auto add = [&](ComputeKind kind, Time duration) {
+    ++tasks_missing_;
+    actions.compute({kind, duration, -1, p});
+  };
+  if (converts_packs() && converted.count() > 0) add(ComputeKind::kConvertBack, convert_time(converted));
+  if (copied.count() > 0) add(ComputeKind::kCopyOut, copy_time(copied));
+  if (!converts_packs() && converted.count() > 0) add(ComputeKind::kConvertBack, convert_time(converted));
 }
 
 /// Every pack is complete and the backward pass is over.
 void Driver::finish(DriverActions& actions) {
   if (tables_.plan.unpacks_at_the_end) {
-    Bytes copied;
-    for (const Pack& p : tables_.plan.packs) copied += p.copied_out;
-    ++tasks_missing_;
-    actions.compute({ComputeKind::kCopyOut, copy_time(copied), -1});
+    Bytes copied, converted;
+    for (const Pack& p : tables_.plan.packs) copied += p.copied_out, converted += p.converted_out;
+    unpack(copied, converted, -1, actions);
   }
   if (tables_.plan.unpacks_at_the_end || tables_.plan.update == Update::kAfterAll) {
     ++tasks_missing_;
-    actions.compute({ComputeKind::kUpdate, scaled(times_.update), -1});
+    actions.compute({ComputeKind::kUpdate, scaled(times_.update)});
   }
 }
 

@@ -1,22 +1,25 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include "core/strategy/exchange_points.h"
 #include "core/strategy/plan.h"
 
 namespace tutti::core {
 
 /// What a replica's device is busy with besides communication.
-enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate };
+enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate, kConvert, kConvertBack };
 std::string_view to_string(ComputeKind kind);
 
 /// Work for the device's compute stream, which does one thing after the other.
 struct ComputeTask {
   ComputeKind kind = ComputeKind::kForward;
   Time duration;
-  int index = -1;  ///< kBackward: the segment; copies and updates: the pack, -1 for all packs together
+  int segment = -1;  ///< kBackward, and kConvert of gradients
+  int pack = -1;     ///< of what belongs to one; copies, conversions and updates without it: to all together
 };
 
 /// The world as a driver sees it: virtual in the simulator, clocks and processes in a real run.
@@ -29,6 +32,9 @@ class DriverActions {
   virtual void pack_ready(int pack) = 0;
   /// The replica takes part in the collective of `pack` from now on; Driver::pack_done follows.
   virtual void launch(int pack) = 0;
+  /// The replica takes part in an exchange of the plan, the `number`-th of its step (the same on all replicas);
+  /// Driver::exchange_done follows. Not called for plans without exchanges.
+  virtual void exchange(int exchange, std::int64_t number);
   /// The replica's step is over.
   virtual void step_done() = 0;
 };
@@ -42,7 +48,8 @@ struct DriverTables {
   const Plan& plan;
   std::vector<std::vector<int>> packs_of_variable;
   std::vector<int> successor;      ///< of each pack: the one that waits for it, or -1
-  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p
+  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p, in their own types
+  std::vector<Bytes> converted;    ///< per segment: read and written to convert its gradients; empty if they are not
 };
 
 /// How much slower or faster than stated a replica computes in a step, in millionths: even within ± `jitter_ppm`, told
@@ -53,24 +60,33 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// updates what has arrived. The same for a simulated and a real replica. A deterministic state machine: it knows no
 /// time, only the order of what happens.
 ///
+/// - Exchanges interrupt a pass where they are due; those of one communicator follow each other.
+/// - Of several micro-batches each is a forward and a backward pass; gradients are ready in the last one's backward pass.
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
-/// - What follows a complete pack (copy out, update) waits for the end of the backward pass: its kernels are queued
+/// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
+/// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.
 class Driver {
  public:
-  /// REQUIRES: tables and times outlive the driver.
-  Driver(const DriverTables& tables, const StepTimes& times, Bandwidth copy_rate);
+  /// `device`: the replica's. REQUIRES: tables and times outlive the driver.
+  Driver(const DriverTables& tables, const StepTimes& times, const DeviceRates& device);
 
   /// Starts a step. `times_scale_ppm`: how much slower (or faster) this step computes, 1'000'000 = as stated.
   void begin_step(std::int64_t times_scale_ppm, DriverActions& actions);
   void compute_done(const ComputeTask& task, DriverActions& actions);
   void pack_done(int pack, DriverActions& actions);
+  void exchange_done(int exchange, DriverActions& actions);
 
  private:
+  /// An exchange that was asked for and is not over.
+  struct Asked {
+    int exchange = 0;
+    std::int64_t number = 0;
+  };
   struct PackState {
     int gradients_missing = 0;
-    bool buffered = false;  ///< gradients are in the pack's buffer
+    bool buffered = false;  ///< gradients are in the pack's buffer, in the type in which they travel
     bool launched = false;
     bool done = false;
   };
@@ -80,23 +96,48 @@ class Driver {
   [[nodiscard]] int pack_count() const { return static_cast<int>(tables_.plan.packs.size()); }
   [[nodiscard]] Time scaled(Time t) const;
   [[nodiscard]] Time copy_time(Bytes bytes) const { return transfer_time(bytes, copy_rate_); }
+  [[nodiscard]] Time convert_time(Bytes bytes) const { return transfer_time(bytes, memory_rate_); }
+  [[nodiscard]] bool converts_packs() const { return tables_.plan.compression && tables_.plan.compression->of_packs; }
 
+  [[nodiscard]] bool in_last_pass() const { return pass_ + 1 == tables_.workload.micro_batches; }
+  void begin_half(bool backward, DriverActions& actions);
+  [[nodiscard]] Time segment_time(int segment) const;
+  [[nodiscard]] int segments() const { return static_cast<int>(tables_.workload.segments.size()); }
+  void compute_on(DriverActions& actions);
+  void piece_done(DriverActions& actions);
+  void exchange_or_go_on(DriverActions& actions);
+  void half_done(DriverActions& actions);
   void next_segment(DriverActions& actions);
+  void segment_done(int segment, DriverActions& actions);
   void gradients_ready(int segment, DriverActions& actions);
-  void buffer_or_launch(int pack, DriverActions& actions);
+  void copy_convert_launch(int pack, DriverActions& actions);
+  void convert_or_launch(int pack, DriverActions& actions);
   void launch_if_allowed(int pack, DriverActions& actions);
   void finish(DriverActions& actions);
   void unpack_and_update(int pack, DriverActions& actions);
+  void unpack(Bytes copied, Bytes converted, int pack, DriverActions& actions);
   [[nodiscard]] Time update_share(int pack) const;
 
   const DriverTables& tables_;
   const StepTimes& times_;
   Bandwidth copy_rate_;
+  Bandwidth memory_rate_;
 
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
   std::int64_t gradients_missing_ = 0;  ///< of the step
+  std::int32_t pass_ = 0;               ///< the micro-batch at hand
+  bool backward_ = false;               ///< … and which half of it
   int next_segment_ = 0;
+  Time left_;   ///< of the segment, or of the forward pass: not yet asked for
+  Time piece_;  ///< asked for at the moment
+  Time at_;     ///< computed in this half so far
+  ExchangePoints points_;
+  std::vector<std::deque<Asked>> asked_;  ///< by communicator, oldest first; those in front were begun
+  std::int64_t exchanges_asked_ = 0;      ///< in this step
+  std::int64_t exchanges_under_way_ = 0;
+  std::int64_t awaited_number_ = -1;  ///< computation waits for this one to be over
+  bool half_waits_ = false;           ///< all of it is computed, and exchanges are not over
   bool backward_done_ = false;
   int packs_missing_ = 0;
   int tasks_missing_ = 0;  ///< copies out and updates under way

@@ -23,11 +23,24 @@ namespace {
 
 class Planner {
  public:
-  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
-      : workload_(workload), strategy_(strategy), cluster_(cluster) {}
+  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+          const std::vector<Communicator>& communicators)
+      : own_(workload), workload_(packed(workload, strategy)), strategy_(strategy), cluster_(cluster) {
+    plan_.exchanges = planned(communicators, cluster);
+    for (const Communicator& c : communicators) {
+      if (c.splits_model) plan_.partition = c.partition.across();
+    }
+    for (const PlannedExchange& e : plan_.exchanges)
+      note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
+    if (plan_.partition)
+      note("gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
+           plan_.partition->groups(), plan_.partition->group_size());
+  }
 
   tl::expected<Plan, StrategyProblem> make() {
     plan_.update = strategy_.update;
+    plan_.compression = strategy_.compression;
+    note_what_is_not_converted();
     plan_.launch_overhead = strategy_.launch_overhead;
     if (strategy_.num_packs > 0) {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
@@ -50,6 +63,11 @@ class Planner {
   }
 
  private:
+  /// The gradients as packs are made of them.
+  static Workload packed(const Workload& workload, const Strategy& strategy) {
+    const bool before = strategy.compression && !strategy.compression->of_packs;
+    return before ? as_sent(workload, strategy.compression) : workload;
+  }
   [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
 
   template <class... Args>
@@ -193,21 +211,27 @@ class Planner {
     plan_.packs.push_back(std::move(pack));
   }
 
+  [[nodiscard]] Collective collective(const Strategy& strategy, DataType type, std::int64_t elements, int index) const {
+    return plan_.partition ? make_collective(cluster_, strategy, type, elements, index, *plan_.partition)
+                           : make_collective(cluster_, strategy, type, elements, index);
+  }
+
   /// `elements` and as many more as it takes to cut them evenly over the replicas, and that over the rings that share them.
   [[nodiscard]] std::int64_t padded(std::int64_t elements, DataType type) const {
-    std::int64_t parts = cluster_.replicas();
+    std::int64_t parts = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
     if (strategy_.algorithm == Algorithm::kRing || strategy_.algorithm == Algorithm::kNccl) {
       Strategy sum = strategy_;  // a mean has lanes that divide, too
       sum.collective = CollectiveKind::kAllReduce;
       sum.reduction = Reduction::kSum;
-      parts *= make_collective(cluster_, sum, type, elements, 0).schedule->lanes(0);
+      parts *= collective(sum, type, elements, 0).schedule->lanes(0);
     }
     return (elements + parts - 1) / parts * parts;
   }
 
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
-    const std::int64_t replicas = cluster_.replicas();
-    if (strategy_.pad_packs) elements = padded(elements, type);
+    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+    const DataType sent = sent_as(strategy_.compression, type);
+    if (strategy_.pad_packs) elements = padded(elements, sent);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
         indivisible_ = {"collective",
@@ -217,12 +241,24 @@ class Planner {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    return {std::move(members),
-            make_collective(cluster_, strategy_, type, elements, static_cast<int>(plan_.packs.size())),
-            {},
-            {},
-            -1,
-            false};
+    Pack pack{{}, collective(strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
+    pack.converted_in = pack.converted_out = converted(elements, type, sent);
+    if (strategy_.compression && !strategy_.compression->of_packs) {
+      for (const Member& m : members)
+        pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
+    }
+    pack.members = std::move(members);
+    return pack;
+  }
+
+  void note_what_is_not_converted() {
+    if (!strategy_.compression) return;
+    const auto as_they_are = std::count_if(own_.gradients.begin(), own_.gradients.end(), [&](const Variable& g) {
+      return sent_as(strategy_.compression, g.type) == g.type;
+    });
+    if (as_they_are == 0) return;
+    note("compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
+         own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
   /// Serialised collectives are ordered by descending instance key, so the last one handed over starts first; packs by
@@ -246,7 +282,8 @@ class Planner {
         machine.name(), machine.gpus().size());
   }
 
-  const Workload& workload_;
+  const Workload& own_;      ///< gradients in the types in which they are computed
+  const Workload workload_;  ///< … in those in which they are packed
   const Strategy& strategy_;
   const Cluster& cluster_;
   Plan plan_;
@@ -256,8 +293,8 @@ class Planner {
 }  // namespace
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
-                                              const Cluster& cluster) {
-  return Planner(workload, strategy, cluster).make();
+                                              const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  return Planner(workload, strategy, cluster, communicators).make();
 }
 
 }  // namespace tutti::core

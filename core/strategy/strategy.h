@@ -8,6 +8,7 @@
 
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/strategy/compression.h"
 
 namespace tutti::core {
 
@@ -70,6 +71,7 @@ struct Strategy {
   Staging staging = Staging::kViaHost;
   bool staging_asked = false;  ///< rather than the algorithm's default
   Time launch_overhead;
+  std::optional<Compression> compression;
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.

@@ -20,6 +20,7 @@ struct Key {
   std::int32_t lane = -1;
   std::int32_t kind = 0;  ///< of computation; a lane's steps are joined whatever they are
   std::int64_t index = 0;
+  std::int32_t pass = 0;  ///< of computation: its micro-batch, counted by how often the rest of the key came before
   auto operator<=>(const Key&) const = default;
 };
 
@@ -85,9 +86,19 @@ struct Side {
   bool keeps_other_packs = false;  ///< the first's, which then find no like
 };
 
-/// A damaged file may have a key twice: the last counts.
-void sort_items(Items& items) {
+/// Computation that a step has several times, one for each micro-batch, is told apart by its order.
+void number_passes(Items& items) {
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    Key before = items[i - 1].key;
+    before.pass = 0;
+    if (before == items[i].key) items[i].key.pass = items[i - 1].key.pass + 1;
+  }
+}
+
+/// A damaged file may have a lane's key twice: the last counts.
+void sort_items(Items& items, bool lanes) {
   std::stable_sort(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key < y.key; });
+  if (!lanes) return number_passes(items);
   std::reverse(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end(), [](const Item& x, const Item& y) { return x.key == y.key; }),
               items.end());
@@ -122,7 +133,7 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
 }
 
 /// `others`: spans of the training steps at hand whose pack or layer the first has not.
-Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, std::int64_t& others) {
+Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes, std::int64_t& others) {
   Items items;
   for (const Track* const track : tracks) {
     const auto blocks = side.blocks.find(track->id);
@@ -142,7 +153,7 @@ Expected<Items> items_of(const Side& side, const std::vector<const Track*>& trac
       }
     }
   }
-  sort_items(items);
+  sort_items(items, lanes);
   return items;
 }
 
@@ -250,9 +261,9 @@ Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
   for (const auto& [device, tracks] : devices_b) devices_a.try_emplace(device);
   JoinCounts counts;
   for (const auto& [device, tracks] : devices_a) {
-    const auto items_a = items_of(first, tracks, counts.only_a);
+    const auto items_a = items_of(first, tracks, lanes, counts.only_a);
     if (!items_a) return tl::make_unexpected(items_a.error());
-    const auto items_b = items_of(second, devices_b[device], counts.only_b);
+    const auto items_b = items_of(second, devices_b[device], lanes, counts.only_b);
     if (!items_b) return tl::make_unexpected(items_b.error());
     if (!take(*items_a, *items_b, counts)) return tl::make_unexpected(Error::run("comparing was stopped"));
   }

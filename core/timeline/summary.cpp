@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/format.h"
 #include "core/strategy/driver.h"
@@ -117,20 +119,65 @@ std::string in_words(const Breakdown& parts) {
   return text;
 }
 
+bool is_exchange(const PathPiece& piece) { return piece.kind == SpanKind::kExchange; }
+
+/// Two neighbours on the path are on one device, or an exchange led from the one to the other.
+bool hang_together(const PathPiece& a, const PathPiece& b) {
+  return a.device == b.device || is_exchange(a) || is_exchange(b);
+}
+
+/// Where the last forward pass begins of those that follow each other; `first` if there is none but that.
+std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
+  std::size_t last = first;
+  if (!is(path[first], ComputeKind::kForward)) return last;
+  bool after_backward = false;
+  for (std::size_t i = first + 1; i < path.size() && hang_together(path[i - 1], path[i]); ++i) {
+    if (is(path[i], ComputeKind::kForward)) {
+      if (std::exchange(after_backward, false)) last = i;
+    } else if (is(path[i], ComputeKind::kBackward)) {
+      after_backward = true;
+    } else if (!is_exchange(path[i])) {
+      break;
+    }
+  }
+  return last;
+}
+
 /// Pieces that are told in one sentence: a backward pass with the copies in between, packs that follow each other, ….
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
-  const auto goes_on = [&](const PathPiece& piece) {
-    if (piece.device != path[first].device && piece.kind != SpanKind::kPackInFlight) return false;
-    if (is(path[first], ComputeKind::kBackward))
-      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn);
-    if (is(path[first], ComputeKind::kCopyOut) || is(path[first], ComputeKind::kUpdate)) {
-      return is(piece, ComputeKind::kCopyOut) || is(piece, ComputeKind::kUpdate);
-    }
+  const bool forward = is(path[first], ComputeKind::kForward), backward = is(path[first], ComputeKind::kBackward);
+  const auto goes_on = [&](const PathPiece& before, const PathPiece& piece) {
+    if (is_exchange(piece)) return forward || backward || is_exchange(path[first]);
+    if (!hang_together(before, piece) && piece.kind != SpanKind::kPackInFlight) return false;
+    if (backward)
+      return is(piece, ComputeKind::kBackward) || is(piece, ComputeKind::kCopyIn) || is(piece, ComputeKind::kConvert);
+    const auto ends_pack = [](const PathPiece& p) {
+      return is(p, ComputeKind::kCopyOut) || is(p, ComputeKind::kConvertBack) || is(p, ComputeKind::kUpdate);
+    };
+    if (ends_pack(path[first])) return ends_pack(piece);
     return piece.kind == path[first].kind;
   };
   std::size_t end = first + 1;
-  while (end < path.size() && goes_on(path[end])) ++end;
+  while (end < path.size() && goes_on(path[end - 1], path[end])) ++end;
   return end;
+}
+
+/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms moving bytes over nvlink links, …"; nothing if there is none.
+std::string tell_exchanges(std::span<const PathPiece> pieces) {
+  Time time;
+  Breakdown parts;
+  std::int64_t count = 0;
+  std::vector<std::string> names;
+  for (const PathPiece& piece : pieces) {
+    if (!is_exchange(piece)) continue;
+    time += piece.end - piece.start;
+    parts += piece.parts;
+    ++count;
+    if (std::find(names.begin(), names.end(), piece.layer) == names.end()) names.push_back(piece.layer);
+  }
+  if (count == 0) return "";
+  return fmt::format("; {} of it for {} exchange{} ({}): {}", show(time), count, count == 1 ? "" : "s",
+                     fmt::join(names, ", "), in_words(parts));
 }
 
 /// "pack 3", "5 packs, 3 to 7".
@@ -157,23 +204,49 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
   return text;
 }
 
+/// Of what follows complete packs: "update", "copies out of packs and updates", …; each pack's are neighbours.
+std::string ends_of_packs(std::span<const PathPiece> pieces) {
+  const auto some = [&](ComputeKind kind) {
+    return std::any_of(pieces.begin(), pieces.end(), [&](const PathPiece& p) { return is(p, kind); });
+  };
+  std::vector<std::string> parts;
+  if (some(ComputeKind::kConvertBack)) parts.emplace_back("conversions back");
+  if (some(ComputeKind::kCopyOut)) parts.emplace_back("copies out of packs");
+  if (some(ComputeKind::kUpdate)) parts.emplace_back("updates");
+  if (parts.size() < 2) return span_name(pieces.front().kind);
+  const std::string last = parts.back();
+  parts.pop_back();
+  return fmt::format("{} and {}", fmt::join(parts, ", "), last);
+}
+
 std::string tell_compute(std::span<const PathPiece> pieces) {
   const PathPiece& first = pieces.front();
-  if (is(first, ComputeKind::kForward)) return "forward pass on " + first.device;
+  if (is_exchange(first)) return "waiting for exchanges" + tell_exchanges(pieces);
+  if (is(first, ComputeKind::kForward)) {
+    std::int64_t passes = 1;
+    bool backward = false;
+    for (const PathPiece& piece : pieces) {
+      if (is(piece, ComputeKind::kForward) && std::exchange(backward, false)) ++passes;
+      backward = backward || is(piece, ComputeKind::kBackward);
+    }
+    const std::string exchanges = tell_exchanges(pieces);
+    if (!backward) return "forward pass on " + first.device + exchanges;
+    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}", passes == 1 ? "" : "es", passes,
+                       passes == 1 ? "" : "es", first.device, exchanges);
+  }
   if (!is(first, ComputeKind::kBackward)) {
-    // Each pack's copy out and update are neighbours.
     const auto of_first_kind = [&](const PathPiece& p) { return p.kind == first.kind; };
     const auto packs = static_cast<std::size_t>(std::count_if(pieces.begin(), pieces.end(), of_first_kind));
-    const bool both = !std::all_of(pieces.begin(), pieces.end(), of_first_kind);
-    return fmt::format("{} ({}) on {}", both ? "copies out of packs and updates" : span_name(first.kind),
-                       which_packs(first.pack, pieces.back().pack, packs), first.device);
+    return fmt::format("{} ({}) on {}", ends_of_packs(pieces), which_packs(first.pack, pieces.back().pack, packs),
+                       first.device);
   }
   std::string text = "backward pass on " + first.device;
-  Time copies;
+  Time copies, conversions;
   std::int64_t copied = 0;
   std::string layer;
   for (const PathPiece& piece : pieces) {
     if (!piece.layer.empty()) layer = piece.layer;
+    if (is(piece, ComputeKind::kConvert)) conversions += piece.end - piece.start;
     if (!is(piece, ComputeKind::kCopyIn)) continue;
     copies += piece.end - piece.start;
     ++copied;
@@ -181,7 +254,8 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
   if (!layer.empty()) text += fmt::format(", until \"{}\" is done", layer);
   if (copied > 0)
     text += fmt::format("; {} of it for copies into {} pack{}", show(copies), copied, copied == 1 ? "" : "s");
-  return text;
+  if (conversions > Time()) text += fmt::format("; {} of it for conversions", show(conversions));
+  return text + tell_exchanges(pieces);
 }
 
 }  // namespace
@@ -189,7 +263,8 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
 std::vector<std::string> Summary::path_in_words() const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < path_.size();) {
-    const std::size_t end = end_of_stretch(path_, i);
+    const std::size_t last_forward = last_forward_pass(path_, i);
+    const std::size_t end = last_forward > i ? last_forward : end_of_stretch(path_, i);
     const std::span<const PathPiece> pieces(path_.data() + i, end - i);
     const std::string length = show(pieces.back().end - pieces.front().start);
     const bool packs = pieces.front().kind == SpanKind::kPackInFlight;

@@ -66,7 +66,8 @@ struct Track {
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
-  static constexpr std::int32_t kChannel = 49;  ///< all that one of NCCL's channels did of a pack, on its own lane
+  static constexpr std::int32_t kExchange = 50;  ///< in flight; its number in the scenario is the span's index
+  static constexpr std::int32_t kChannel = 49;   ///< all that one of NCCL's channels did of a pack, on its own lane
 };
 std::string span_name(std::int32_t kind);
 
@@ -122,10 +123,10 @@ struct LinkRecord {
 
 /// A piece of the critical path of the last step: what the step's end waited for, from its beginning on, without gaps.
 struct PathPiece {
-  std::int32_t kind = 0;  ///< a compute span's, or kPackInFlight
+  std::int32_t kind = 0;  ///< a compute span's, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
-  std::string layer;  ///< kBackward: up to the gradients of this layer
+  std::string layer;  ///< kBackward: up to the gradients of this layer; an exchange: its communicator
   Time start;
   Time end;
   Breakdown parts;           ///< of a pack in flight

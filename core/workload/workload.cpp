@@ -13,6 +13,12 @@
 namespace tutti::core {
 
 Time StepTimes::backward_total() const { return std::accumulate(backward.begin(), backward.end(), Time()); }
+Time StepTimes::accumulate_total() const { return std::accumulate(accumulate.begin(), accumulate.end(), Time()); }
+
+Time StepTimes::early_passes(std::int32_t passes) const {
+  if (passes < 2) return Time();
+  return (passes - 1) * (forward + backward_total()) + (passes - 2) * accumulate_total();
+}
 
 Bytes Workload::bytes() const {
   Bytes total;
@@ -25,6 +31,8 @@ namespace {
 /// Passes over the variables that a momentum update makes: read weight, gradient and momentum, write weight and
 /// momentum.
 constexpr std::int64_t kUpdatePasses = 5;
+/// Passes over gradients that adding them to others makes: read both, write the sum.
+constexpr std::int64_t kAccumulatePasses = 3;
 
 /// Seconds as a Time, rounded to the picosecond; saturates.
 Time seconds(double s) {
@@ -66,6 +74,7 @@ class WorkloadMaker {
     workload_.gradients = options_.model.variables;
     for (Variable& gradient : workload_.gradients) gradient.type = options_.gradient_type.value_or(gradient.type);
     workload_.times.resize(cluster_.groups().size());
+    workload_.micro_batches = options_.micro_batches;
     if (options_.layer_times) {
       from_profile(*options_.layer_times);
     } else if (any_has(is_measured)) {
@@ -81,12 +90,15 @@ class WorkloadMaker {
       if (options_.forward) times.forward = *options_.forward;
       if (options_.backward) scale_to(times.backward, *options_.backward);
       times.update = options_.update ? *options_.update : default_update(g);
+      if (workload_.micro_batches > 1) add_accumulation(times, device(g).device.memory);
     }
     if (options_.forward && options_.backward) {
       if (options_.layer_times) workload_.timing = "given totals, shared out by " + workload_.timing;
     } else if (options_.forward || options_.backward) {
       workload_.timing += fmt::format("; the whole {} pass as given", options_.forward ? "forward" : "backward");
     }
+    if (workload_.micro_batches > 1)
+      workload_.timing += fmt::format("; {} micro-batches per step", workload_.micro_batches);
     check_length();
     if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
     return std::move(workload_);
@@ -132,11 +144,26 @@ class WorkloadMaker {
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 
+  void add_accumulation(StepTimes& times, Bandwidth memory) const {
+    std::vector<Bytes> bytes;
+    for (const BackwardSegment& segment : workload_.segments) {
+      Bytes& sum = bytes.emplace_back();
+      for (const int v : segment.variables) sum += workload_.gradients[static_cast<std::size_t>(v)].bytes();
+    }
+    for (const Bytes b : bytes) times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
+    if (!options_.accumulate) return;
+    // Shared out by bytes, whatever the memory is like.
+    for (std::size_t s = 0; s < bytes.size(); ++s) times.accumulate[s] = Time(bytes[s].count());
+    scale_to(times.accumulate, *options_.accumulate);
+  }
+
   /// A step that computes for more than a day is a slip in a unit, and its times would not add up in 64 bits.
   void check_length() {
     for (const StepTimes& times : workload_.times) {
-      double length = static_cast<double>(times.forward.count()) + static_cast<double>(times.update.count());
-      for (const Time t : times.backward) length += static_cast<double>(t.count());
+      double pass = static_cast<double>(times.forward.count());
+      for (const Time t : times.backward) pass += static_cast<double>(t.count());
+      for (const Time t : times.accumulate) pass += static_cast<double>(t.count());
+      const double length = pass * workload_.micro_batches + static_cast<double>(times.update.count());
       if (length < 86'400e12) continue;
       complain("", "one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
       return;

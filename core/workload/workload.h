@@ -18,11 +18,20 @@ struct BackwardSegment {
 
 /// How long the parts of one replica's step take on one kind of worker.
 struct StepTimes {
-  Time forward;
-  std::vector<Time> backward;  ///< per segment
+  Time forward;                ///< one pass
+  std::vector<Time> backward;  ///< one pass, per segment
   Time update;                 ///< of all variables together
+  std::vector<Time> accumulate =
+      {};  ///< per segment, in every pass but the first: adding its gradients to those before
 
   [[nodiscard]] Time backward_total() const;
+  [[nodiscard]] Time accumulate_total() const;
+  /// Of a segment in pass `pass`, counted from 0. Without `accumulate` adding takes no time.
+  [[nodiscard]] Time backward_in_pass(std::size_t segment, std::int32_t pass) const {
+    return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
+  }
+  /// All but the last of `passes` forward and backward passes, with the additions in them.
+  [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
 /// What every replica computes in a step, and what its gradients are.
@@ -31,6 +40,7 @@ struct Workload {
   std::vector<Variable> gradients;        ///< in creation order, with the type in which they travel
   std::vector<BackwardSegment> segments;  ///< in the order of the backward pass; each gradient is in exactly one
   std::vector<StepTimes> times;           ///< per group of workers (Cluster::groups)
+  std::int32_t micro_batches = 1;         ///< forward and backward passes of a step; gradients leave in the last
   std::string timing;                     ///< where the times come from, in words
 
   [[nodiscard]] Bytes bytes() const;
@@ -45,7 +55,12 @@ struct WorkloadOptions {
   std::optional<Time> forward;
   std::optional<Time> backward;
   std::optional<Time> update;
+  std::int32_t micro_batches = 1;
+  std::optional<Time> accumulate;
 };
+
+/// Forward and backward passes that a step may have.
+inline constexpr std::int32_t kMostMicroBatches = 1 << 16;
 
 /// What keeps a workload from being made: a text for the user, and the field of the scenario's workload that it is about
 /// (empty: the workload as a whole).

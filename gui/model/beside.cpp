@@ -232,20 +232,22 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// The one of that kind; of those that have the index, if that matters.
+/// Those of that kind; of those that have the index, if that matters.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
+  std::vector<SpanId> found;
   for (std::size_t first = 0; first < own.size();) {
     std::size_t end = first + 1;
     while (end < own.size() && own[end].row == own[first].row && own[end].index == own[end - 1].index + 1) ++end;
     const auto spans = sources_[side]->spans(own[first].row, own[first].index, own[end - 1].index + 1);
     if (!spans) return {};
     for (std::size_t i = 0; i < spans->size(); ++i) {
-      if ((*spans)[i].index == index.value_or((*spans)[i].index) && (*spans)[i].kind == kind) return {own[first + i]};
+      if ((*spans)[i].index == index.value_or((*spans)[i].index) && (*spans)[i].kind == kind)
+        found.push_back(own[first + i]);
     }
     first = end;
   }
-  return {};
+  return found;
 }
 
 std::size_t Parts::lanes_in(const std::vector<SpanId>& own, std::size_t side) const {
@@ -285,6 +287,14 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
         whole->kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(core::ComputeKind::kBackward);
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
     there = has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
+    // What a step computes several times, once for each micro-batch, is told apart by its order.
+    const std::vector<SpanId> mine = with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
+                                                has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
+    const auto pass = static_cast<std::size_t>(
+        std::find_if(mine.begin(), mine.end(),
+                     [&](const SpanId& s) { return s.row == own.row && s.index == own.index; }) -
+        mine.begin());
+    there = pass < there.size() ? std::vector{there[pass]} : std::vector<SpanId>();
   } else if (row.track.kind == TrackKind::kLane) {
     const auto is_channel = [&](const SpanId& s) {
       return sources_[other]->rows()[s.row].spans.kind(s.index) == SpanKind::kChannel;
@@ -295,6 +305,7 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
       if (lanes_in(mine, side) != lanes_in(all, other)) there = all;
     } else {
       there = with_index(other, there, whole->index, whole->kind);
+      if (there.size() > 1) there.resize(1);  // of a damaged file
     }
   }
   for (SpanId& s : there) s = rows_->place(other, s);

@@ -102,15 +102,17 @@ Card card_of(const core::Scenario& scenario) {
   Card card;
   const auto fact = [&](const char* what, std::string value) { card.facts.emplace_back(what, std::move(value)); };
   const std::vector<core::Pack>& packs = scenario.plan.packs;
-  const Bytes bytes = scenario.workload.bytes();
+  const core::Workload sent = core::as_sent(scenario.workload, scenario.strategy.compression);
+  const Bytes bytes = sent.bytes();
   fact("ranks", core::describe(*scenario.cluster));
   fact("strategy", core::describe(scenario.strategy));
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
-  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce) return card;  // the bounds are all-reduces'
+  // The bounds are those of an all-reduce over all replicas.
+  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition) return card;
   const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
-  const core::Bound step = core::step_bound(*scenario.cluster, scenario.workload, scenario.run.compute_jitter_ppm,
-                                            scenario.run.network_model);
+  const core::Bound step =
+      core::step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
   fact("least time of a step", show(step.time) + ": " + step.reason);
   fact("… of communication", show(all.time) + ": " + all.reason);
   const Parts parts = parts_of(scenario);

@@ -22,6 +22,7 @@ std::string difference(const Scenario& scenario) {
   const core::Conditions& conditions = scenario.run.conditions;
   if (cluster.workers() == 1) return "there is one worker";
   if (cluster.groups().size() > 1) return "workers are of several kinds";
+  if (!scenario.communicators.empty()) return "there are several communicators, whose groups tell workers apart";
   if (cluster.fabric()) return "workers have different places in the network's switches";
   if (scenario.run.compute_jitter_ppm != 0 || conditions.compute_noise.kind != core::Noise::Kind::kNone)
     return "replicas compute at paces of their own";

@@ -44,17 +44,17 @@ class Kept : public core::TimelineSink {
   bool ended = false;
 };
 
-core::Scenario ring(int workers, int steps) {
+core::Scenario ring(int workers, int steps, const std::string& workload = "", const std::string& strategy = "") {
   const std::string text = fmt::format(
       "cluster {{ workers {{ machine: \"host\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ "
       "name: "
       "\"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 "
       "}} "
       "link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }} "
-      "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 }} strategy {{ algorithm: "
-      "\"ring\" "
+      "workload {{ variable {{ name: \"a\" shape: 5003 }} forward_ms: 2 backward_ms: 3 {} }} strategy {{ algorithm: "
+      "\"ring\" {} "
       "}} run {{ steps: {} }}",
-      workers, steps);
+      workers, workload, strategy, steps);
   auto scenario = core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return std::move(*scenario);
@@ -132,6 +132,45 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
       const core::StepRecord& step = kept.steps[static_cast<std::size_t>(span.step)];
       EXPECT_GE(span.start, kept.steps[static_cast<std::size_t>(std::max(span.step - 1, 0))].start);
       EXPECT_LE(end, step.end + core::time_from_us(2 * bound_us));
+    }
+  }
+}
+
+TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
+  Kept kept;
+  const auto done =
+      run(ring(2, 2, "micro_batches: 3 accumulate_ms: 1"), {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);
+  ASSERT_TRUE(done) << done.error().message();
+  ASSERT_EQ(kept.steps.size(), 2u);
+  EXPECT_EQ(kept.packs.size(), 2u) << "a pack of two steps";
+  for (const core::StepRecord& step : kept.steps) {
+    EXPECT_GE(step.forward, core::milliseconds(3 * 2));
+    EXPECT_GE(step.backward, core::milliseconds(3 * 3 + 2 * 1));
+  }
+  for (const auto& [id, track] : kept.tracks) {
+    if (track.kind != core::TrackKind::kCompute) continue;
+    std::map<std::pair<std::int32_t, std::string>, int> spans;
+    for (const core::Span& span : kept.spans[id]) ++spans[{span.step, core::span_name(span.kind)}];
+    for (std::int32_t step = 0; step < 2; ++step) {
+      EXPECT_EQ((spans[{step, "forward"}]), 3);
+      EXPECT_EQ((spans[{step, "backward"}]), 3);
+    }
+  }
+}
+
+TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
+  for (const char* const of : {"GRADIENTS", "PACKS"}) {
+    Kept kept;
+    const core::Scenario scenario = ring(2, 2, "", fmt::format("compression {{ type: BFLOAT16 of: {} }}", of));
+    EXPECT_EQ(scenario.plan.packs[0].collective.bytes(), core::Bytes(2 * 5003));
+    const auto done = run(scenario, {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);  // every element is compared
+    ASSERT_TRUE(done) << done.error().message();
+    for (const auto& [id, track] : kept.tracks) {
+      if (track.kind != core::TrackKind::kCompute) continue;
+      std::map<std::string, int> spans;
+      for (const core::Span& span : kept.spans[id]) ++spans[core::span_name(span.kind)];
+      EXPECT_EQ(spans["convert to send"], 2) << of;
+      EXPECT_EQ(spans["convert back"], 2) << of;
     }
   }
 }

@@ -48,6 +48,7 @@ bool is_whole(const Scenario& scenario, const Member& member) {
 std::string start_rule(const Pack& pack) {
   std::string text = pack.needs_all_gradients ? "when all gradients are ready" : "when ready";
   if (pack.copied_in.count() > 0) text += " and copied in";
+  if (pack.converted_in.count() > 0) text += " and converted";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
   return text;
 }
@@ -221,6 +222,10 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         if (pack.after >= 0) json.field("after_pack", pack.after);
         json.field("copied_in_bytes", pack.copied_in);
         json.field("copied_out_bytes", pack.copied_out);
+        if (scenario.plan.compression) {
+          json.field("converted_in_bytes", pack.converted_in);
+          json.field("converted_out_bytes", pack.converted_out);
+        }
         json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
         if (options.schedule && number == options.pack) {
           json.key("schedule");
@@ -251,8 +256,12 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     std::int64_t elements = std::min(planned.elements, kCheckedElements);
     if (has_blocks(planned.kind))
       elements = std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
+    const auto index = static_cast<int>(p);
+    const core::Cluster& cluster = *scenario.cluster;
+    const auto& partition = scenario.plan.partition;
     const Collective collective =
-        core::make_collective(*scenario.cluster, scenario.strategy, planned.type, elements, static_cast<int>(p));
+        partition ? core::make_collective(cluster, scenario.strategy, planned.type, elements, index, *partition)
+                  : core::make_collective(cluster, scenario.strategy, planned.type, elements, index);
     const std::int64_t steps = steps_of(*collective.schedule);
     if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(

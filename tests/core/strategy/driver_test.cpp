@@ -20,7 +20,8 @@ class Recorded : public DriverActions {
   bool ended = false;
 
   void compute(const ComputeTask& task) override {
-    log.push_back(std::string(to_string(task.kind)) + (task.index >= 0 ? " " + std::to_string(task.index) : ""));
+    const int which = std::max(task.segment, task.pack);
+    log.push_back(std::string(to_string(task.kind)) + (which >= 0 ? " " + std::to_string(which) : ""));
     queue.push_back(task);
   }
   void pack_ready(int pack) override { log.push_back("ready " + std::to_string(pack)); }
@@ -59,13 +60,14 @@ class DriverTest : public testing::Test {
   Driver& make(const Strategy& strategy) {
     plan_ = *make_plan(workload_, strategy, *cluster_);
     tables_ = std::make_unique<DriverTables>(workload_, plan_);
-    driver_ = std::make_unique<Driver>(*tables_, times_, Bandwidth(1'000'000'000));
+    driver_ = std::make_unique<Driver>(*tables_, times_, device_);
     return *driver_;
   }
 
   std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
   Workload workload_;
   StepTimes times_;
+  DeviceRates device_{Bandwidth(4'000'000'000), {}, Bandwidth(1'000'000'000), 1, {}};
   Plan plan_;
   std::unique_ptr<DriverTables> tables_;
   std::unique_ptr<Driver> driver_;
@@ -89,6 +91,64 @@ TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwa
   d.pack_done(1, actions_);
   EXPECT_THAT(actions_.take(), ElementsAre("update 1"));
   EXPECT_THAT(actions_.next(d), ElementsAre("end"));
+}
+
+TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
+  workload_.micro_batches = 2;
+  times_.accumulate = {Time(7), Time(8), Time(9)};
+  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  d.begin_step(1'000'000, actions_);
+  for (const char* const next : {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
+    EXPECT_THAT(actions_.take(), ElementsAre(next));
+    d.compute_done(actions_.queue.front(), actions_);
+    actions_.queue.pop_front();
+  }
+  EXPECT_THAT(actions_.take(), ElementsAre("ready 2", "launch 2", "backward 1"));
+  EXPECT_EQ(actions_.queue.front().duration, times_.backward[1] + Time(8));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1", "backward 2"));
+  EXPECT_EQ(actions_.queue.front().duration, times_.backward[2] + Time(9));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0"));
+}
+
+TEST_F(DriverTest, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpdates) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.bytes_per_pack = Bytes(0);
+  s.merging = Merging::kConcat;
+  s.compression = Compression{DataType::kFloat16, false};
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  actions_.next(d);
+  actions_.take();
+  EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 0"));
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(150)) << "100 elements, 4 bytes read and 2 written, at 4 GB/s";
+  EXPECT_THAT(actions_.next(d), ElementsAre("backward 1"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 1"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("backward 2"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 2"));
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "copy into pack 0"));
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(600)) << "half the bytes are copied";
+  EXPECT_THAT(actions_.next(d), ElementsAre("launch 0"));
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack 0", "convert back 0", "update 0"));
+  EXPECT_EQ(actions_.queue[1].duration, nanoseconds(450));
+}
+
+TEST_F(DriverTest, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCopied) {
+  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  s.bytes_per_pack = Bytes(0);
+  s.merging = Merging::kConcat;
+  s.compression = Compression{DataType::kBfloat16, true};
+  Driver& d = make(s);
+  d.begin_step(1'000'000, actions_);
+  for (int i = 0; i < 3; ++i) actions_.next(d);
+  actions_.take();
+  EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "copy into pack 0"));
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(1200)) << "copied as they are computed";
+  EXPECT_THAT(actions_.next(d), ElementsAre("convert to send 0"));
+  EXPECT_EQ(actions_.queue.front().duration, nanoseconds(450));
+  EXPECT_THAT(actions_.next(d), ElementsAre("launch 0"));
+  d.pack_done(0, actions_);
+  EXPECT_THAT(actions_.take(), ElementsAre("convert back 0", "copy out of pack 0", "update 0"));
 }
 
 TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {

@@ -82,6 +82,41 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
   EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8) << "which gives everybody an equal block";
 }
 
+TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
+  strategy_.bytes_per_pack = Bytes(100);
+  strategy_.merging = Merging::kConcat;
+  strategy_.compression = Compression{DataType::kFloat16, false};
+  const Plan p = plan(gradients({10, 20, 30, 40}));  // 20, 40, 60, 80 bytes in float16
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3, 2), ElementsAre(1, 0))) << "closed at 140 bytes, not at 160";
+  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(140));
+  EXPECT_EQ(p.packs[0].copied_in, Bytes(140));
+  EXPECT_EQ(p.packs[0].converted_in, Bytes()) << "its gradients were converted when they were ready";
+  EXPECT_EQ(p.packs[0].converted_out, Bytes(70 * (2 + 4)));
+}
+
+TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
+  strategy_.bytes_per_pack = Bytes(100);
+  strategy_.compression = Compression{DataType::kBfloat16, true};
+  const Plan p = plan(gradients({10, 20, 30, 40}, {}));
+  EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3), ElementsAre(2), ElementsAre(1, 0)));
+  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(80));
+  EXPECT_EQ(p.packs[0].converted_in, Bytes(40 * (4 + 2)));
+  EXPECT_EQ(p.packs[0].converted_out, Bytes(40 * (4 + 2)));
+  EXPECT_EQ(p.packs[2].collective.elements, (128 + 64) / 4) << "as laid out before, padding included";
+  EXPECT_EQ(p.packs[2].converted_in, Bytes(48 * 6));
+}
+
+TEST_F(PlanTest, WhatNeedsNoConversionIsSaid) {
+  strategy_.compression = Compression{DataType::kFloat16, false};
+  const Plan p = plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
+  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(40));
+  EXPECT_EQ(p.packs[0].converted_out, Bytes());
+  EXPECT_EQ(p.packs[1].converted_out, Bytes());
+  EXPECT_EQ(p.packs[2].converted_out, Bytes(30 * (2 + 8)));
+  ASSERT_EQ(p.notes.size(), 1u);
+  EXPECT_THAT(p.notes[0], HasSubstr("2 of 3 gradients travel as they are"));
+}
+
 TEST_F(PlanTest, OnePackForEverything) {
   strategy_.bytes_per_pack = Bytes(0);
   EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 1u);

@@ -22,6 +22,7 @@ constexpr std::int32_t kBackward = SpanKind::kFirstCompute + static_cast<std::in
 struct Written {
   Track track;
   Span span;
+  int pass = 0;  ///< so many like it came before in its training step
 };
 
 struct Made {
@@ -29,7 +30,8 @@ struct Made {
   std::vector<Written> spans;
 };
 
-/// Two workers with two devices; compute, packs and two lanes each; some spans are missing. `packs`, `layers`: names by number.
+/// Two workers with two devices; compute (of two micro-batches), packs and two lanes each; some spans are missing.
+/// `packs`, `layers`: names by number.
 Made made(std::uint64_t seed, const std::vector<std::string>& packs, const std::vector<std::string>& layers) {
   Random random(seed);
   std::ostringstream out;
@@ -47,8 +49,10 @@ Made made(std::uint64_t seed, const std::vector<std::string>& packs, const std::
     writer.track(track);
     Time now;
     for (std::int32_t step = 0; step < 4; ++step) {
-      const auto things = static_cast<std::int32_t>(kind == TrackKind::kCompute ? layers.size() : packs.size());
-      for (std::int32_t thing = 0; thing < things; ++thing) {
+      const auto things = static_cast<std::int32_t>(kind == TrackKind::kCompute ? 2 * layers.size() : packs.size());
+      std::map<std::int32_t, int> seen;
+      for (std::int32_t i = 0; i < things; ++i) {
+        const std::int32_t thing = kind == TrackKind::kCompute ? i % static_cast<std::int32_t>(layers.size()) : i;
         for (std::int32_t index = 0; index < (kind == TrackKind::kLane ? 3 : 1); ++index) {
           if (random.below(5) == 0) continue;
           Span span;
@@ -63,7 +67,7 @@ Made made(std::uint64_t seed, const std::vector<std::string>& packs, const std::
           span.index = kind == TrackKind::kCompute ? thing : index;
           now = span.start + span.duration;
           writer.span(track.id, span);
-          written.push_back({track, span});
+          written.push_back({track, span, kind == TrackKind::kCompute ? seen[thing]++ : 0});
         }
       }
     }
@@ -90,7 +94,9 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
         const bool same_place = x.track.worker == y.track.worker && x.track.device == y.track.device &&
                                 x.track.kind == y.track.kind && x.track.lane == y.track.lane;
         const auto step = steps.find(x.span.step);
-        if (!same_place || step == steps.end() || step->second != y.span.step || x.span.kind != y.span.kind) continue;
+        if (!same_place || step == steps.end() || step->second != y.span.step || x.span.kind != y.span.kind ||
+            x.pass != y.pass)
+          continue;
         const bool same =
             x.track.kind == TrackKind::kCompute
                 ? layers_a[static_cast<std::size_t>(x.span.index)] == layers_b[static_cast<std::size_t>(y.span.index)]

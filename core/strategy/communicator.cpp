@@ -1,0 +1,71 @@
+#include "core/strategy/communicator.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+
+namespace tutti::core {
+
+Collective in_group(const Collective& first, const Partition& partition, std::int64_t group) {
+  Collective other = first;
+  other.group = Group::of_partition(first.group.cluster(), partition, group);
+  return other;
+}
+
+std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster) {
+  std::vector<std::string> problems;
+  const Algorithm algorithm = communicator.strategy.algorithm;
+  const std::int64_t size = communicator.partition.group_size();
+  if (algorithm == Algorithm::kNccl && cluster.part(cluster.replica(0)).kind != PartKind::kGpu)
+    problems.push_back("\"nccl\" needs GPUs, and the replicas of this cluster are CPUs; take ring");
+  for (const Exchange& e : communicator.exchanges) {
+    if (!carries_out(algorithm, e.collective)) {
+      std::string others;
+      for (const Algorithm other : algorithms()) {
+        if (is_flat(other) && carries_out(other, e.collective))
+          others += fmt::format("{}{}", others.empty() ? "" : ", ", to_string(other));
+      }
+      problems.push_back(
+          fmt::format("{} has no {}; these have: {}", to_string(algorithm), to_string(e.collective), others));
+    }
+    const bool pairs = algorithm == Algorithm::kHalvingDoubling || algorithm == Algorithm::kRecursiveDoubling;
+    if (pairs && !std::has_single_bit(static_cast<std::uint64_t>(size))) {
+      problems.push_back(fmt::format("{} needs groups of a power of two of replicas (here {}); take ring",
+                                     to_string(algorithm), size));
+    }
+    if (has_blocks(e.collective) && e.elements % size != 0) {
+      problems.push_back(fmt::format(
+          "{} gives every one of {} replicas an equal block, and {} elements do not divide by {}; take other bytes",
+          to_string(e.collective), size, e.elements, size));
+    }
+  }
+  return problems;
+}
+
+std::vector<PlannedExchange> planned(const std::vector<Communicator>& communicators, const Cluster& cluster) {
+  std::vector<PlannedExchange> all;
+  for (std::size_t c = 0; c < communicators.size(); ++c) {
+    const Communicator& communicator = communicators[c];
+    for (const Exchange& exchange : communicator.exchanges) {
+      Strategy strategy = communicator.strategy;
+      strategy.collective = exchange.collective;
+      strategy.out_of_place = !can_be_in_place(exchange.collective);
+      all.push_back({static_cast<int>(c), exchange, communicator.partition, strategy.launch_overhead,
+                     make_collective(cluster, strategy, exchange.type, exchange.elements, static_cast<int>(all.size()),
+                                     communicator.partition)});
+    }
+  }
+  return all;
+}
+
+std::string describe(const PlannedExchange& planned, const Communicator& communicator, std::int32_t micro_batches) {
+  const Exchange& e = planned.exchange;
+  return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}", communicator.name, planned.partition.groups(),
+                     planned.partition.group_size(),
+                     std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
+                     to_string(e.collective), show(e.bytes()), e.overlaps ? ", beside computation" : "");
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,182 @@
+// What a training step takes by its closed form, to the picosecond: computation, and communication where it is exposed.
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/scenario/scenario.h"
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+
+namespace tutti {
+namespace {
+
+using core::Bytes;
+using core::Time;
+
+/// What a test looks at.
+struct Kept : core::DeafSink {
+  void begin(const core::RunInfo& run) override { info = run; }
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void link(const core::LinkRecord& link) override { bytes += link.bytes; }
+  core::RunInfo info;
+  std::vector<core::StepRecord> steps;
+  Bytes bytes;  ///< over all links
+};
+
+core::Expected<core::Scenario> read(const std::string& workload, const std::string& strategy, const std::string& run) {
+  return core::read_scenario(
+      fmt::format(
+          "cluster {{ workers {{ machine: \"host\" count: 4 }} network {{ kind: ONE_SWITCH latency_us: 7 }} machine {{ "
+          "name: \"host\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 33 reduce_gb_per_s: 7 copy_gb_per_s: 11 "
+          "}} "
+          "nic {{ name: \"nic0\" bandwidth_gb_per_s: 3.7 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE "
+          "bandwidth_gb_per_s: 16 latency_us: 0 }} }} }}\nworkload {{ variable {{ name: \"a\" shape: 1000003 "
+          "backward_ms: "
+          "3 }} variable {{ name: \"b\" shape: 500009 backward_ms: 2 }} {} }}\nstrategy {{ algorithm: \"ring\" {} }}\n"
+          "run {{ {} }}",
+          workload, strategy, run),
+      "f", core::Library(std::vector<core::Library::File>()));
+}
+
+Kept simulated(const std::string& workload, const std::string& strategy = "bytes_per_pack: 0 merging: CONCAT",
+               const std::string& run = "steps: 2") {
+  const auto scenario = read(workload, strategy, run);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  Kept kept;
+  EXPECT_TRUE(sim::Simulator().run(*scenario, {}, {}, kept));
+  return kept;
+}
+
+std::string errors(const std::string& workload) {
+  const auto scenario = read(workload, "", "");
+  return scenario ? "" : scenario.error().message();
+}
+
+Time length(const core::StepRecord& step) { return step.end - step.start; }
+
+constexpr std::int64_t kElements = 1'500'012;
+
+// --- gradient accumulation ---
+
+/// A step of N micro-batches takes N forward and backward passes and N - 1 additions of all gradients, 3 passes over them
+/// each; everything else as with one.
+TEST(MicroBatches, AddTheirPassesAndNothingElse) {
+  const std::string times = "forward_ms: 4 update_ms: 1";
+  const Time pass = core::milliseconds(4 + 3 + 2);
+  const core::Bandwidth memory(33'000'000'000);
+  const Time additions =
+      core::transfer_time(3, Bytes(4 * 1'000'003), memory) + core::transfer_time(3, Bytes(4 * 500'009), memory);
+  const Kept one = simulated(times);
+  for (const int n : {2, 3, 16}) {
+    const Kept several = simulated(times + fmt::format(" micro_batches: {}", n));
+    for (std::size_t s = 0; s < 2; ++s) {
+      EXPECT_EQ(length(several.steps[s]), length(one.steps[s]) + (n - 1) * (pass + additions)) << n;
+      EXPECT_EQ(several.steps[s].exposed, one.steps[s].exposed);
+      EXPECT_EQ(several.steps[s].forward, n * core::milliseconds(4));
+    }
+    EXPECT_EQ(several.bytes, one.bytes) << "gradients leave once a step";
+    EXPECT_LE(several.info.step_bound, length(several.steps[0]));
+    EXPECT_GE(several.info.step_bound, n * pass + (n - 1) * additions);
+  }
+}
+
+TEST(MicroBatches, AddGradientsInTheTimeThatIsGiven) {
+  const std::string times = "forward_ms: 4 update_ms: 1 micro_batches: 5";
+  EXPECT_EQ(length(simulated(times + " accumulate_ms: 0.5").steps[0]),
+            length(simulated(times + " accumulate_ms: 0").steps[0]) + 4 * core::microseconds(500));
+}
+
+/// Communication of the first layers' gradients hides behind the last backward pass only, however many there are.
+TEST(MicroBatches, HideCommunicationInTheLastBackwardPassOnly) {
+  const std::string apart = "bytes_per_pack: 1";  // each gradient in a pack of its own
+  const Kept one = simulated("", apart);
+  const Kept eight = simulated("micro_batches: 8", apart);
+  EXPECT_EQ(one.steps[1].exposed, eight.steps[1].exposed);
+  EXPECT_EQ(one.steps[1].communication, eight.steps[1].communication);
+}
+
+TEST(MicroBatches, BeforeTheLastAreOneSentenceOfTheCriticalPath) {
+  const auto scenario = read("forward_ms: 4 micro_batches: 100 accumulate_ms: 0", "", "");
+  ASSERT_TRUE(scenario);
+  core::Summary summary;
+  ASSERT_TRUE(sim::Simulator().run(*scenario, {}, {}, summary));
+  const std::vector<std::string> words = summary.path_in_words();
+  ASSERT_GE(words.size(), 3u);
+  EXPECT_EQ(words[0], "891 ms: forward and backward passes of 99 micro-batches on w0/cpu0");
+  EXPECT_EQ(words[1], "4.00 ms: forward pass on w0/cpu0");
+  EXPECT_LT(words.size(), 8u);
+}
+
+TEST(MicroBatches, StayAboveTheBoundUnderJitter) {
+  for (int seed = 0; seed < 20; ++seed) {
+    const Kept kept = simulated("forward_ms: 4 micro_batches: 3", "",
+                                fmt::format("steps: 4 compute_jitter_percent: 20 seed: {}", seed));
+    for (const core::StepRecord& step : kept.steps) EXPECT_GE(length(step), kept.info.step_bound) << seed;
+  }
+}
+
+TEST(MicroBatches, MistakesAreReported) {
+  EXPECT_NE(errors("micro_batches: 0").find("workload: micro_batches must be"), std::string::npos)
+      << errors("micro_batches: 0");
+  EXPECT_NE(errors("accumulate_ms: 1").find("accumulate_ms does nothing without micro_batches"), std::string::npos);
+  EXPECT_NE(errors("backward_ms: 80000000 micro_batches: 60000").find("hours"), std::string::npos)
+      << errors("backward_ms: 80000000 micro_batches: 60000");
+}
+
+// --- gradients in a narrower type ---
+
+/// All gradients in one pack, nothing hidden: a step is computation, copies, conversions, and the collective of half the bytes.
+TEST(Compression, OfOnePackHasAClosedForm) {
+  const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
+  const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
+  // What travels is the same as if gradients were computed in float16, so that is what the rest takes.
+  const Kept half = simulated("gradient_type: FLOAT16 update_ms: 1", pack);
+  const Time half_copies = 2 * core::transfer_time(Bytes(2 * kElements), copy);
+  const auto convert = [&](std::int64_t elements) { return core::transfer_time(Bytes(6 * elements), memory); };
+
+  const Kept packs = simulated("update_ms: 1", pack + "compression { type: FLOAT16 of: PACKS }");
+  const Time whole_copies = 2 * core::transfer_time(Bytes(4 * kElements), copy);
+  EXPECT_EQ(length(packs.steps[1]), length(half.steps[1]) - half_copies + whole_copies + 2 * convert(kElements));
+  EXPECT_EQ(packs.bytes, half.bytes);
+
+  const Kept gradients = simulated("update_ms: 1", pack + "compression { type: BFLOAT16 }");
+  EXPECT_EQ(length(gradients.steps[1]),
+            length(half.steps[1]) + convert(1'000'003) + convert(500'009) + convert(kElements));
+  EXPECT_EQ(gradients.bytes, half.bytes);
+
+  for (const Kept* kept : {&half, &packs, &gradients}) {
+    for (const core::StepRecord& step : kept->steps) EXPECT_GE(length(step), kept->info.step_bound);
+  }
+}
+
+TEST(Compression, ConvertsOnceAStepWhateverTheMicroBatches) {
+  const std::string strategy = "bytes_per_pack: 0 compression { type: FLOAT16 }";
+  const Kept one = simulated("", strategy), three = simulated("micro_batches: 3 accumulate_ms: 0", strategy);
+  EXPECT_EQ(one.steps[1].other_compute, three.steps[1].other_compute);
+}
+
+TEST(Compression, OfNumPacksConvertsBackBeforeOrAfterAllCopies) {
+  for (const char* const of : {"PACKS", "GRADIENTS"}) {
+    const Kept kept = simulated("update_ms: 0", fmt::format("num_packs: 3 compression {{ type: FLOAT16 of: {} }}", of));
+    const Kept plain = simulated("update_ms: 0", "num_packs: 3");
+    EXPECT_LT(length(kept.steps[1]), length(plain.steps[1])) << of;
+    EXPECT_LT(2 * kept.bytes, plain.bytes + Bytes(1'000)) << of;
+  }
+}
+
+TEST(Compression, MistakesAreReported) {
+  const auto message = [](const std::string& strategy) {
+    const auto scenario = read("", strategy, "");
+    return scenario ? "" : scenario.error().message();
+  };
+  EXPECT_NE(message("compression {}").find("compression: type must be FLOAT16 or BFLOAT16; say which"),
+            std::string::npos);
+  EXPECT_NE(message("compression { type: INT32 }").find("compression: type must be FLOAT16 or BFLOAT16"),
+            std::string::npos);
+  EXPECT_NE(message("agg_small_grads_max_bytes: 10 compression { type: FLOAT16 }").find("packs float32 gradients only"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti
