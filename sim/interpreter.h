@@ -231,6 +231,8 @@ class Interpreter {
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
   static void take_turns(Instance& instance);
+  /// The devices of some ranks, in their order, but for one of them.
+  static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks, core::Rank but);
 
   [[nodiscard]] static bool leads_to(const Instance& instance, std::int32_t connection, std::int32_t to,
                                      std::int32_t away);

@@ -163,6 +163,20 @@ TEST(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   EXPECT_EQ(shown.most, 3);
 }
 
+TEST(Folding, SaysOfLinksWhoseTheyAre) {
+  const auto notes_of = [](const std::string& text, Folds folds) {
+    std::string notes;
+    for (const std::string& note : simulated(read(text), folds)->info().notes) notes += note + "; ";
+    return notes;
+  };
+  const std::string many = "cluster { workers { machine: \"cpu-host\" count: 16384 } " + std::string(kNetwork) +
+                           "}\nworkload { variable { name: \"g\" shape: 16 } }\nstrategy { algorithm: "
+                           "\"recursive_doubling\" } run { steps: 1 }";
+  EXPECT_NE(notes_of(many, Folds::kAlways).find("links are those of worker 0"), std::string::npos);
+  EXPECT_EQ(notes_of(many, Folds::kNever).find("links are those of worker 0"), std::string::npos);
+  EXPECT_EQ(notes_of(ring_of(4), Folds::kAlways).find("links are those of worker 0"), std::string::npos) << "all told";
+}
+
 TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
   const auto why = [](const std::string& text) {
     const sim::Folding folding = fold(read(text));

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/cluster/cluster.h"
+
+namespace tutti::sim {
+
+/// Who had its gradients last in a step, and what the others waited for it.
+struct Awaited {
+  std::int64_t replicas = 0;
+  core::Wide ready = 0;   ///< sum over replicas: when their last gradients were ready
+  core::Wide needed = 0;  ///< sum over replicas: how long that took since they began
+  core::PartId last;
+  core::Time last_ready, last_needed;
+
+  /// `times`: workers that the device's stands for.
+  void add(core::PartId device, core::Time began, core::Time at, std::int64_t times) {
+    replicas += times;
+    ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
+    needed += static_cast<core::Wide>((at - began).count()) * static_cast<core::Wide>(times);
+    if (at < last_ready) return;
+    last = device;
+    last_ready = at;
+    last_needed = at - began;
+  }
+  /// How much later than the others' mean, as far as it needed longer than they did. REQUIRES: several replicas.
+  [[nodiscard]] core::Time waited() const {
+    const auto mean_of_others = [this](core::Wide sum, core::Time own) {
+      const auto others = static_cast<core::Wide>(replicas - 1);
+      return core::Time(static_cast<std::int64_t>((sum - static_cast<core::Wide>(own.count()) + others - 1) / others));
+    };
+    const core::Time later = last_ready - mean_of_others(ready, last_ready);
+    const core::Time longer = last_needed - mean_of_others(needed, last_needed);
+    return std::max(core::Time(), std::min(later, longer));
+  }
+};
+
+}  // namespace tutti::sim
