@@ -91,6 +91,8 @@ std::string random_scenario(core::Random& random) {
   if (random.below(2) == 0) strategy += " reduction: MEAN";
   if (random.below(2) == 0) strategy += " bytes_per_pack: 400000";
   if (random.below(3) == 0) strategy += " launch: CONCURRENT";
+  if (random.below(3) == 0) strategy += " compression { type: FLOAT16 of: " + one_of({"GRADIENTS", "PACKS"}) + " }";
+  if (random.below(3) == 0) gradients += "forward_ms: 0.3 micro_batches: 3 ";
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
          " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
          " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +

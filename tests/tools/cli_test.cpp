@@ -774,7 +774,7 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
   std::map<std::string, int> counts;
   std::string section;
   const std::map<std::string, std::string> options{
-      {"machines:", "--machine"}, {"models:", "--model"}, {"algorithms:", "--algorithm"}};
+      {"machines:", "--machine"}, {"links:", "--link"}, {"models:", "--model"}, {"algorithms:", "--algorithm"}};
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("  ")) {
       section = line;
@@ -790,6 +790,20 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
   EXPECT_EQ(counts["models:"], 35);
   EXPECT_EQ(counts["machines:"], 19);
   EXPECT_EQ(counts["links:"], 15);
+}
+
+TEST(Init, WorksForEveryNetworkOfAnySize) {
+  for (const char* const network : {"one_switch", "rails", "fat_tree", "dragonfly"}) {
+    for (const char* const nodes : {"2", "17", "300"}) {
+      for (const bool link : {false, true}) {
+        std::vector<std::string> words{"init", "--network", network, "--nodes", nodes};
+        if (link) words.insert(words.end(), {"--link", "ndr"});
+        const Outcome o = run_tutti(words);
+        EXPECT_EQ(o.status, 0) << network << " of " << nodes << ": " << o.err;
+        EXPECT_EQ(o.out.find("link: \"ndr\"") != std::string::npos, link);
+      }
+    }
+  }
 }
 
 TEST(Init, OverwritesOnlyWhenTold) {
@@ -815,6 +829,9 @@ TEST(Init, RefusesWhatWouldNotRun) {
                  AllOf(HasSubstr("resnet5"), HasSubstr("did you mean")));
   expect_refused({"init", "--algorithm", "rings", "-o", "x"}, folder, HasSubstr("did you mean \"ring\""));
   expect_refused({"init", "--machine", "a\" b", "-o", "x"}, folder, Not(IsEmpty()));
+  expect_refused({"init", "--link", "edrr", "-o", "x"}, folder, HasSubstr("did you mean \"edr\""));
+  expect_refused({"init", "--network", "ring", "-o", "x"}, folder, HasSubstr("there are one_switch, rails"));
+  expect_refused({"init", "--nodes", "1", "--link", "edr", "-o", "x"}, folder, HasSubstr("take more nodes"));
 }
 
 }  // namespace

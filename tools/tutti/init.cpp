@@ -1,8 +1,11 @@
 #include "tools/tutti/init.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
@@ -61,15 +64,48 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
   return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
 }
 
+/// The networks that can be asked for by name; their shapes are something to start from.
+const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
+
+/// A shape that holds so many workers: leaves of 16 and 8 spines; groups of 4 routers with 4 workers each, and as many links
+/// between groups as join every two of them.
+std::string shape_text(const InitOptions& options) {
+  if (options.network == "fat_tree") {
+    return "    # Workers with their cards on one leaf, and switches that join the leaves.\n"
+           "    fat_tree { workers_per_leaf: 16 spines: 8 oversubscription: 1 }\n";
+  }
+  if (options.network != "dragonfly") return "";
+  constexpr std::int64_t kRouters = 4, kWorkers = 4;
+  const std::int64_t groups = (options.nodes + kRouters * kWorkers - 1) / (kRouters * kWorkers);
+  const std::int64_t links = std::max<std::int64_t>(1, (groups - 1 + kRouters - 1) / kRouters);
+  return fmt::format("    dragonfly {{ workers_per_router: {} routers_per_group: {} global_links_per_router: {} }}\n",
+                     kWorkers, kRouters, links);
+}
+
+std::string network_text(const InitOptions& options) {
+  std::string kind = options.network;
+  for (char& c : kind) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const bool switches = options.network == "fat_tree" || options.network == "dragonfly";
+  std::string text = fmt::format("  network {{\n    kind: {}\n", kind);
+  if (!options.link.empty()) {
+    text += fmt::format("    link: \"{}\"  # its bandwidth and latencies; tutti init --list names the others\n",
+                        options.link);
+  } else {
+    text +=
+        "    # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over Ethernet; or link: "
+        "\"edr\".\n";
+    text += "    latency_us: 1.5\n";
+    if (switches) text += "    switch_us: 0.2  # every further switch\n";
+  }
+  return text + shape_text(options) + "  }\n";
+}
+
 std::string scenario_text(const InitOptions& options, const std::string& profile) {
   std::string text = fmt::format("# {} on {} × {}, gradients reduced by {}.\n", options.model, options.nodes,
                                  options.machine, options.algorithm);
   text += "# Every field is explained in core/proto/scenario.proto and docs/formats.md.\n\n";
   text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine, options.nodes);
-  if (options.nodes > 1) {
-    text += "  # One way from card to card. About 1.5 µs for InfiniBand, 15 to 30 µs for TCP over Ethernet.\n";
-    text += "  network { kind: ONE_SWITCH latency_us: 1.5 }\n";
-  }
+  if (options.nodes > 1) text += network_text(options);
   text += "}\n\nworkload {\n";
   text += fmt::format("  model: \"{}\"\n", options.model);
   if (!profile.empty()) {
@@ -77,7 +113,8 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
     text += fmt::format("  layer_times: \"{}\"\n", profile);
   } else {
     text +=
-        "  # Samples per replica and step. Times follow from FLOPs at flops_efficiency of the device's peak rate;\n";
+        "  # Samples per replica and forward pass. Times follow from FLOPs at flops_efficiency of the device's peak "
+        "rate;\n";
     text += "  # better, measure them and say forward_ms and backward_ms.\n";
     text += "  batch: 32\n  flops_efficiency: 0.5\n";
   }
@@ -110,6 +147,12 @@ int init(const InitOptions& options, const Environment& environment) {
                      list_of("algorithms", core::algorithm_names()));
   }
   if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+  if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
+    return report(
+        Error::request(fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
+  }
+  if (options.nodes == 1 && (!options.link.empty() || options.network != InitOptions().network))
+    return report(Error::request("--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
   // What is written must run; whatever is wrong with the request shows here.
@@ -130,6 +173,7 @@ int init(const InitOptions& options, const Environment& environment) {
   if (const auto model = library.find(Library::Kind::kModel, options.model, options.output)) inputs.push_back(*model);
   if (const auto machine = library.find(Library::Kind::kMachine, options.machine, options.output))
     inputs.push_back(*machine);
+  if (const auto link = library.find(Library::Kind::kLink, options.link, options.output)) inputs.push_back(*link);
   auto file = OutputFile::create(options.output, inputs);
   if (!file) return report(file.error());
   file->stream() << text;

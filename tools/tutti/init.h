@@ -11,9 +11,11 @@ struct InitOptions {
   std::string model = "resnet50_torchvision";
   std::string machine = "dgx1-v100";
   std::int64_t nodes = 2;
-  std::string algorithm;  ///< empty: nccl if the machine has GPUs, ring if not
-  std::string output;     ///< empty: standard output
-  bool force = false;     ///< overwrite
+  std::string network = "one_switch";  ///< or "rails", "fat_tree", "dragonfly"
+  std::string link;                    ///< a kind of network link; empty: a latency to replace
+  std::string algorithm;               ///< empty: nccl if the machine has GPUs, ring if not
+  std::string output;                  ///< empty: standard output
+  bool force = false;                  ///< overwrite
   bool list = false;
   std::string format = "text";
 };

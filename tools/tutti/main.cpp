@@ -246,15 +246,19 @@ void add_init(CLI::App& app, InitOptions& o) {
   c->footer(
       "Examples:\n"
       "  tutti init --list\n"
-      "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto");
+      "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto\n"
+      "  tutti init --machine dgx-a100 --nodes 64 --network fat_tree --link hdr");
   c->add_option("--model", o.model, "A shipped model, or the path of a list of variables")->capture_default_str();
   c->add_option("--machine", o.machine, "A shipped machine, or the path of a machine file")->capture_default_str();
   c->add_option("--nodes", o.nodes, "How many of them")->capture_default_str();
+  c->add_option("--network", o.network, "one_switch, rails, fat_tree or dragonfly")->capture_default_str();
+  c->add_option("--link", o.link,
+                "A shipped kind of network link, or the path of a file (default: a latency to replace)");
   c->add_option("--algorithm", o.algorithm, "How gradients are reduced (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "File to write (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite the file if it exists");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
-  c->add_flag("--list", o.list, "List the shipped machines, models, layer times and the algorithms");
+  c->add_flag("--list", o.list, "List the shipped machines, links, models, layer times and the algorithms");
 }
 
 void add_view(CLI::App& app) {
