@@ -42,6 +42,9 @@ std::optional<Standing> of(const std::vector<Point>& points) {
   if (slopes.empty()) return std::nullopt;
   Standing standing;
   standing.slower = median(std::move(slopes));
+  const auto longest = std::max_element(points.begin(), points.end(),
+                                        [](const Point& a, const Point& b) { return a.usual_us < b.usual_us; });
+  if (std::abs(longest->own_us - longest->usual_us) <= longest->scatter_us) standing.slower = 1;
   std::map<std::int32_t, Point> shortest;  // by kind
   for (const Point& point : points) {
     const auto [known, first] = shortest.try_emplace(point.kind, point);

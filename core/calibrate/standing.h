@@ -17,11 +17,13 @@ using Samples = std::map<Alike, std::vector<double>>;  ///< in microseconds
 
 /// How something stands against others that are stated to be like it.
 struct Standing {
-  double slower = 1;  ///< how many times as long each byte takes; nothing of what every message takes is in it
+  /// How many times as long each byte takes; nothing of what every message takes is in it. 1 if what is between the longest
+  /// messages may be chance.
+  double slower = 1;
   /// What every message takes besides, of this one and of most others. Known where it is a tenth at least of what the
   /// shortest messages take.
   std::optional<double> latency_us, usual_latency_us;
-  /// By how much times of the same message differ: what is less says nothing of latencies.
+  /// By how much times of the same short message differ: what is less says nothing of latencies.
   double scatter_us = 0;
 
   /// How many times the latency of others its own is; 1 if what is between them may be chance.

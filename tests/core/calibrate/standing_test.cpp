@@ -43,6 +43,11 @@ TEST(Standing, KnowsNoLatencyWhereEvenTheShortestTakeMostlyForTheirBytes) {
   EXPECT_FALSE(all.at(5).later());
 }
 
+TEST(Standing, TakesWhatScattersForNoRate) {
+  EXPECT_NEAR(of(six(10, 0.001, 10, 0.0015)).at(5).slower, 1.5, 1e-9);
+  EXPECT_EQ(of(six(10, 0.001, 10, 0.0015, 1000, 1)).at(5).slower, 1);
+}
+
 TEST(Standing, TakesWhatScattersForNoLatency) {
   EXPECT_NEAR(of(six(10, 0.001, 15, 0.001)).at(5).later().value(), 1.5, 1e-9);
   EXPECT_EQ(of(six(10, 0.001, 15, 0.001, 1000, 1)).at(5).later(), 1);
