@@ -12,10 +12,7 @@
 #include "core/timeline/summary.h"
 #include "real/tcp_executor.h"
 #include "sim/collective_run.h"
-<<<<<<< HEAD
-=======
 #include "sim/folding/folding.h"
->>>>>>> ce3f77d (Several communicators: groups of replicas that exchange while they compute, beside the gradients)
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
 
@@ -148,11 +145,7 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
       // Not all ranks are through at the same moment, and each goes on when it is: a little is gained or lost.
       const Time took = length(simulated(with).steps[1]) - length(none.steps[1]);
       EXPECT_NEAR(static_cast<double>(took.count()), static_cast<double>(3 * alone.count()),
-<<<<<<< HEAD
-                  0.02 * static_cast<double>(3 * alone.count()))
-=======
                   0.04 * static_cast<double>(3 * alone.count()))
->>>>>>> ce3f77d (Several communicators: groups of replicas that exchange while they compute, beside the gradients)
           << collective << " by " << stride;
     }
   }
@@ -262,15 +255,12 @@ TEST(Communicators, MistakesAreReported) {
       testing::AllOf(HasSubstr("is there twice"), HasSubstr("another one splits the model already")));
 }
 
-<<<<<<< HEAD
-=======
 TEST(Communicators, AreSimulatedWithAllWorkers) {
   const auto scenario = read(4, tensor(2, 1, "", "bytes: 4000 per_forward: 1"));
   ASSERT_TRUE(scenario);
   EXPECT_THAT(sim::fold(*scenario).why_not, testing::HasSubstr("several communicators"));
 }
 
->>>>>>> ce3f77d (Several communicators: groups of replicas that exchange while they compute, beside the gradients)
 TEST(Communicators, AreRefusedByRealRuns) {
   Kept kept;
   const auto scenario = read(2, tensor(2, 1, "", "bytes: 4000 per_forward: 1"));
