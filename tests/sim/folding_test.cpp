@@ -167,8 +167,9 @@ TEST(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
 
 TEST(Folding, SaysOfLinksWhoseTheyAre) {
   const auto notes_of = [](const std::string& text, Folds folds) {
+    const std::optional<Summary> summary = simulated(read(text), folds);
     std::string notes;
-    for (const std::string& note : simulated(read(text), folds)->info().notes) notes += note + "; ";
+    for (const std::string& note : summary->info().notes) notes += note + "; ";
     return notes;
   };
   const std::string many = "cluster { workers { machine: \"cpu-host\" count: 16384 } " + std::string(kNetwork) +

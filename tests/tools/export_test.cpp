@@ -1,0 +1,166 @@
+// tutti export and tutti compare: what they make of timelines, whole, cut off and damaged.
+
+#include <csignal>
+#include <fstream>
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::kSmall;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Export : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run_tutti({"simulate", folder.write("s.textproto", kSmall), "--timeline", timeline}).status, 0);
+  }
+  TemporaryFolder folder;
+  std::string timeline = folder.file("t.tutti");
+};
+
+TEST_F(Export, WritesBesideTheTimeline) {
+  for (const char* form : {"perfetto", "csv", "svg"})
+    EXPECT_EQ(run_tutti({"export", timeline, "--to", form}).status, 0);
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.perfetto-trace", "t.spans.csv", "t.svg", "t.tutti"));
+  EXPECT_THAT(folder.read("t.svg"), AllOf(StartsWith("<svg"), EndsWith("</svg>\n")));
+}
+
+TEST_F(Export, AnswersInJson) {
+  const Outcome o = run_tutti({"export", timeline, "--to", "svg", "--format", "json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("\"complete\": true"));
+  EXPECT_THAT(o.out, HasSubstr("\"written\": "));
+}
+
+TEST_F(Export, WritesEveryTable) {
+  for (const char* table : {"spans", "packs", "steps", "links", "path"}) {
+    const Outcome o = run_tutti({"export", timeline, "--to", "csv", "--table", table, "-o", "-"});
+    EXPECT_EQ(o.status, 0);
+    std::istringstream lines(o.out);
+    std::string heading, line;
+    std::getline(lines, heading);
+    EXPECT_THAT(heading, HasSubstr(",")) << table;
+    int rows = 0;
+    while (std::getline(lines, line)) ++rows;
+    EXPECT_GT(rows, 0) << table;
+  }
+}
+
+TEST_F(Export, LosesNoFile) {
+  expect_refused({"export", timeline, "--to", "csv", "-o", timeline}, folder,
+                 HasSubstr("this is the file to read from"));
+  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder, HasSubstr("this is not a timeline"));
+  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder,
+                 HasSubstr("cannot be read: No such file"));
+  EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
+}
+
+TEST_F(Export, ReadsWhatACrashLeftAndKeepsIt) {
+  const std::string whole = folder.read("t.tutti");
+  const std::string left_over = folder.write("lost.svg.part", whole.substr(0, whole.size() - 100));
+  EXPECT_EQ(run_tutti({"export", left_over, "--to", "svg", "-o", folder.file("lost.svg")}).status, 0);
+  EXPECT_EQ(folder.read("lost.svg.part").size(), whole.size() - 100);
+  EXPECT_THAT(folder.read("lost.svg"), EndsWith("</svg>\n"));
+  EXPECT_THAT(folder.files(), ElementsAre("lost.svg", "lost.svg.part", "s.textproto", "t.tutti"));
+}
+
+TEST_F(Export, InterruptedItLeavesNothing) {
+  const std::string large = folder.file("large.tutti");
+  ASSERT_EQ(run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--timeline", large}).status, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string trace = folder.file("large.perfetto-trace");
+    const Outcome o =
+        run_tutti({"export", large, "--to", "perfetto"}, {.interrupt_once = trace + ".part", .signal = number});
+    if (o.status == 0) continue;  // it was faster than the signal
+    EXPECT_EQ(o.status, 128 + number);
+    EXPECT_THAT(folder.files(), ElementsAre("large.tutti", "s.textproto", "t.tutti"));
+  }
+}
+
+TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
+  const std::string whole = folder.read("t.tutti");
+  const std::string cut = folder.write("cut.tutti", whole.substr(0, whole.size() - 100));
+  const Outcome o = run_tutti({"export", cut, "--to", "csv", "-o", "-"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.err, AllOf(HasSubstr("the file ends before its index"), HasSubstr("; what could be read is exported")));
+  EXPECT_EQ(o.out, run_tutti({"export", timeline, "--to", "csv", "-o", "-"}).out) << "only the index was cut off";
+}
+
+// --- init ---
+
+// --- compare ---
+
+TEST_F(Export, ATimelineDiffersFromItselfInNothing) {
+  const Outcome o = run_tutti({"compare", timeline, timeline, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data comparison(document);
+  EXPECT_EQ(comparison["step_time"]["difference_us"].real(), 0);
+  EXPECT_GT(comparison["packs"].items().size(), 0u);
+  for (const Data& pack : comparison["packs"].items()) EXPECT_EQ(pack["took"]["difference_us"].real(), 0);
+  for (const Data& kind : comparison["steps"].items()) EXPECT_EQ(kind["mean_error_us"].real(), 0);
+}
+
+TEST(Compare, SaysWhatAnotherStrategyCosts) {
+  const TemporaryFolder folder;
+  for (const std::string packs : {"0", "26214400"}) {
+    const std::string scenario = folder.write("s" + packs + ".textproto",
+                                              "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: "
+                                              "ONE_SWITCH latency_us: 1.5 } } workload { model: "
+                                              "\"resnet50_torchvision\" layer_times: \"resnet50_torchvision_v100\" "
+                                              "batch: 32 } strategy { algorithm: \"ring\" "
+                                              "bytes_per_pack: " +
+                                                  packs + " }");
+    ASSERT_EQ(
+        run_tutti({"simulate", scenario, "--timeline", folder.file(packs + ".tutti"), "--record", "packs"}).status, 0);
+  }
+  const Outcome o = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("most of that lies in the exposed communication, which takes"));
+  EXPECT_THAT(o.out, HasSubstr("4 packs of the first and 1 of the second hold other gradients and are not compared"));
+}
+
+TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
+  const TemporaryFolder folder;
+  const std::string whole = folder.file("whole.tutti");
+  ASSERT_EQ(run_tutti({"simulate", scenario("06_resnet50_nccl"), "--timeline", whole}).status, 0);
+  std::ifstream stream(whole, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  bytes.replace(bytes.size() / 2, 20, std::string(20, '\xff'));
+  const std::string damaged = folder.write("damaged.tutti", bytes);
+  const auto says = [](const std::string& what) {
+    return testing::MatchesRegex(
+        ".*damaged.tutti: the file is damaged at byte [0-9]+: [0-9]+ of its [0-9]+ spans are missing, of "
+        "w[01]/gpu[0-7], between .* and .*; what could be read is " +
+        what + "\n");
+  };
+  const Outcome exported = run_tutti({"export", damaged, "--to", "csv", "-o", "-"});
+  EXPECT_EQ(exported.status, 0);
+  EXPECT_THAT(exported.err, says("exported"));
+  EXPECT_GT(std::count(exported.out.begin(), exported.out.end(), '\n'), 1000);
+  const Outcome compared = run_tutti({"compare", whole, damaged});
+  EXPECT_EQ(compared.status, 0);
+  EXPECT_THAT(compared.err, says("compared"));
+}
+
+TEST(Compare, RefusesWhatIsNoTimeline) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"compare", folder.write("a", "x"), folder.file("b")});
+  EXPECT_EQ(o.status, 2);
+}
+
+}  // namespace
+}  // namespace tutti

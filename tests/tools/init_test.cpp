@@ -1,0 +1,111 @@
+// tutti init: scenarios to start from.
+
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::expect_refused;
+using test::Outcome;
+using test::run_tutti;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Init, WritesAScenarioThatRuns) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_tutti({"init", "--model", "vgg16_torchvision", "--machine", "dgx-a100", "--nodes", "3", "--algorithm",
+                       "ring", "-o", folder.file("s.textproto")})
+                .status,
+            0);
+  const Outcome o = run_tutti({"simulate", folder.file("s.textproto")});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("3 × dgx-a100, 24 GPUs"));
+}
+
+TEST(Init, AnswersInJson) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(run_tutti({"init", "--list", "--format", "json"}).out, HasSubstr("\"hgx-h100\""));
+  const Outcome o = run_tutti({"init", "-o", folder.file("s.textproto"), "--format", "json"});
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.out, HasSubstr("\"written\": \"" + folder.file("s.textproto")));
+  EXPECT_EQ(run_tutti({"init", "--format", "yaml"}).status, 2);
+}
+
+TEST(Init, TakesMeasuredTimesOnlyForTheDeviceTheyWereMeasuredOn) {
+  EXPECT_THAT(run_tutti({"init", "--machine", "dgx1-v100"}).out, HasSubstr("resnet50_torchvision_v100"));
+  EXPECT_THAT(run_tutti({"init", "--machine", "hgx-h100"}).out, testing::Not(HasSubstr("layer_times")));
+  EXPECT_THAT(run_tutti({"init", "--machine", "cpu-host"}).out, testing::Not(HasSubstr("layer_times")));
+}
+
+TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
+  const std::string listed = run_tutti({"init", "--list"}).out;
+  std::istringstream lines(listed);
+  std::map<std::string, int> counts;
+  std::string section;
+  const std::map<std::string, std::string> options{
+      {"machines:", "--machine"}, {"links:", "--link"}, {"models:", "--model"}, {"algorithms:", "--algorithm"}};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) {
+      section = line;
+      continue;
+    }
+    ++counts[section];
+    if (!options.contains(section)) continue;
+    std::vector<std::string> words{"init", options.at(section), line.substr(2)};
+    if (section == "models:") words.insert(words.end(), {"--machine", "hgx-h100"});  // has a rate for every type
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << line << ": " << o.err;
+  }
+  EXPECT_EQ(counts["models:"], 35);
+  EXPECT_EQ(counts["machines:"], 19);
+  EXPECT_EQ(counts["links:"], 15);
+}
+
+TEST(Init, WorksForEveryNetworkOfAnySize) {
+  for (const char* const network : {"one_switch", "rails", "fat_tree", "dragonfly"}) {
+    for (const char* const nodes : {"2", "17", "300"}) {
+      for (const bool link : {false, true}) {
+        std::vector<std::string> words{"init", "--network", network, "--nodes", nodes};
+        if (link) words.insert(words.end(), {"--link", "ndr"});
+        const Outcome o = run_tutti(words);
+        EXPECT_EQ(o.status, 0) << network << " of " << nodes << ": " << o.err;
+        EXPECT_EQ(o.out.find("link: \"ndr\"") != std::string::npos, link);
+      }
+    }
+  }
+}
+
+TEST(Init, OverwritesOnlyWhenTold) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("mine", "precious");
+  expect_refused({"init", "-o", file}, folder, HasSubstr("this file exists; --force overwrites it"));
+  EXPECT_EQ(folder.read("mine"), "precious");
+  EXPECT_EQ(run_tutti({"init", "-o", file, "--force"}).status, 0);
+  EXPECT_THAT(folder.read("mine"), HasSubstr("cluster {"));
+}
+
+TEST(Init, NeverOverwritesWhatItReads) {
+  const TemporaryFolder folder;
+  const std::string model = folder.write("model.csv", "name,shape,type,backward_flops,forward_flops\na,3,,1,1\n");
+  expect_refused({"init", "--model", model, "-o", model, "--force"}, folder,
+                 HasSubstr("this is the file to read from"));
+  EXPECT_THAT(folder.read("model.csv"), StartsWith("name,"));
+}
+
+TEST(Init, RefusesWhatWouldNotRun) {
+  const TemporaryFolder folder;
+  expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder,
+                 AllOf(HasSubstr("resnet5"), HasSubstr("did you mean")));
+  expect_refused({"init", "--algorithm", "rings", "-o", "x"}, folder, HasSubstr("did you mean \"ring\""));
+  expect_refused({"init", "--machine", "a\" b", "-o", "x"}, folder, Not(IsEmpty()));
+  expect_refused({"init", "--link", "edrr", "-o", "x"}, folder, HasSubstr("did you mean \"edr\""));
+  expect_refused({"init", "--network", "ring", "-o", "x"}, folder, HasSubstr("there are one_switch, rails"));
+  expect_refused({"init", "--nodes", "1", "--link", "edr", "-o", "x"}, folder, HasSubstr("take more nodes"));
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,191 @@
+// tutti perf: the table of nccl-tests, simulated and run.
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
+  // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw for two ranks.
+  const Outcome o = run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const std::vector<Data> rows = Data(document)["rows"].items();
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Data& row : rows) {
+    const double half = row["bytes"].real() / 2;
+    const Data in_place = row["in_place"];
+    EXPECT_NEAR(in_place["time_us"].real(), 2 * (2 + half / 10e3) + half / 100e3, 1e-5);
+    EXPECT_NEAR(in_place["algbw_gb_per_s"].real(), row["bytes"].real() / in_place["time_us"].real() / 1e3, 1e-9);
+    EXPECT_NEAR(in_place["busbw_gb_per_s"].real(), in_place["algbw_gb_per_s"].real(), 1e-9);
+    EXPECT_EQ(row["out_of_place"]["time_us"].real(), in_place["time_us"].real()) << "nothing more is moved by a ring";
+  }
+}
+
+TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
+  const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "4", "-e", "4K", "-f",
+                               "32", "-n", "2", "-w", "1"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("run over tcp"));
+  const Outcome shm = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "--transport", "shm",
+                                 "-b", "1K", "-e", "1K", "-n", "30", "-w", "0"});
+  ASSERT_EQ(shm.status, 0) << shm.err;
+  EXPECT_THAT(shm.out, HasSubstr("run over shared memory"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("size +count +type +redop +root +time +algbw +busbw +#wrong"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
+}
+
+TEST(Perf, ReducesByEveryOperationOfNcclTests) {
+  for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
+    for (const std::string type : {"float32", "int32", "float16"}) {
+      const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "1K",
+                                   "--place", "in", "-n", "1", "-w", "0", "-o", op, "--type", type});
+      ASSERT_EQ(o.status, 0) << op << " " << type << ": " << o.err;
+      EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 ")) << type;
+    }
+  }
+  // What it costs to divide is all that an operation changes in the model; on GPUs that is a pass over memory.
+  const auto time = [](const std::string& op) {
+    const Outcome o =
+        run_tutti({"perf", scenario("06_resnet50_nccl"), "-b", "1M", "-e", "1M", "-o", op, "--format", "json"});
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    EXPECT_EQ(Data(document)["redop"].text(), op);
+    return Data(document)["rows"].items().at(0)["in_place"]["time_us"].real();
+  };
+  EXPECT_EQ(time("sum"), time("max"));
+  EXPECT_LT(time("sum"), time("avg"));
+}
+
+/// What follows from nccl-tests' GetCollByteCount and GetBw: sizes of 8 ranks from 1000 bytes on, doubled.
+struct OfNcclTests {
+  const char* collective;
+  const char* algorithm;
+  double busbw;        ///< over algbw
+  std::int64_t bytes;  ///< that 1000 become
+  std::int64_t count;
+  const char* columns;  ///< redop and root
+  bool in_place = true;
+};
+constexpr OfNcclTests kOfNcclTests[] = {{"all_reduce", "ring", 1.75, 1000, 250, "sum +-1"},
+                                        {"reduce_scatter", "ring", 0.875, 896, 28, "sum +-1"},
+                                        {"all_gather", "recursive_doubling", 0.875, 896, 28, "none +-1"},
+                                        {"broadcast", "ring", 1, 1000, 250, "none +5"},
+                                        {"reduce", "halving_doubling", 1, 1000, 250, "sum +5"},
+                                        {"alltoall", "pscpu", 0.875, 896, 28, "none +-1", false},
+                                        {"gather", "halving_doubling", 0.875, 896, 28, "none +5"},
+                                        {"scatter", "pscpu", 0.875, 896, 28, "none +5"},
+                                        {"sendrecv", "ring", 1, 1000, 250, "sum +-1", false}};
+
+std::string eight_hosts(const std::string& algorithm) {
+  return "cluster { workers { machine: \"cpu-host\" count: 8 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
+         "workload { variable { name: \"a\" shape: 8 } } strategy { algorithm: \"" +
+         algorithm + "\" }\n";
+}
+
+TEST(Perf, HasEveryCollectiveOfNcclTestsWithItsSizesAndFactors) {
+  const TemporaryFolder folder;
+  for (const OfNcclTests& c : kOfNcclTests) {
+    const std::string file = folder.write("s.textproto", eight_hosts(c.algorithm));
+    std::vector<std::string> words{"perf", file, "--collective", c.collective, "-b", "1000", "-e", "1M", "-f", "8"};
+    if (std::string(c.columns).ends_with('5')) words.insert(words.end(), {"-r", "5"});
+    const Outcome text = run_tutti(words);
+    ASSERT_EQ(text.status, 0) << c.collective << text.err;
+    const std::string na = c.in_place ? "" : " +N/A +N/A +N/A +N/A\n";
+    EXPECT_THAT(text.out, testing::ContainsRegex(std::to_string(c.bytes) + " +" + std::to_string(c.count) +
+                                                 " +float +" + c.columns + " +[0-9.]+ +[0-9.]+ +[0-9.]+ +N/A" + na));
+    words.insert(words.end(), {"--format", "json"});
+    const Outcome json = run_tutti(words);
+    ASSERT_EQ(json.status, 0) << c.collective << json.err;
+    const core::Value document = test::parse_or_throw(json.out, "out");
+    const std::vector<Data> rows = Data(document)["rows"].items();
+    ASSERT_EQ(rows.size(), 4u);
+    for (const char* half : {"out_of_place", "in_place"}) {
+      if (half == std::string("in_place") && !c.in_place) continue;
+      const Data time = rows.back()[half];
+      EXPECT_NEAR(time["busbw_gb_per_s"].real() / time["algbw_gb_per_s"].real(), c.busbw, 1e-9) << c.collective;
+    }
+  }
+}
+
+TEST(Perf, RunsEveryCollectiveForRealAndComparesIt) {
+  const TemporaryFolder folder;
+  for (const OfNcclTests& c : kOfNcclTests) {
+    const std::string file = folder.write("s.textproto", eight_hosts(c.algorithm));
+    std::vector<std::string> words{"perf", file,   "--backend",   "tcp",  "--collective", c.collective,
+                                   "-b",   "1000", "-e",          "1000", "-n",           "20",
+                                   "-w",   "0",    "--transport", "shm"};
+    if (std::string(c.columns).ends_with('5')) words.insert(words.end(), {"-r", "5"});
+    const Outcome ran = run_tutti(words);
+    ASSERT_EQ(ran.status, 0) << c.collective << ran.err;
+    EXPECT_THAT(ran.out, testing::ContainsRegex(c.in_place ? " 0 .* 0\n# Out of bounds values : 0 OK"
+                                                           : " 0 +N/A +N/A +N/A +N/A\n# Out of bounds"));
+  }
+}
+
+TEST(Perf, MeasuresTheHalvesThatItIsAskedFor) {
+  const auto table = [](const char* place) {
+    return run_tutti({"perf", scenario("02_eight_hosts_ring"), "-b", "1K", "-e", "1K", "--place", place}).out;
+  };
+  EXPECT_THAT(table("both"), AllOf(HasSubstr("out-of-place"), HasSubstr(" in-place")));
+  EXPECT_THAT(table("in"), AllOf(testing::Not(HasSubstr("out-of-place")), HasSubstr(" in-place")));
+  EXPECT_THAT(table("out"), AllOf(HasSubstr("out-of-place"), testing::Not(HasSubstr(" in-place"))));
+}
+
+TEST(Perf, NotesOfTheRunAreInTextAndJson) {
+  for (const char* format : {"text", "json"}) {
+    const Outcome o = run_tutti({"perf", scenario("02_eight_hosts_ring"), "--backend", "tcp", "-b", "1K", "-e", "2K",
+                                 "-n", "1", "--format", format});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const std::string note = "every element of one iteration before and one after those that were timed was compared";
+    const std::size_t first = o.out.find(note);
+    ASSERT_NE(first, std::string::npos) << o.out;
+    EXPECT_EQ(o.out.find(note, first + 1), std::string::npos) << "once";
+  }
+}
+
+TEST(Perf, RefusesWhatIsNoSize) {
+  for (const std::vector<std::string>& bad :
+       std::vector<std::vector<std::string>>{{"-b", "x"},
+                                             {"-b", "8", "-e", "4"},
+                                             {"-e", "1T"},
+                                             {"-f", "1"},
+                                             {"--backend", "nccl"},
+                                             {"-n", "5"},
+                                             {"--transport", "shm"},
+                                             {"--backend", "tcp", "--transport", "x"},
+                                             {"--backend", "tcp", "-n", "0"},
+                                             {"--listen", "127.0.0.1:4711"},
+                                             {"--launcher", "none"},
+                                             {"--rendezvous", "/tmp"},
+                                             {"--secret-file", "/dev/null"},
+                                             {"--wait-seconds", "1"},
+                                             {"--timeout-seconds", "1"},
+                                             {"--backend", "tcp", "--timeout-seconds", "0"},
+                                             {"--op", "mean"},
+                                             {"--type", "f"},
+                                             {"--collective", "allreduce"},
+                                             {"--collective", "alltoall"},  // by a ring
+                                             {"--collective", "all_gather", "-o", "max"},
+                                             {"--collective", "all_gather", "-b", "1", "-e", "31"},
+                                             {"--collective", "sendrecv", "--place", "in"},
+                                             {"--collective", "broadcast", "-r", "2"},
+                                             {"--collective", "broadcast", "-r", "-1"},
+                                             {"-r", "0"},
+                                             {"--place", "elsewhere"}}) {
+    std::vector<std::string> arguments{"perf", scenario("01_two_ranks")};
+    arguments.insert(arguments.end(), bad.begin(), bad.end());
+    EXPECT_EQ(run_tutti(arguments).status, 2) << bad.front();
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,294 @@
+// tutti simulate as its users meet it: what it says, what it refuses, and what becomes of files.
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::kSmall;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+namespace fs = std::filesystem;
+
+TEST(Simulate, SaysWhomEveryoneWaitedFor) {
+  const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
+  EXPECT_THAT(text.out, HasSubstr("for the last to have its gradients: w1/gpu3 in 3 of 3 steps"));
+  EXPECT_THAT(text.out, HasSubstr("note: w1/gpu3 takes 1.3333 times as long"));
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
+  EXPECT_GT(json["awaited_for_us"].real(), 35'000);
+  EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out, Not(HasSubstr("others waited")))
+      << "no news where all are alike";
+}
+
+TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
+  const TemporaryFolder folder;
+  std::ifstream shipped(scenario("08_straggler"));
+  std::string text{std::istreambuf_iterator<char>(shipped), {}};
+  const std::string share = "bandwidth_share: 0.1";
+  text.replace(text.find(share), share.size(), "bandwidth_share: 0");
+  const std::string dead = folder.write("dead.textproto", text);
+  for (const char* model : {"fifo", "fair"}) {
+    const Outcome o = run_tutti({"simulate", dead, "--network-model", model, "--timeline", folder.file("dead.tutti")});
+    EXPECT_EQ(o.status, 1);
+    EXPECT_THAT(o.err, HasSubstr("step 2 never ends: link w0/nic2→network is dead from 300 ms on"));
+    EXPECT_THAT(o.err, HasSubstr("2 of 4 steps"));
+    EXPECT_THAT(run_tutti({"export", folder.file("dead.tutti"), "--to", "csv", "--table", "steps", "-o", "-"}).out,
+                HasSubstr("awaited,awaited_for_us"));
+  }
+}
+
+TEST(RunForReal, RefusesConditionsWhichItCouldNotKeep) {
+  const TemporaryFolder folder;
+  expect_refused({"run", scenario("08_straggler")}, folder,
+                 HasSubstr("conditions are simulated only: a real run meets its own; leave them out"));
+}
+
+TEST(Simulate, AnswersInJson) {
+  const Outcome o = run_tutti({"simulate", scenario("06_resnet50_nccl"), "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.err, IsEmpty());
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data json(document);
+  const double step = json["step_time_us"].real();
+  EXPECT_GT(step, 110'000);
+  EXPECT_GT(step, json["lower_bound"]["step_us"].real());
+  EXPECT_GT(json["communication_us"].real(), json["exposed_communication_us"].real());
+  EXPECT_EQ(json["packs"].items().size(), 4u);
+  EXPECT_EQ(json["links"].items().size(), 100u);
+  double last = json["critical_path"].items()[0]["start_us"].real();
+  for (const Data& piece : json["critical_path"].items()) {
+    EXPECT_NEAR(piece["start_us"].real(), last, 1e-5) << "no gaps";
+    last = piece["end_us"].real();
+  }
+  EXPECT_FALSE(json["critical_path_in_words"].items().empty());
+  EXPECT_NEAR(json["forward_us"].real() + json["backward_us"].real() + json["other_compute_us"].real() +
+                  json["exposed_communication_us"].real(),
+              step, 1e-4);
+}
+
+// Noise makes each step unlike the others, so that a mean is no step's.
+TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("noise.tutti");
+  const Outcome simulated =
+      run_tutti({"simulate", scenario("10_noise"), "--format", "json", "--timeline", file, "--record", "none"});
+  ASSERT_EQ(simulated.status, 0) << simulated.err;
+  const core::Value of_one = test::parse_or_throw(simulated.out, "out");
+  const core::Value of_two = test::parse_or_throw(run_tutti({"compare", file, file, "--format", "json"}).out, "out");
+  const Data one(of_one), two(of_two);
+  for (const char* part :
+       {"step_time", "forward", "backward", "other_compute", "communication", "exposed_communication"})
+    EXPECT_EQ(one[std::string(part) + "_us"].real(), two[part]["first_us"].real()) << part;
+  EXPECT_NE(one["backward_us"].real(), one["steps"].items().back()["backward_us"].real());
+  EXPECT_EQ(one["steady_basis"].text(), "mean of steps 1 to 9");
+}
+
+TEST(Simulate, SaysTheSameTwice) {
+  const auto run = [] { return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out; };
+  EXPECT_EQ(run(), run());
+}
+
+TEST(Simulate, OptionsOverrideTheScenario) {
+  const Outcome o = run_tutti({"simulate", scenario("01_two_ranks"), "--steps", "4", "--seed", "9", "--network-model",
+                               "ideal", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["steps"].items().size(), 4u);
+  EXPECT_EQ(json["seed"].number(), 9);
+  EXPECT_EQ(json["network_model"].text(), "ideal");
+}
+
+TEST(Simulate, ReadsJsonScenariosToo) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.json",
+      R"({"cluster": {"workers": {"machine": "dgx1-v100"}}, "workload": {"variable": [{"name": "a", "shape": [3, 5]}]},
+    "strategy": {"algorithm": "pscpu"}})");
+  const Outcome o = run_tutti({"simulate", file});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("pscpu"));
+}
+
+TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("bad.textproto",
+                                        "cluster { workers { machine: \"dgx1-v10\" } }\n"
+                                        "workload { model: \"resnet\" bach: 3 }\n"
+                                        "strategy { algorithm: \"ring\" shards: -1 }\n"
+                                        "run { compute_jitter_percent: nan }\n");
+  expect_refused({"simulate", file, "--timeline", folder.file("t.tutti")}, folder,
+                 AllOf(HasSubstr(file + ":1:30: "), HasSubstr("did you mean \"dgx1-v100\""),
+                       HasSubstr(file + ":2:19: "), HasSubstr(file + ":2:28: "), HasSubstr("did you mean \"batch\""),
+                       HasSubstr(file + ":3:38: "), HasSubstr(file + ":4:31: ")));
+}
+
+TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
+  const TemporaryFolder folder;
+  expect_refused({"simulate", folder.file("absent")}, folder, HasSubstr("absent: cannot be read: No such file"));
+  expect_refused({"simulate", folder.path()}, folder, HasSubstr("folder"));
+  expect_refused({"simulate", folder.write("empty", "")}, folder, HasSubstr("empty"));
+  expect_refused({"simulate", folder.write("binary", std::string("\x7f"
+                                                                 "ELF\0\1\2",
+                                                                 7))},
+                 folder, HasSubstr("binary:1:1: "));
+  expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder, HasSubstr("open.json:1:"));
+}
+
+TEST(Simulate, TakesNothingButUtf8) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", "name: \"caf\xe9\"" + std::string(kSmall));
+  expect_refused({"simulate", file}, folder, HasSubstr("s.textproto:1:11: the byte 0xe9 here is not UTF-8"));
+  expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))}, folder,
+                 HasSubstr("e.textproto:1:7: the escapes in here make up no UTF-8"));
+  // Without a name in it a scenario is called by its file's.
+  for (const char* command : {"simulate", "plan"})
+    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder,
+                   HasSubstr("the name of this file is not in UTF-8"));
+  expect_refused({"init", "--machine", "\xff"}, folder, HasSubstr("not UTF-8"));
+  const Outcome o = run_tutti({"simulate", folder.write("b.textproto", "\xEF\xBB\xBF" + std::string(kSmall))});
+  EXPECT_EQ(o.status, 0) << o.err;
+}
+
+TEST(Simulate, LosesNoFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  expect_refused({"simulate", file, "--timeline", file}, folder, HasSubstr("this is the file to read from"));
+  expect_refused({"simulate", file, "--timeline", folder.path()}, folder, HasSubstr("this is a folder"));
+  expect_refused({"simulate", file, "--timeline", folder.file("no/such/folder.tutti")}, folder,
+                 HasSubstr("cannot be written: No such file"));
+  EXPECT_EQ(folder.read("s.textproto"), kSmall);
+  const std::string model = folder.write("my_model.csv", "name,shape,type\na,3,\n");
+  expect_refused({"simulate", file, "--timeline", model}, folder,
+                 HasSubstr("my_model.csv: this file exists and is something else"));
+  EXPECT_EQ(folder.read("my_model.csv"), "name,shape,type\na,3,\n");
+  const std::string left_over = folder.write("t.tutti.part", "all that is left");
+  for (const char* before : {"", "TUTTITL1"}) {
+    const std::string timeline = folder.write("t.tutti", before);
+    EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0) << "timelines and empty files go";
+  }
+  EXPECT_EQ(folder.read("t.tutti.part"), "all that is left");
+  EXPECT_THAT(folder.files(), ElementsAre("my_model.csv", "s.textproto", "t.tutti", "t.tutti.part"));
+}
+
+TEST(Simulate, WritesToDevicesAsTheyAre) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  EXPECT_EQ(run_tutti({"simulate", file, "--timeline", "/dev/null"}).status, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  const Outcome full = run_tutti({"simulate", file, "--timeline", "/dev/full"});
+  EXPECT_EQ(full.status, 1);
+  EXPECT_THAT(full.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
+  EXPECT_EQ(full.out, run_tutti({"simulate", file}).out) << "what was computed is not lost with the timeline";
+  const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
+  EXPECT_EQ(out.status, 1);
+  EXPECT_THAT(out.err, HasSubstr("cannot write to standard output: No space left on device"));
+}
+
+TEST(Simulate, ReadsAScenarioFromAPipe) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::jthread writer([&] { std::ofstream(pipe) << kSmall; });
+  const Outcome o = run_tutti({"simulate", pipe});
+  EXPECT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("step time"));
+}
+
+TEST(Timelines, AreNotReadFromPipes) {
+  // Nobody writes to it: whoever opened it would wait for ever.
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe.tutti"), file = folder.write("s.textproto", kSmall);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"compare", pipe, pipe}, {"export", pipe, "--to", "csv", "-o", "-"}, {"calibrate", file, "--run", pipe}}) {
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 2) << words.front();
+    EXPECT_THAT(o.err, HasSubstr("pipe.tutti: this is a pipe; name a timeline in a file")) << words.front();
+  }
+}
+
+TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
+  const Outcome o =
+      run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", "/dev/full"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
+  EXPECT_THAT(o.err, AllOf(HasSubstr("the run was stopped because its timeline can no longer be written"),
+                           EndsWith("/dev/full: cannot be written: No space left on device\n")));
+}
+
+TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::string timeline = folder.file("t.tutti");
+  const Outcome o = run_tutti({"simulate", file, "--timeline", timeline}, {.out_closed = true});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, AllOf(StartsWith("timeline: "), Not(HasSubstr("standard output"))));
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto", "t.tutti")) << "the timeline is whole";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"plan", file}, {"init"}, {"init", "--list"}, {"export", timeline, "--to", "csv", "-o", "-"}}) {
+    const Outcome quiet = run_tutti(words, {.out_closed = true});
+    EXPECT_EQ(quiet.status, 1) << words[0];
+    EXPECT_THAT(quiet.err, IsEmpty());
+  }
+}
+
+TEST(Simulate, SaysThatMemoryIsOut) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more memory than this, and end the program themselves";
+#endif
+  const TemporaryFolder folder;
+  const std::string file = folder.file("s.textproto");
+  ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", "5000000", "-o", file}).status, 0);
+  const Outcome o = run_tutti({"simulate", file, "--timeline", folder.file("t.tutti")}, {.memory_mb = 200});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.err, "tutti: out of memory; take fewer workers, steps or recorded spans\n");
+  EXPECT_THAT(folder.files(), ElementsAre("s.textproto"));
+}
+
+TEST(Simulate, FollowsLinksToTheTimeline) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  fs::create_symlink("real.tutti", folder.file("link.tutti"));
+  EXPECT_EQ(run_tutti({"simulate", file, "--timeline", folder.file("link.tutti")}).status, 0);
+  EXPECT_TRUE(fs::is_symlink(folder.file("link.tutti")));
+  EXPECT_THAT(folder.read("real.tutti"), StartsWith("TUTTI"));
+}
+
+TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
+  const TemporaryFolder folder;
+  const std::string timeline = folder.file("t.tutti");
+  const Outcome o = run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
+                              {.interrupt_once = timeline + ".part"});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
+  ASSERT_THAT(folder.files(), ElementsAre("t.tutti"));
+  const Outcome read = run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"});
+  EXPECT_EQ(read.status, 0);
+  EXPECT_THAT(read.err, IsEmpty()) << "the file is complete";
+}
+
+}  // namespace
+}  // namespace tutti
