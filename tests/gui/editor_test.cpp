@@ -39,8 +39,9 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     EXPECT_FALSE(editor().changed());
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("on every rank"));
     // Of models that are split no bound is known.
-    if (text().find("splits_model: true") == std::string::npos)
+    if (text().find("splits_model: true") == std::string::npos) {
       EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("what binds that"));
+    }
     EXPECT_TRUE(editor().problem_texts().isEmpty());
   }
   for (const std::string content :
