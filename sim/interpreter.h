@@ -74,6 +74,8 @@ class Interpreter {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
+  /// Numbers that were instances', in the order in which they will be again, the last first.
+  [[nodiscard]] const std::vector<std::uint32_t>& free_instances() const { return free_instances_; }
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 

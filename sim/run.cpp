@@ -20,6 +20,7 @@
 #include "sim/links_told.h"
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
+#include "sim/repetition.h"
 
 namespace tutti::sim {
 namespace {
@@ -34,7 +35,7 @@ using core::Time;
 class Run : private InterpreterListener {
  public:
   /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
-  Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
+  Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
       const core::RunControl& control, core::TimelineSink& sink)
       : scenario_(scenario),
         told_(told),
@@ -51,7 +52,8 @@ class Run : private InterpreterListener {
             cluster_, scenario.run.network_model, binned_links(record), true,
             LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
         devices_(cluster_, Slowness(slow_)),
-        interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()) {
+        interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()),
+        remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario)) {
     if (fellows_ == 1) return;
     network_.watch(ties_);
     interpreter_.watch(ties_);
@@ -79,6 +81,8 @@ class Run : private InterpreterListener {
       if (fellows_ > 1) ties_.begin(event.order);
       handle(event);
       if (ties_.matter()) return {};
+      if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
+      if (repeats_) break;
       if (++handled_ % 65'536 == 0 && !keep_going()) break;
     }
     const bool stuck = !cancelled_ && steps_ended_ < scenario_.run.steps;
@@ -247,9 +251,11 @@ class Run : private InterpreterListener {
                    replica.other,
                    replica.communication};
     }
-    if (end.replicas == cluster_.replicas()) end_step(end);
+    const bool last = end.replicas == cluster_.replicas();
+    if (last) end_step(end);
     ++replica.step;
     if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
+    if (last && remembers_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
   }
 
   struct StepEnd {
@@ -271,9 +277,56 @@ class Run : private InterpreterListener {
     last_cause_ = end.cause;
     last_step_start_ = record.start;
     sink_.step(record);
+    if (remembers_) repetition_.tell(record);
     ++steps_ended_;
     step_ends_.erase(record.step);
     if (path_.is_worth_pruning()) path_.forget_before(last_step_start_, causes());
+  }
+
+  // --- steps that repeat ---
+
+  /// The last replica has begun `step`. If that is as the one before was, it and the rest of them are told now.
+  void repeat_if_it_does(std::int32_t step) {
+    const bool together = flights_by_number_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
+                                                                    [&](const Replica& r) { return r.step == step; });
+    if (!together) return repetition_.cannot_tell();
+    Repetition::Step begun;
+    for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
+    begun.free_instances = interpreter_.free_instances();
+    begun.at = now_;
+    begun.carried = network_.loads().totals();
+    begun.exchanged = exchanged_;
+    const Repetition::Step* const before = repetition_.begin(begun);
+    if (before) repeat(*before, begun, step);
+  }
+
+  void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {
+    const std::int32_t times = scenario_.run.steps - first;
+    const Time period = now.at - before.at;
+    repeats_ = true;
+    if (period > Time() && (core::kHorizon - now.at) / period < times) {
+      last_step_end_ = core::kNever;
+      return;
+    }
+    for (std::int32_t i = 1; i <= times; ++i) {
+      for (core::PackRecord pack : before.packs) {
+        for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t += i * period;
+        pack.step += i;
+        sink_.pack(pack);
+      }
+      core::StepRecord step = *before.step;
+      step.step += i;
+      step.start += i * period;
+      step.end += i * period;
+      sink_.step(step);
+    }
+    network_.carry_again(before.carried, times);
+    for (std::size_t e = 0; e < exchanged_.size(); ++e) exchanged_[e] += (exchanged_[e] - before.exchanged[e]) * times;
+    steps_ended_ += times;
+    last_step_end_ += times * period;
+    remembered_ = times * period;
+    sink_.note(
+        fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
   }
 
   // --- packs ---
@@ -365,6 +418,7 @@ class Run : private InterpreterListener {
     const auto ready = pack_ready_.find({record.step, record.pack});
     record.ready = ready->second;
     sink_.pack(record);
+    if (remembers_) repetition_.tell(record);
     pack_ready_.erase(ready);
   }
 
@@ -483,7 +537,11 @@ class Run : private InterpreterListener {
   }
 
   void write_path() {
-    for (const core::PathPiece& piece : path_.pieces(last_cause_, last_step_start_, scenario_)) sink_.path(piece);
+    for (core::PathPiece& piece : path_.pieces(last_cause_, last_step_start_, scenario_)) {
+      piece.start += remembered_;
+      piece.end += remembered_;
+      sink_.path(piece);
+    }
   }
 
   const Scenario& scenario_;
@@ -511,6 +569,10 @@ class Run : private InterpreterListener {
   std::map<std::uint32_t, Flight> flights_;  ///< by instance
   std::map<std::pair<std::int32_t, std::int32_t>, Time> pack_ready_;  ///< by step and pack: on the last replica so far
   std::map<std::int32_t, StepEnd> step_ends_;
+  bool remembers_;  ///< steps that repeat are told, not simulated
+  Repetition repetition_;
+  bool repeats_ = false;  ///< all steps to come have been told
+  Time remembered_;       ///< how much later the last step is than the last one simulated
   CriticalPath path_;
   Time now_;
   Time last_step_end_;
@@ -541,9 +603,9 @@ double steps_of(const Scenario& scenario) {
   return steps * scenario.run.steps;
 }
 
-RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
+RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record, bool remember,
            const core::RunControl& control, core::TimelineSink& sink) {
-  Run one(scenario, told, record, control, sink);
+  Run one(scenario, told, record, remember, control, sink);
   core::Expected<void> ran = one.run();
   return {std::move(ran), one.came_apart()};
 }

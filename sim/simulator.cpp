@@ -16,6 +16,8 @@ namespace {
 using core::Rank;
 using core::Scenario;
 
+constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
+
 /// Lanes are numbered in 24 bits. Packs differ in their number only by their size, if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
   const auto largest = std::max_element(
@@ -46,9 +48,12 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
 /// Short runs are simulated whole: nobody gains by less. A timeline that shows one worker only is for runs that take too
 /// long otherwise.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
-  constexpr double kSteps = 100e3;             // of lanes; some hundredth of a second
   constexpr double kStepsWithTimeline = 50e6;  // some ten seconds
-  return steps_of(scenario) > (record.level == core::RecordLevel::kNone ? kSteps : kStepsWithTimeline);
+  return steps_of(scenario) > (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
+}
+
+bool remembers(Remembers how, const Scenario& scenario) {
+  return how == Remembers::kAlways || (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
 }
 
 /// The one worker is the first.
@@ -68,6 +73,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
         "ports at both ends only",
         {scenario.file, 0, 0}));
   }
+  const bool remember = remembers(remembers_, scenario);
   std::string why_not;
   if (folds_ == Folds::kAlways || (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
     Folding folding = fold(scenario);
@@ -77,7 +83,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       core::RecordOptions of_one = record;
       of_one.last_worker = 0;
       HeldTimeline held;
-      RunEnd one = sim::run(*folding.scenario, scenario, of_one, control, held);
+      RunEnd one = sim::run(*folding.scenario, scenario, of_one, remember, control, held);
       if (!one.came_apart) return held.tell(sink), std::move(one.ran);
       why_not = "messages of different workers come at the same time, and who is first depends on their numbers";
     }
@@ -86,7 +92,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
           core::Error::request(fmt::format("one worker cannot stand for all: {}", why_not), {scenario.file, 0, 0}));
   }
   if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
-  return sim::run(scenario, scenario, record, control, sink).ran;
+  return sim::run(scenario, scenario, record, remember, control, sink).ran;
 }
 
 }  // namespace tutti::sim

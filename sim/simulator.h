@@ -12,17 +12,27 @@ enum class Folds {
   kNever,
 };
 
+/// Whether training steps that repeat the one before are simulated again (sim/repetition.h). It makes no difference but to the
+/// time that it takes.
+enum class Remembers {
+  kWhereItPays,  ///< not again, if the run takes long
+  kAlways,       ///< not again, however short it is
+  kNever,        ///< every one
+};
+
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give the same timeline to the last bit.
 /// Holds no state; one may run in every thread.
 class Simulator : public core::Executor {
  public:
-  explicit Simulator(Folds folds = Folds::kWhereItPays) : folds_(folds) {}
+  explicit Simulator(Folds folds = Folds::kWhereItPays, Remembers remembers = Remembers::kWhereItPays)
+      : folds_(folds), remembers_(remembers) {}
 
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
  private:
   Folds folds_;
+  Remembers remembers_;
 };
 
 }  // namespace tutti::sim

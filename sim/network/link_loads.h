@@ -27,6 +27,8 @@ class LinkLoads {
   /// `bytes` went over `link` evenly from `start` to `end`.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
+  /// By link.
+  [[nodiscard]] const std::vector<core::Bytes>& totals() const { return bytes_; }
   [[nodiscard]] core::Bytes total(core::LinkId link) const { return bytes_[static_cast<std::size_t>(link)]; }
   [[nodiscard]] core::Time bin_width() const { return width_; }
   /// Bytes per bin; empty if the link carried nothing or is not binned.

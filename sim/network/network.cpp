@@ -1,6 +1,7 @@
 #include "sim/network/network.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/check.h"
 
@@ -266,6 +267,17 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
 Network::Departure Network::departed(const Event& event) const {
   const Message& message = messages_[event.a];
   return {address_of(message, 0), message.path, message.bytes, message.sent, message.queued_at};
+}
+
+void Network::carry_again(const std::vector<Bytes>& before, std::int64_t times) {
+  sections_.settle(loads_);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto link = static_cast<core::LinkId>(i);
+    const std::int64_t once = loads_.total(link).count() - before[i].count();
+    const auto all = static_cast<core::Wide>(once) * static_cast<core::Wide>(times);
+    const auto most = static_cast<core::Wide>(std::numeric_limits<std::int64_t>::max());
+    if (once > 0) loads_.add(link, Bytes(static_cast<std::int64_t>(std::min(all, most))), Time(), Time());
+  }
 }
 
 void Network::load_silent_links(const Message& message, Time end) {

@@ -52,6 +52,9 @@ class Network {
   /// Has `ties` watched from now on (fifo and ideal; who shares fairly does not ask who came first).
   void watch(Ties& ties) { ties_ = &ties; }
 
+  /// What links have carried since they had carried `before`, they carry so many times again.
+  void carry_again(const std::vector<core::Bytes>& before, std::int64_t times);
+
   /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
   void expect_no_other() { sections_.expect_no_other(); }

@@ -1,4 +1,5 @@
-// One worker that stands for all must not make a picosecond's difference to what all of them do.
+// One worker that stands for all must not make a picosecond's difference to what all of them do; nor may steps that are
+// remembered, to what they would do again.
 
 #include "sim/folding/folding.h"
 
@@ -53,20 +54,22 @@ std::vector<std::string> told(const Summary& summary) {
 }
 
 /// Nothing if the run is refused.
-std::optional<Summary> simulated(const Scenario& scenario, Folds folds) {
+std::optional<Summary> simulated(const Scenario& scenario, Folds folds, Remembers remembers = Remembers::kNever) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   Summary summary;
-  const auto ran = Simulator(folds).run(scenario, record, {}, summary);
+  const auto ran = Simulator(folds, remembers).run(scenario, record, {}, summary);
   EXPECT_TRUE(ran || (folds == Folds::kAlways && ran.error().message().find("one worker cannot") != std::string::npos))
       << ran.error().message();
   return ran ? std::optional(summary) : std::nullopt;
 }
 
-bool says_folded(const Summary& summary) {
+bool says(const Summary& summary, const std::string& what) {
   return std::any_of(summary.info().notes.begin(), summary.info().notes.end(),
-                     [](const std::string& note) { return note.rfind("simulated ", 0) == 0; });
+                     [&](const std::string& note) { return note.find(what) != std::string::npos; });
 }
+bool says_folded(const Summary& summary) { return says(summary, "one worker stands for all"); }
+bool says_remembered(const Summary& summary) { return says(summary, "the others are step"); }
 
 /// A random scenario whose workers are alike, as far as its algorithm has it.
 std::string random_scenario(core::Random& random) {
@@ -96,7 +99,8 @@ std::string random_scenario(core::Random& random) {
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
          " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
          " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
-         " }\nrun { steps: 2 network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) + " }";
+         " }\nrun { steps: " + std::to_string(2 + random.below(6)) +
+         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) + " }";
 }
 
 class Folding : public testing::TestWithParam<int> {};
@@ -121,6 +125,64 @@ TEST_P(Folding, ChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Folding, testing::Range(0, 12));
+
+TEST_P(Folding, AndRememberingChangeNothingTogether) {
+  core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 2);
+  int remembered = 0;
+  constexpr int kCases = 12;
+  for (int i = 0; i < kCases; ++i) {
+    const std::string text = random_scenario(random);
+    const Scenario scenario = read(text);
+    const std::optional<Summary> all = simulated(scenario, Folds::kNever);
+    for (const Folds folds : {Folds::kNever, Folds::kAlways}) {
+      const std::optional<Summary> again = simulated(scenario, folds, Remembers::kAlways);
+      if (!again) continue;
+      ASSERT_EQ(told(*again), told(*all)) << text;
+      if (says_remembered(*again)) ++remembered;
+    }
+  }
+  EXPECT_GE(remembered, kCases / 3) << "of " << 2 * kCases;
+}
+
+/// Servers and several communicators do not fold, and what slow devices make of a step is the same in every step.
+TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
+  const std::string workload =
+      "workload { variable { name: \"a\" shape: 100000 backward_ms: 0.7 } variable { name: "
+      "\"b\" shape: 3333 backward_ms: 0.1 } forward_ms: 1 micro_batches: 2 }\n";
+  for (const std::string algorithm : {"pscpu", "ring", "nccl", "pscpu/pscpu", "double_tree", "nccl/double_tree"}) {
+    for (const std::string model : {"FIFO", "IDEAL", "FAIR"}) {
+      for (const std::string more : {"", "conditions { slow { worker: 1 slowdown: 1.3 } }",
+                                     "communicator { name: \"t\" size: 4 algorithm: \"ring\" exchange { bytes: 100000 "
+                                     "per_forward: 2 per_backward: 1 } }"}) {
+        const Scenario scenario = read(
+            "cluster { workers { machine: \"ec2-g4dn-12xlarge\" count: 3 } network { kind: "
+            "ONE_SWITCH latency_us: 4 } }\n" +
+            workload + "strategy { algorithm: \"" + algorithm + "\" } " + more +
+            "\nrun { steps: 9 network_model: " + model + " }");
+        const std::optional<Summary> every = simulated(scenario, Folds::kNever, Remembers::kNever);
+        const std::optional<Summary> again = simulated(scenario, Folds::kNever, Remembers::kAlways);
+        ASSERT_EQ(told(*again), told(*every)) << algorithm << ", " << model << ", " << more;
+        EXPECT_EQ(again->steps().size(), 9u);
+        EXPECT_FALSE(says_remembered(*every));
+      }
+    }
+  }
+}
+
+TEST(Remembering, IsLeftOutWhereStepsAreNotAlike) {
+  const auto remembered = [](const std::string& more, const std::string& run) {
+    return says_remembered(*simulated(
+        read("cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: 3 } }\n"
+             "workload { variable { name: \"g\" shape: 1048576 } forward_ms: 5 }\nstrategy { algorithm: \"ring\" } " +
+             more + " run { steps: 8 " + run + " }"),
+        Folds::kNever, Remembers::kAlways));
+  };
+  EXPECT_TRUE(remembered("", ""));
+  EXPECT_FALSE(remembered("", "compute_jitter_percent: 1"));
+  EXPECT_FALSE(remembered("conditions { slow { worker: 1 slowdown: 2 from_ms: 30 } }", ""));
+  EXPECT_FALSE(
+      remembered("conditions { link { from: \"w0/nic0\" to: \"network\" bandwidth_share: 0.5 at_ms: 20 } }", ""));
+}
 
 const char* const kNetwork = "network { kind: ONE_SWITCH latency_us: 3 } ";
 

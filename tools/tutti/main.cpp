@@ -79,6 +79,10 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
        "auto: simulate one worker for all where nothing tells them apart (exactly the same times), but keep all "
        "that --timeline records of runs that do not take long; on: or refuse; off: simulate every worker")
       ->capture_default_str();
+  c->add_option("--remember", o.remember,
+                "auto: training steps that repeat the one before are told, not simulated again (exactly the same "
+                "times), unless the run is short or --timeline is given; on: however short; off: simulate every step")
+      ->capture_default_str();
 }
 
 /// How processes of one run find each other.

@@ -5,19 +5,23 @@
 namespace tutti::tools {
 namespace {
 
-std::optional<sim::Folds> parse_folds(const std::string& name) {
-  if (name == "auto") return sim::Folds::kWhereItPays;
-  if (name == "on") return sim::Folds::kAlways;
-  if (name == "off") return sim::Folds::kNever;
+template <class How>
+std::optional<How> auto_on_off(const std::string& name) {
+  if (name == "auto") return How::kWhereItPays;
+  if (name == "on") return How::kAlways;
+  if (name == "off") return How::kNever;
   return std::nullopt;
 }
 
 }  // namespace
 
 int simulate(const SimulateOptions& options, const Environment& environment) {
-  const auto folds = choice<sim::Folds>("--fold", options.fold, "auto, on, off", parse_folds);
+  const auto folds = choice<sim::Folds>("--fold", options.fold, "auto, on, off", auto_on_off<sim::Folds>);
   if (!folds) return report(folds.error());
-  sim::Simulator simulator(*folds);
+  const auto remembers =
+      choice<sim::Remembers>("--remember", options.remember, "auto, on, off", auto_on_off<sim::Remembers>);
+  if (!remembers) return report(remembers.error());
+  sim::Simulator simulator(*folds, *remembers);
   return execute(
       simulator, "simulating", options, environment, [&options](core::RunOptions& run) -> core::Expected<void> {
         if (options.seed) run.seed = *options.seed;

@@ -8,6 +8,7 @@ struct SimulateOptions : ExecuteOptions {
   std::optional<std::uint64_t> seed;
   std::string network_model;
   std::string fold = "auto";
+  std::string remember = "auto";
 };
 
 /// `tutti simulate`: predicts a scenario's training step.
