@@ -59,6 +59,8 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   strategy.clear_agg_small_grads_max_group();
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
+  strategy.clear_pad_packs();
+  strategy.clear_compression();
   strategy.set_reduction(proto_of(one.reduction));
   strategy.set_collective(proto_of(one.collective));
   strategy.clear_root();
@@ -67,6 +69,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   scenario.mutable_run()->set_steps(one.steps);
   scenario.mutable_run()->clear_compute_jitter_percent();
   scenario.clear_conditions();
+  scenario.clear_communicator();
 
   std::string written;
   google::protobuf::TextFormat::PrintToString(scenario, &written);

@@ -208,7 +208,8 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
          fmt::format("nccl/halving_doubling needs a power of two of workers (here {}); take nccl/ring", workers)});
   }
   if (strategy.channels && !starts_with_nccl(algorithm)) {
-    problems.push_back({"channels", fmt::format("\"{}\" has no channels, only nccl has; did you mean shards?", name)});
+    problems.push_back({"channels", fmt::format("\"{}\" has no channels, only nccl and what begins with it has{}", name,
+                                                has_shards ? "; did you mean shards?" : "; leave channels out")});
   }
   if (strategy.staging == Staging::kViaHost && strategy.staging_asked && all_gpus && !all_cpus) {
     problems.push_back({"staging",

@@ -1,5 +1,7 @@
 // tutti perf: the table of nccl-tests, simulated and run.
 
+#include <sstream>
+
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 
@@ -13,6 +15,8 @@ using test::scenario;
 using test::TemporaryFolder;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
   // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw for two ranks.
@@ -138,6 +142,33 @@ TEST(Perf, MeasuresTheHalvesThatItIsAskedFor) {
   EXPECT_THAT(table("both"), AllOf(HasSubstr("out-of-place"), HasSubstr(" in-place")));
   EXPECT_THAT(table("in"), AllOf(testing::Not(HasSubstr("out-of-place")), HasSubstr(" in-place")));
   EXPECT_THAT(table("out"), AllOf(HasSubstr("out-of-place"), testing::Not(HasSubstr(" in-place"))));
+}
+
+TEST(Perf, TimesOneCollectiveAloneWhateverElseTheScenarioHas) {
+  const TemporaryFolder folder;
+  const std::string plain =
+      "cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } }"
+      "workload { variable { name: \"a\" shape: 7 } }";
+  const std::string more =
+      plain +
+      "strategy { algorithm: \"ring\" pad_packs: true compression { type: FLOAT16 } } communicator "
+      "{ name: \"t\" size: 8 splits_model: true exchange { bytes: 100000 per_backward: 2 } }";
+  const auto rows = [&](const std::string& name, const std::string& text) {
+    const Outcome o = run_tutti({"perf", folder.write(name, text), "-b", "1K", "-e", "64K", "-f", "8"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    std::string lines_of_table;
+    std::istringstream lines(o.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line[0] != '#') lines_of_table += line + "\n";
+    }
+    return std::pair(lines_of_table, o.out);
+  };
+  const auto [alone, said] = rows("plain.textproto", plain + "strategy { algorithm: \"ring\" }");
+  const auto [same, also] = rows("more.textproto", more);
+  EXPECT_EQ(alone, same);
+  EXPECT_THAT(alone, Not(IsEmpty()));
+  EXPECT_THAT(said, Not(HasSubstr("left out")));
+  EXPECT_THAT(also, HasSubstr("left out of the scenario: communicators, compression, pad_packs"));
 }
 
 TEST(Perf, NotesOfTheRunAreInTextAndJson) {

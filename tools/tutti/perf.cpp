@@ -195,8 +195,8 @@ class Measuring {
       return report(Error::request(fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
                                                to_string(request_.what.collective), ranks(), 16 * ranks())));
     }
+    std::vector<std::string> notes = left_out();
     for (const std::int64_t elements : elements_) {
-      std::vector<std::string> notes;
       auto row = this->row(elements, notes);
       progress_.clear();
       if (!row) {
@@ -205,6 +205,7 @@ class Measuring {
       }
       if (!*row) break;  // interrupted
       if (const int printed = table.add(**row, notes); printed != kDone) return printed;
+      notes.clear();
     }
     progress_.clear();
     const int printed = table.end(nullptr);
@@ -213,6 +214,20 @@ class Measuring {
 
  private:
   [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
+
+  /// What of the scenario is not in the table, in words.
+  [[nodiscard]] std::vector<std::string> left_out() const {
+    std::string what;
+    const auto add = [&what](bool there, const char* name) {
+      if (there) what += fmt::format("{}{}", what.empty() ? "" : ", ", name);
+    };
+    add(scenario_.run.conditions.any(), "conditions");
+    add(!scenario_.communicators.empty(), "communicators");
+    add(scenario_.strategy.compression.has_value(), "compression");
+    add(scenario_.strategy.pad_packs, "pad_packs");
+    if (what.empty()) return {};
+    return {fmt::format("one collective of all replicas is timed alone; left out of the scenario: {}", what)};
+  }
 
   /// Nothing if it was interrupted.
   Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
