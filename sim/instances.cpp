@@ -42,14 +42,14 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
   if (free_instances_.empty()) {
     instances_.emplace_back();
   } else {
-    id = free_instances_.back();
-    free_instances_.pop_back();
+    id = free_instances_.top();
+    free_instances_.pop();
   }
   auto instance = std::make_unique<Instance>();
   instance->id = id;
   instance->collective = &collective;
   instance->schedule = collective.schedule.get();
-  instance->serial = ++serial_ & 0xfff'ffff;  // its place in the key of events
+  instance->serial = ++serial_;
   const core::Schedule& schedule = *instance->schedule;
   std::int64_t lanes = 0;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
@@ -101,7 +101,7 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
 
 void Interpreter::close(std::uint32_t id) {
   instances_[id].reset();
-  free_instances_.push_back(id);
+  free_instances_.push(id);
 }
 
 /// By the rank's place in its worker, then by lane, then by worker: so what meets in a worker is in the same order in all of
@@ -111,10 +111,13 @@ void Interpreter::take_turns(Instance& instance) {
   const core::Collective& collective = *instance.collective;
   const core::Cluster& cluster = collective.group.cluster();
   const auto ranks = static_cast<Rank>(instance.first_lane.size()) - 1;
-  const Rank replicas = static_cast<Rank>(collective.contributors);
-  const bool whole = replicas == cluster.replicas() && collective.group.size() == ranks;
-  const Rank per_worker = whole ? static_cast<Rank>(cluster.replicas_per_worker()) : replicas;
   std::uint32_t turn = 0;
+  if (collective.contributors != cluster.replicas() || collective.group.size() != ranks) {
+    for (LaneState& state : instance.lanes) state.turn = turn++;
+    return;
+  }
+  const auto replicas = static_cast<Rank>(collective.contributors);
+  const Rank per_worker = cluster.replicas_per_worker();
   const auto take = [&](Rank first, Rank stride, Rank end) {
     for (Lane lane = 0, most = 1; lane < most; ++lane) {
       for (Rank rank = first; rank < end; rank += stride) {
@@ -124,10 +127,6 @@ void Interpreter::take_turns(Instance& instance) {
       }
     }
   };
-  if (!whole) {
-    for (LaneState& state : instance.lanes) state.turn = turn++;
-    return;
-  }
   for (Rank local = 0; local < per_worker; ++local) take(local, per_worker, replicas);
   take(replicas, 1, ranks);
 }

@@ -14,17 +14,16 @@ using core::Time;
 
 // --- events ---
 
-/// Ties between events are broken by collective, then by the lane's turn, then by the order in which the lane sent.
+/// Of the lane's next message.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
-  const std::uint64_t sent = ++state.sent & 0xfff;  // 0 is the lane itself
-  return instance.serial << 36 | static_cast<std::uint64_t>(state.turn) << 12 | sent;
+  return event_order(instance.serial, state.turn, ++state.sent);
 }
 
 void Interpreter::schedule_lane(Instance& instance, std::int32_t lane, Time at) {
   LaneState& state = lane_at(instance, lane);
   state.blocked = Blocked::kNo;
-  events_.push({at, instance.serial << 36 | static_cast<std::uint64_t>(state.turn) << 12, EventKind::kLane, instance.id,
+  events_.push({at, event_order(instance.serial, state.turn, 0), EventKind::kLane, instance.id,
                 static_cast<std::uint32_t>(lane)});
 }
 

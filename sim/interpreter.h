@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <queue>
 #include <unordered_map>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "core/schedule/schedule.h"
 #include "core/strategy/collective.h"
 #include "sim/device.h"
+#include "sim/event_order.h"
 #include "sim/event_queue.h"
 #include "sim/folding/ties.h"
 #include "sim/network/network.h"
@@ -56,7 +59,7 @@ class Interpreter {
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// Lanes that one collective may have, over all ranks.
-  static constexpr std::int64_t kMostLanes = (1 << 24) - 1;
+  static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
 
   /// Tells the network along which ways the collective's messages will go.
   void expect(const core::Collective& collective);
@@ -74,8 +77,6 @@ class Interpreter {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// Numbers that were instances', in the order in which they will be again, the last first.
-  [[nodiscard]] const std::vector<std::uint32_t>& free_instances() const { return free_instances_; }
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
@@ -251,7 +252,8 @@ class Interpreter {
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::vector<std::uint32_t> free_instances_;
+  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
   std::uint64_t serial_ = 0;
   std::int64_t steps_executed_ = 0;
 };

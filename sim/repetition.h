@@ -20,13 +20,12 @@ class Repetition {
  public:
   /// What a step is the repetition of: all that was told of the one before, and what has been counted up to its beginning.
   struct Step {
-    std::vector<core::Time> began;              ///< by replica: how long before the last of them
-    std::vector<std::uint32_t> free_instances;  ///< numbers that collectives will take, which may decide ties
-    core::Time at;                              ///< when the last replica began it
-    std::vector<core::PackRecord> packs;        ///< told since
-    std::optional<core::StepRecord> step;       ///< likewise
-    std::vector<core::Bytes> carried;           ///< by link, up to here
-    std::vector<core::Wide> exchanged;          ///< by exchange, up to here
+    std::vector<core::Time> began;         ///< by replica: how long before the last of them
+    core::Time at;                         ///< when the last replica began it
+    std::vector<core::PackRecord> packs;   ///< told since
+    std::optional<core::StepRecord> step;  ///< likewise
+    std::vector<core::Bytes> carried;      ///< by link, up to here
+    std::vector<core::Wide> exchanged;     ///< by exchange, up to here
   };
 
   /// Whether steps of the scenario may repeat: nothing depends on the time, or on chance.
@@ -47,8 +46,7 @@ class Repetition {
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
-    const bool repeats =
-        begun_ && since_.step && next.began == begun_->began && next.free_instances == begun_->free_instances;
+    const bool repeats = begun_ && since_.step && next.began == begun_->began;
     if (repeats) {
       begun_->packs = std::move(since_.packs);
       begun_->step = std::move(since_.step);

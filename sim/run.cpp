@@ -292,7 +292,6 @@ class Run : private InterpreterListener {
     if (!together) return repetition_.cannot_tell();
     Repetition::Step begun;
     for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
-    begun.free_instances = interpreter_.free_instances();
     begun.at = now_;
     begun.carried = network_.loads().totals();
     begun.exchanged = exchanged_;

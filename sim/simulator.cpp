@@ -18,7 +18,7 @@ using core::Scenario;
 
 constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 
-/// Lanes are numbered in 24 bits. Packs differ in their number only by their size, if at all.
+/// Interpreter::kMostLanes of a collective can be simulated. Packs differ in their number only by their size, if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
   const auto largest = std::max_element(
       scenario.plan.packs.begin(), scenario.plan.packs.end(),

@@ -87,7 +87,7 @@ class DoubleTree : public Schedule {
 
   // --- the two trees ---
 
-  /// In the other tree ranks stand in for those across, or for those before them. The same both ways but for that.
+  /// The place in the lane's tree of a rank: in the second tree that of the rank across, or, of an odd number, of the one before.
   [[nodiscard]] Rank into(Rank rank, Lane lane) const {
     if (is_first(lane)) return rank;
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;

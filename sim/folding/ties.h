@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "sim/event_order.h"
 
 namespace tutti::sim {
 
@@ -20,7 +21,7 @@ class Ties {
   enum class Thing { kResource, kDevice, kOpening };
 
   /// What happens now has this key (Event::order), and comes from this worker unless comes_from() says otherwise.
-  void begin(std::uint64_t order) { now_ = {order >> kSentBits, 0}; }
+  void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
   /// A worker so far away (core::Peer::away).
   void comes_from(std::int32_t away) { now_.away = away; }
   /// It wants this one of the network's resources or of the devices, or opens a collective, at `now`. REQUIRES: no earlier
@@ -44,8 +45,6 @@ class Ties {
   [[nodiscard]] bool matter() const { return matter_; }
 
  private:
-  static constexpr int kSentBits = 12;  ///< of a key, which tell messages of one lane apart
-
   struct Comer {
     std::uint64_t place = 0;  ///< the collective, and the lane of the rank in its worker
     std::int32_t away = 0;

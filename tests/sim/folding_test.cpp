@@ -169,6 +169,18 @@ TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
   }
 }
 
+TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
+  std::string gradients;
+  for (int g = 0; g < 9; ++g)
+    gradients += "variable { name: \"g" + std::to_string(g) + "\" shape: " + std::to_string(64 << g) + " } ";
+  const Scenario scenario =
+      read("cluster { workers { machine: \"hgx-h100\" count: 4 } network { kind: RAILS latency_us: 3 } }\nworkload { " +
+           gradients + "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
+  const std::optional<Summary> again = simulated(scenario, Folds::kNever, Remembers::kAlways);
+  EXPECT_TRUE(says_remembered(*again)) << "whatever order they ended in";
+  EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
+}
+
 TEST(Remembering, IsLeftOutWhereStepsAreNotAlike) {
   const auto remembered = [](const std::string& more, const std::string& run) {
     return says_remembered(*simulated(
@@ -283,10 +295,9 @@ TEST(Folding, TakesAMillionGpus) {
 
 TEST(Ties, MatterBetweenTheSamePlaceOfWorkersAtDifferentDistancesOnly) {
   using Thing = Ties::Thing;
-  constexpr std::uint64_t kLane = 1 << 12;
   Ties ties;
   const auto comes = [&ties](std::uint64_t lane, std::int32_t away) {
-    ties.begin(lane * kLane + 7);
+    ties.begin(event_order(1, lane, 7));
     ties.comes_from(away);
   };
   comes(3, 1);
