@@ -1,5 +1,5 @@
 # cmake -D INPUT=FILE -D OUTPUT=FILE.cpp -D HEADER=FILE.h -D FUNCTION=NAME -P embed.cmake
-# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::gui.
+# A source with the bytes of a file: `std::string_view NAME()` in namespace tutti::core.
 
 file(READ ${INPUT} bytes HEX)
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
@@ -9,7 +9,7 @@ file(WRITE ${OUTPUT} "// Made by cmake/embed.cmake.
 
 #include \"${HEADER}\"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 namespace {
 
@@ -20,5 +20,5 @@ constexpr unsigned char kBytes[] = {
 
 std::string_view ${FUNCTION}() { return {reinterpret_cast<const char*>(kBytes), sizeof kBytes}; }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core
 ")

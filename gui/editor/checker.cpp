@@ -12,7 +12,7 @@ constexpr int kPauseMs = 150;
 
 }  // namespace
 
-Checker::Checker(core::Library library, Schema schema, QObject* parent)
+Checker::Checker(core::Library library, core::Schema schema, QObject* parent)
     : QObject(parent), library_(std::move(library)), schema_(std::move(schema)) {
   pause_.setSingleShot(true);
   connect(&pause_, &QTimer::timeout, this, [this] {

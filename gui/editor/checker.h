@@ -18,7 +18,7 @@ class Checker : public QObject {
   Q_OBJECT
 
  public:
-  Checker(core::Library library, Schema schema, QObject* parent = nullptr);
+  Checker(core::Library library, core::Schema schema, QObject* parent = nullptr);
   ~Checker() override;
 
   enum class When { kAtOnce, kAfterAPause };
@@ -37,7 +37,7 @@ class Checker : public QObject {
   void work(const std::stop_token& stop);
 
   core::Library library_;
-  Schema schema_;
+  core::Schema schema_;
   QTimer pause_;
   Job next_;
   std::mutex mutex_;

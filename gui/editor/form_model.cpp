@@ -7,11 +7,11 @@
 
 namespace tutti::gui {
 
-using Kind = FieldType::Kind;
+using Kind = core::FieldType::Kind;
 
 struct FormModel::Node {
   Node* parent = nullptr;
-  const FieldType* type = nullptr;  ///< null: the scenario
+  const core::FieldType* type = nullptr;  ///< null: the scenario
   Line line = Line::kField;
   int row = 0;
   bool filled = false;
@@ -39,10 +39,10 @@ QString summary(const core::Value& message) {
 
 }  // namespace
 
-FormModel::FormModel(Schema schema, QObject* parent)
+FormModel::FormModel(core::Schema schema, QObject* parent)
     : QAbstractItemModel(parent),
       schema_(std::move(schema)),
-      text_(std::make_shared<ScenarioText>("", schema_)),
+      text_(std::make_shared<core::ScenarioText>("", schema_)),
       root_(std::make_unique<Node>()) {}
 
 FormModel::~FormModel() = default;
@@ -57,10 +57,10 @@ QModelIndex FormModel::index_of(const Node& node, int column) const {
   return &node == root_.get() ? QModelIndex() : createIndex(node.row, column, const_cast<Node*>(&node));
 }
 
-FieldPath FormModel::path_of(const Node& node) const {
+core::FieldPath FormModel::path_of(const Node& node) const {
   if (!node.type) return {};
   const bool inner = node.line == Line::kElement || node.line == Line::kAdd;
-  FieldPath path = path_of(inner ? *node.parent->parent : *node.parent);
+  core::FieldPath path = path_of(inner ? *node.parent->parent : *node.parent);
   path.push_back({node.type->name, node.line == Line::kElement ? node.row : 0});
   return path;
 }
@@ -69,7 +69,7 @@ FieldPath FormModel::path_of(const Node& node) const {
 void FormModel::fill(Node& node) const {
   if (node.filled) return;
   node.filled = true;
-  const auto add = [&](const FieldType& type, Line line) {
+  const auto add = [&](const core::FieldType& type, Line line) {
     node.below.push_back(std::make_unique<Node>(Node{&node, &type, line, static_cast<int>(node.below.size())}));
   };
   if (node.line == Line::kList) {
@@ -77,8 +77,8 @@ void FormModel::fill(Node& node) const {
     for (int i = 0; i < elements; ++i) add(*node.type, Line::kElement);
     add(*node.type, Line::kAdd);
   } else if (node.is_message()) {
-    const MessageType& message = node.type ? *node.type->message : schema_.root();
-    for (const FieldType& field : message.fields) add(field, field.repeated ? Line::kList : Line::kField);
+    const core::MessageType& message = node.type ? *node.type->message : schema_.root();
+    for (const core::FieldType& field : message.fields) add(field, field.repeated ? Line::kList : Line::kField);
   }
 }
 
@@ -104,7 +104,7 @@ void FormModel::follow(Node& node) {
   for (const auto& child : node.below) follow(*child);
 }
 
-void FormModel::show_text(std::shared_ptr<const ScenarioText> text) {
+void FormModel::show_text(std::shared_ptr<const core::ScenarioText> text) {
   text_ = std::move(text);
   follow(*root_);
 }
@@ -121,7 +121,7 @@ void FormModel::show_problems(const std::vector<PlacedProblem>& problems) {
   for (const PlacedProblem& problem : problems) {
     std::string& words = problems_[problem.field];
     words += (words.empty() ? "" : "\n") + problem.problem.text;
-    FieldPath around = problem.field;
+    core::FieldPath around = problem.field;
     while (!around.empty()) {
       around.pop_back();
       ++inside_[around];
@@ -130,9 +130,9 @@ void FormModel::show_problems(const std::vector<PlacedProblem>& problems) {
   follow(*root_);
 }
 
-QModelIndex FormModel::index_of(const FieldPath& path) {
+QModelIndex FormModel::index_of(const core::FieldPath& path) {
   Node* at = root_.get();
-  for (const PathStep& step : path) {
+  for (const core::PathStep& step : path) {
     fill(*at);
     const auto child = std::find_if(at->below.begin(), at->below.end(),
                                     [&](const auto& below) { return below->type->name == step.field; });
@@ -174,8 +174,8 @@ bool FormModel::hasChildren(const QModelIndex& parent) const {
 // --- what a line says ---
 
 FormModel::Line FormModel::line(const QModelIndex& index) const { return node(index).line; }
-const FieldType* FormModel::type(const QModelIndex& index) const { return node(index).type; }
-FieldPath FormModel::path(const QModelIndex& index) const { return path_of(node(index)); }
+const core::FieldType* FormModel::type(const QModelIndex& index) const { return node(index).type; }
+core::FieldPath FormModel::path(const QModelIndex& index) const { return path_of(node(index)); }
 bool FormModel::written(const QModelIndex& index) const {
   const Node& at = node(index);
   return at.line == Line::kList ? text_->count(path_of(at)) > 0
@@ -186,7 +186,7 @@ QString FormModel::name(const Node& node) const {
   QString name = QString::fromStdString(node.type->name);
   if (node.line == Line::kAdd) return tr("+ add %1").arg(name);
   int inside = 0;
-  FieldPath path = path_of(node);
+  core::FieldPath path = path_of(node);
   const int elements = node.line == Line::kList ? text_->count(path) : 1;
   for (int i = 0; i < elements; ++i) {
     if (node.line == Line::kList) path.back().index = i;
@@ -200,7 +200,7 @@ QString FormModel::name(const Node& node) const {
 
 QString FormModel::value(const Node& node) const {
   if (node.line == Line::kAdd) return {};
-  const FieldPath path = path_of(node);
+  const core::FieldPath path = path_of(node);
   if (node.line == Line::kList) {
     const int count = text_->count(path);
     return count == 0 ? tr("none") : count == 1 ? tr("1 element") : tr("%1 elements").arg(count);
@@ -217,7 +217,7 @@ QString FormModel::help(const Node& node) const { return QString::fromStdString(
 QString FormModel::problem(const QModelIndex& index) const {
   const Node& at = node(index);
   if (at.line == Line::kAdd) return {};
-  FieldPath path = path_of(at);
+  core::FieldPath path = path_of(at);
   const auto found = problems_.find(path);
   // What is wrong with an element that is not written is told at its list.
   const bool elsewhere = at.line == Line::kList && text_->count(path) > 0;
@@ -277,14 +277,14 @@ Qt::ItemFlags FormModel::flags(const QModelIndex& index) const {
 
 // --- changes ---
 
-void FormModel::ask(const core::Expected<TextEdits>& edits, const FieldPath& field) {
+void FormModel::ask(const core::Expected<core::TextEdits>& edits, const core::FieldPath& field) {
   if (edits && !edits->empty()) emit edited(*edits, field);
 }
 
 bool FormModel::setData(const QModelIndex& index, const QVariant& value, int role) {
   if (role != Qt::EditRole || !(flags(index) & Qt::ItemIsEditable)) return false;
-  const FieldPath field = path(index);
-  ask(set_field(*text_, field, value.toString().toStdString()), field);
+  const core::FieldPath field = path(index);
+  ask(core::set_field(*text_, field, value.toString().toStdString()), field);
   return true;
 }
 
@@ -301,17 +301,17 @@ bool FormModel::can_remove(const QModelIndex& index) const {
 void FormModel::add(const QModelIndex& index) {
   if (!can_add(index)) return;
   const Node& at = node(index);
-  FieldPath field = path_of(at);
+  core::FieldPath field = path_of(at);
   if (at.type->repeated) field.back().index = text_->count(field);
   // A number cannot be written without one; it is there to be changed.
   const bool number = at.type->kind == Kind::kWhole || at.type->kind == Kind::kNumber;
-  ask(add_field(*text_, field, number ? "1" : ""), field);
+  ask(core::add_field(*text_, field, number ? "1" : ""), field);
 }
 
 void FormModel::remove(const QModelIndex& index) {
   if (!can_remove(index)) return;
-  const FieldPath field = path(index);
-  ask(remove_field(*text_, field), field);
+  const core::FieldPath field = path(index);
+  ask(core::remove_field(*text_, field), field);
 }
 
 }  // namespace tutti::gui

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/field_edits.h"
+#include "core/edit/field_edits.h"
+#include "core/edit/scenario_text.h"
 #include "gui/model/scenario_check.h"
-#include "gui/model/scenario_text.h"
 
 namespace tutti::gui {
 
@@ -28,20 +28,20 @@ class FormModel : public QAbstractItemModel {
     kAdd,      ///< below the elements: adds one
   };
 
-  explicit FormModel(Schema schema, QObject* parent = nullptr);
+  explicit FormModel(core::Schema schema, QObject* parent = nullptr);
   ~FormModel() override;
 
   /// What is shown from now on. REQUIRES: a text of the same schema, not broken.
-  void show_text(std::shared_ptr<const ScenarioText> text);
+  void show_text(std::shared_ptr<const core::ScenarioText> text);
   /// While the text is broken what was last read is shown, and nothing can be changed.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
 
   [[nodiscard]] Line line(const QModelIndex& index) const;
-  [[nodiscard]] const FieldType* type(const QModelIndex& index) const;
-  [[nodiscard]] FieldPath path(const QModelIndex& index) const;
+  [[nodiscard]] const core::FieldType* type(const QModelIndex& index) const;
+  [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
-  [[nodiscard]] QModelIndex index_of(const FieldPath& path);
+  [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
   /// What is wrong with the field itself, in words; "" if nothing is.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
@@ -64,26 +64,26 @@ class FormModel : public QAbstractItemModel {
 
  signals:
   /// What the text has to become, for a change of the field.
-  void edited(const tutti::gui::TextEdits& edits, const tutti::gui::FieldPath& field);
+  void edited(const tutti::core::TextEdits& edits, const tutti::core::FieldPath& field);
 
  private:
   struct Node;
   [[nodiscard]] Node& node(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const Node& node, int column = 0) const;
   void fill(Node& node) const;
-  [[nodiscard]] FieldPath path_of(const Node& node) const;
+  [[nodiscard]] core::FieldPath path_of(const Node& node) const;
   void follow(Node& node);
-  void ask(const core::Expected<TextEdits>& edits, const FieldPath& field);
+  void ask(const core::Expected<core::TextEdits>& edits, const core::FieldPath& field);
   [[nodiscard]] QString name(const Node& node) const;
   [[nodiscard]] QString value(const Node& node) const;
   [[nodiscard]] QString help(const Node& node) const;
   [[nodiscard]] QString marks(const Node& node) const;
 
-  Schema schema_;
-  std::shared_ptr<const ScenarioText> text_;
+  core::Schema schema_;
+  std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
-  std::map<FieldPath, std::string> problems_;  ///< of fields
-  std::map<FieldPath, int> inside_;            ///< how many problems fields below this one have
+  std::map<core::FieldPath, std::string> problems_;  ///< of fields
+  std::map<core::FieldPath, int> inside_;            ///< how many problems fields below this one have
   bool frozen_ = false;
 };
 

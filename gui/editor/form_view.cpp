@@ -11,13 +11,13 @@
 
 namespace tutti::gui {
 
-using Kind = FieldType::Kind;
+using Kind = core::FieldType::Kind;
 
 FormDelegate::FormDelegate(const FormModel& model, const core::Library& library, QObject* parent)
     : QStyledItemDelegate(parent), model_(model), library_(library) {}
 
 QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&, const QModelIndex& index) const {
-  const FieldType& type = *model_.type(index);
+  const core::FieldType& type = *model_.type(index);
   const QString name = QString::fromStdString(type.name);
   const QString otherwise = QString::fromStdString(type.otherwise);
   auto* const self = const_cast<FormDelegate*>(this);
@@ -27,7 +27,7 @@ QWidget* FormDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem&
     box->addItem(otherwise.isEmpty() ? tr("not written") : tr("not written: %1").arg(otherwise), QString());
     auto choices = type.choices;
     if (type.kind == Kind::kYesNo) choices = {{"true", ""}, {"false", ""}};
-    for (const FieldType::Choice& choice : choices) {
+    for (const core::FieldType::Choice& choice : choices) {
       box->addItem(QString::fromStdString(choice.name), QString::fromStdString(choice.name));
       box->setItemData(box->count() - 1, QString::fromStdString(choice.help), Qt::ToolTipRole);
     }

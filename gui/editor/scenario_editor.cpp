@@ -33,9 +33,9 @@ QString text_of(const core::Problem& problem, const QString& own) {
 
 ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
     : QWidget(parent),
-      schema_(Schema::scenario()),
+      schema_(core::Schema::scenario()),
       library_(library),
-      read_(std::make_shared<ScenarioText>("", schema_)),
+      read_(std::make_shared<core::ScenarioText>("", schema_)),
       checker_(library, schema_),
       model_(new FormModel(schema_, this)),
       form_(new FormView(*model_, library_)),
@@ -203,7 +203,7 @@ void ScenarioEditor::text_changed() {
 
 void ScenarioEditor::follow_text() {
   follow_->stop();
-  auto now = std::make_shared<ScenarioText>(text(), schema_);
+  auto now = std::make_shared<core::ScenarioText>(text(), schema_);
   broken_->setVisible(now->broken().has_value());
   model_->set_frozen(now->broken().has_value());
   if (now->broken()) {
@@ -216,7 +216,7 @@ void ScenarioEditor::follow_text() {
   show_field();
 }
 
-void ScenarioEditor::apply(const TextEdits& edits, const FieldPath& field) {
+void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& field) {
   // The edits are of the text that the form shows.
   if (read_->text() != text()) return follow_text();
   applying_ = true;
@@ -239,7 +239,7 @@ void ScenarioEditor::show_field() {
   help_->setText(wrong.isEmpty() ? about : wrong + QStringLiteral("\n\n") + about);
   help_->setAccessibleDescription(help_->text());
   const core::Value* const value = model_->line(at) == FormModel::Line::kAdd ? nullptr : read_->find(model_->path(at));
-  text_->show_range(value && read_->text() == text() ? read_->range(*value) : ScenarioText::Range{});
+  text_->show_range(value && read_->text() == text() ? read_->range(*value) : core::ScenarioText::Range{});
 }
 
 // --- problems and the card ---
@@ -251,12 +251,12 @@ void ScenarioEditor::show_checked(const CheckedScenario& result) {
 }
 
 void ScenarioEditor::show_error(const core::Error& error) {
-  show_problems(placed(error, path().toStdString(), ScenarioText(text(), schema_)));
+  show_problems(placed(error, path().toStdString(), core::ScenarioText(text(), schema_)));
 }
 
 void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
   problems_ = std::move(problems);
-  std::vector<ScenarioText::Range> ranges;
+  std::vector<core::ScenarioText::Range> ranges;
   list_->clear();
   for (const PlacedProblem& problem : problems_) {
     ranges.push_back(problem.text);

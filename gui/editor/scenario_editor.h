@@ -73,14 +73,14 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
-  void apply(const TextEdits& edits, const FieldPath& field);
+  void apply(const core::TextEdits& edits, const core::FieldPath& field);
   void go_to_problem(int number);
   void next_problem(int step);
 
-  Schema schema_;
+  core::Schema schema_;
   core::Library library_;
   ScenarioFile file_;
-  std::shared_ptr<const ScenarioText> read_;  ///< what the form shows
+  std::shared_ptr<const core::ScenarioText> read_;  ///< what the form shows
   std::vector<PlacedProblem> problems_;
   Checker checker_;
   FormModel* model_;

@@ -80,7 +80,7 @@ void TextEditor::set_utf8(const std::string& text) {
   setViewportMargins(margin_width(), 0, 0, 0);
 }
 
-QTextCursor TextEditor::cursor(ScenarioText::Range range) const {
+QTextCursor TextEditor::cursor(core::ScenarioText::Range range) const {
   const std::string text = utf8();
   const auto position = [&](std::size_t byte) {
     return static_cast<int>(QString::fromStdString(text.substr(0, byte)).size());
@@ -91,21 +91,21 @@ QTextCursor TextEditor::cursor(ScenarioText::Range range) const {
   return made;
 }
 
-void TextEditor::apply(const TextEdits& edits) {
+void TextEditor::apply(const core::TextEdits& edits) {
   std::vector<QTextCursor> places;
-  for (const TextEdit& edit : edits) places.push_back(cursor({edit.at, edit.at + edit.removed}));
+  for (const core::TextEdit& edit : edits) places.push_back(cursor({edit.at, edit.at + edit.removed}));
   QTextCursor whole(document());
   whole.beginEditBlock();
   for (std::size_t i = edits.size(); i-- > 0;) places[i].insertText(QString::fromStdString(edits[i].inserted));
   whole.endEditBlock();
 }
 
-void TextEditor::underline(std::vector<ScenarioText::Range> problems) {
+void TextEditor::underline(std::vector<core::ScenarioText::Range> problems) {
   problems_ = std::move(problems);
   update_marks();
 }
 
-void TextEditor::show_range(ScenarioText::Range range) {
+void TextEditor::show_range(core::ScenarioText::Range range) {
   shown_ = range;
   update_marks();
   if (range.to == 0) return;
@@ -138,7 +138,7 @@ void TextEditor::update_marks() {
     mark.cursor = cursor(shown_);
     marks.append(mark);
   }
-  for (const ScenarioText::Range& problem : problems_) {
+  for (const core::ScenarioText::Range& problem : problems_) {
     if (problem.to == 0) continue;
     QTextEdit::ExtraSelection mark;
     mark.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);

@@ -3,7 +3,7 @@
 #include <QPlainTextEdit>
 #include <vector>
 
-#include "gui/model/field_edits.h"
+#include "core/edit/field_edits.h"
 #include "gui/model/scenario_check.h"
 
 namespace tutti::gui {
@@ -19,10 +19,10 @@ class TextEditor : public QPlainTextEdit {
   [[nodiscard]] std::string utf8() const;
   void set_utf8(const std::string& text);
   /// One step for undo.
-  void apply(const TextEdits& edits);
-  void underline(std::vector<ScenarioText::Range> problems);
+  void apply(const core::TextEdits& edits);
+  void underline(std::vector<core::ScenarioText::Range> problems);
   /// Shows which part of the text a field of the form is; {0, 0}: none.
-  void show_range(ScenarioText::Range range);
+  void show_range(core::ScenarioText::Range range);
   [[nodiscard]] std::size_t cursor_byte() const;
   /// Puts the cursor there.
   void go_to(std::size_t byte);
@@ -36,11 +36,11 @@ class TextEditor : public QPlainTextEdit {
   void update_marks();
   void paint_line_numbers(QPaintEvent* event);
   [[nodiscard]] int margin_width() const;
-  [[nodiscard]] QTextCursor cursor(ScenarioText::Range range) const;
+  [[nodiscard]] QTextCursor cursor(core::ScenarioText::Range range) const;
 
   QWidget* margin_;
-  std::vector<ScenarioText::Range> problems_;
-  ScenarioText::Range shown_;
+  std::vector<core::ScenarioText::Range> problems_;
+  core::ScenarioText::Range shown_;
 };
 
 }  // namespace tutti::gui

@@ -18,15 +18,15 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// A problem of a whole message is often one of a field that is not written: the first that its words name.
-std::optional<std::string> unwritten_field(const ScenarioText& text, const FieldPath& message,
+std::optional<std::string> unwritten_field(const core::ScenarioText& text, const core::FieldPath& message,
                                            const std::string& words) {
-  const FieldType* const field = message.empty() ? nullptr : text.type(message);
-  const MessageType* const type = message.empty() ? &text.schema().root() : field ? field->message : nullptr;
+  const core::FieldType* const field = message.empty() ? nullptr : text.type(message);
+  const core::MessageType* const type = message.empty() ? &text.schema().root() : field ? field->message : nullptr;
   for (std::size_t at = 0; type && at < words.size();) {
     std::size_t end = at;
     while (end < words.size() && is_word(words[end])) ++end;
     const std::string word = words.substr(at, end - at);
-    FieldPath path = message;
+    core::FieldPath path = message;
     path.push_back({word, 0});
     if (type->find(word) && type->find(word)->name == word && !text.find(path)) return word;
     at = end + 1;
@@ -35,7 +35,7 @@ std::optional<std::string> unwritten_field(const ScenarioText& text, const Field
 }
 
 /// The word at a place, or its character; the one before where nothing follows.
-ScenarioText::Range word_at(const std::string& text, std::size_t at) {
+core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   if (text.empty()) return {};
   at = std::min(at, text.size() - 1);
   while (at > 0 && std::isspace(static_cast<unsigned char>(text[at])) != 0) --at;
@@ -47,13 +47,13 @@ ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   return {at, end};
 }
 
-bool begins_with_unknown_field(const ScenarioText& text) {
+bool begins_with_unknown_field(const core::ScenarioText& text) {
   const auto& fields = text.root().fields;
   return !fields.empty() && fields.front().at.line == 1 && fields.front().at.column == 1 &&
          !text.schema().root().find(fields.front().name);
 }
 
-PlacedProblem place(const core::Problem& problem, const ScenarioText& text) {
+PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text) {
   PlacedProblem made{problem, {}, {}};
   const core::Position at{problem.where.line, problem.where.column};
   if (at.line < 1) return made;
@@ -61,7 +61,7 @@ PlacedProblem place(const core::Problem& problem, const ScenarioText& text) {
   made.text = word_at(text.text(), offset);
   // What is missing from the scenario as a whole is told at its beginning, where a field may stand.
   const bool whole = at.line == 1 && at.column == 1;
-  made.field = whole ? FieldPath() : text.path_at(offset);
+  made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
   if (!value || (!whole && text.range(*value).from != offset)) return made;
   if (value->kind != core::Value::Kind::kMessage) {
@@ -127,7 +127,7 @@ Card card_of(const core::Scenario& scenario) {
   return card;
 }
 
-std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const ScenarioText& text) {
+std::vector<PlacedProblem> placed(const core::Error& error, const std::string& path, const core::ScenarioText& text) {
   std::vector<PlacedProblem> all;
   for (const core::Problem& problem : error.problems()) {
     if (problem.where.file == path) {
@@ -140,10 +140,10 @@ std::vector<PlacedProblem> placed(const core::Error& error, const std::string& p
 }
 
 CheckedScenario check_scenario(const std::string& text, const std::string& path, const core::Library& library,
-                               const Schema& schema) {
+                               const core::Schema& schema) {
   const auto scenario = core::read_scenario(text, path, library);
   if (scenario) return {{}, card_of(*scenario)};
-  return {placed(scenario.error(), path, ScenarioText(text, schema)), std::nullopt};
+  return {placed(scenario.error(), path, core::ScenarioText(text, schema)), std::nullopt};
 }
 
 std::vector<std::string> suggestions(const std::string& full_name, const core::Library& library) {

@@ -137,7 +137,7 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
 Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   const auto text = reader.text("TF_CONFIG");
   if (!text) return tl::make_unexpected(Error::request("TF_CONFIG is not set"));
-  auto launch = read_tf_config(*text);
+  auto launch = launch_of_tf_config(*text);
   if (!launch) return tl::make_unexpected(launch.error());
   if (launch->size == 1) return std::nullopt;
   return std::move(*launch);

@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 1: shake(real::Handshake::join("secret", {real::Purpose::kPeer, 1, 0, "1"}, nonce, run), bytes); break;
     case 2: control(bytes); break;
-    case 3: static_cast<void>(real::read_tf_config(std::string(bytes))); break;
+    case 3: static_cast<void>(real::launch_of_tf_config(std::string(bytes))); break;
     case 4:
       static_cast<void>(real::first_host(std::string(bytes)));
       static_cast<void>(real::parse_address(std::string(bytes)));

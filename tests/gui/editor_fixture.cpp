@@ -20,7 +20,7 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-FieldPath path(std::initializer_list<PathStep> steps) { return steps; }
+core::FieldPath path(std::initializer_list<core::PathStep> steps) { return steps; }
 
 namespace {
 

@@ -18,7 +18,7 @@ namespace tutti::gui {
 /// Path of a scenario that is shipped, by its name.
 std::string shipped(const std::string& name);
 std::string file_text(const std::string& path);
-FieldPath path(std::initializer_list<PathStep> steps);
+core::FieldPath path(std::initializer_list<core::PathStep> steps);
 /// Everything that runs scenarios here, and three more: one that runs until it is stopped ("endless"), one that fails ("failing"), one
 /// that is not there ("none").
 Workshop workshop();
@@ -63,12 +63,12 @@ class Editor : public testing::Test {
     QSignalSpy checked(&editor(), &ScenarioEditor::checked);
     ASSERT_TRUE(checked.wait(20'000));
   }
-  void set(const FieldPath& field, const QString& value) {
+  void set(const core::FieldPath& field, const QString& value) {
     const QModelIndex at = form().index_of(field).siblingAtColumn(FormModel::kValue);
     ASSERT_TRUE(at.isValid());
     ASSERT_TRUE(form().setData(at, value, Qt::EditRole)) << to_string(field);
   }
-  QString shown(const FieldPath& field) {
+  QString shown(const core::FieldPath& field) {
     return form().index_of(field).siblingAtColumn(FormModel::kValue).data(Qt::EditRole).toString();
   }
   /// Waits until the run that was begun, or stopped, has ended; true if its timeline was opened.

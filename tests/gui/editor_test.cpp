@@ -134,15 +134,15 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
       } else if (random.below(3) == 0) {
         form().remove(at);
       } else if (form().flags(value) & Qt::ItemIsEditable) {
-        const FieldType& type = *form().type(at);
+        const core::FieldType& type = *form().type(at);
         const QString typed = type.choices.empty() ? QString::number(random.below(100))
                                                    : QString::fromStdString(type.choices.back().name);
-        const FieldPath field = form().path(at);
+        const core::FieldPath field = form().path(at);
         form().setData(value, typed, Qt::EditRole);
         EXPECT_EQ(shown(field), typed) << text();
       }
       // The form is what the text says, line by line.
-      const ScenarioText now(text(), Schema::scenario());
+      const core::ScenarioText now(text(), core::Schema::scenario());
       ASSERT_FALSE(now.broken()) << text();
       ASSERT_EQ(form().rowCount(form().index_of(path({{"workload", 0}, {"variable", 0}})).parent()) > 0, true);
     }
@@ -158,7 +158,7 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
 
 TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   open(shipped("04_resnet50_ring"));
-  const FieldPath batch = path({{"workload", 0}, {"batch", 0}});
+  const core::FieldPath batch = path({{"workload", 0}, {"batch", 0}});
   set(batch, QStringLiteral("thirty"));
   wait_for_check();
   EXPECT_EQ(editor().problem_texts(),

@@ -9,10 +9,10 @@
 #include <sstream>
 
 #include "core/base/random.h"
+#include "core/edit/field_edits.h"
 #include "core/strategy/bounds.h"
 #include "gui/model/backend.h"
 #include "gui/model/examples.h"
-#include "gui/model/field_edits.h"
 #include "gui/model/file_kind.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
@@ -23,8 +23,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const Schema& schema() {
-  static const Schema schema = Schema::scenario();
+const core::Schema& schema() {
+  static const core::Schema schema = core::Schema::scenario();
   return schema;
 }
 std::string folder() { return test::source_folder() + "/scenarios"; }
@@ -92,7 +92,8 @@ void expect_places_inside(const std::string& text) {
   for (const PlacedProblem& problem : checked.problems) {
     EXPECT_LE(problem.text.from, problem.text.to);
     EXPECT_LE(problem.text.to, text.size());
-    EXPECT_TRUE(problem.field.empty() || ScenarioText(text, schema()).type(problem.field)) << to_string(problem.field);
+    EXPECT_TRUE(problem.field.empty() || core::ScenarioText(text, schema()).type(problem.field))
+        << to_string(problem.field);
   }
 }
 
@@ -116,13 +117,14 @@ TEST(ScenarioText, DamagedTextsHaveFieldsAndEditsAllTheSame) {
   for (int i = 0; i < 300; ++i) {
     std::string damaged = whole.substr(0, random.below(whole.size()) + 1);
     for (int n = 0; n < 2; ++n) damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
-    const ScenarioText text(damaged, schema());
+    const core::ScenarioText text(damaged, schema());
     for (std::size_t at = 0; at <= damaged.size(); at += 11) EXPECT_TRUE(text.find(text.path_at(at))) << damaged;
-    const auto edits = set_field(text, {{"run", 0}, {"steps", 0}}, "7");
+    const auto edits = core::set_field(text, {{"run", 0}, {"steps", 0}}, "7");
     EXPECT_NE(edits.has_value(), text.broken().has_value());
     if (edits) {
-      const std::string after = with_edits(damaged, *edits);
-      EXPECT_EQ(ScenarioText(after, schema()).value({{"run", 0}, {"steps", 0}}), "7") << damaged << "\n====\n" << after;
+      const std::string after = core::with_edits(damaged, *edits);
+      EXPECT_EQ(core::ScenarioText(after, schema()).value({{"run", 0}, {"steps", 0}}), "7") << damaged << "\n====\n"
+                                                                                            << after;
     }
   }
 }
@@ -169,11 +171,11 @@ TEST(Card, OneRankHasNothingToSend) {
 
 TEST(Suggestions, AreOfFieldsThatThereAre) {
   std::size_t with = 0;
-  std::vector<const MessageType*> open{&schema().root()};
+  std::vector<const core::MessageType*> open{&schema().root()};
   while (!open.empty()) {
-    const MessageType& type = *open.back();
+    const core::MessageType& type = *open.back();
     open.pop_back();
-    for (const FieldType& field : type.fields) {
+    for (const core::FieldType& field : type.fields) {
       if (field.message) open.push_back(field.message);
       if (!suggestions(field.full_name, library()).empty()) ++with;
     }

@@ -16,7 +16,6 @@
 #include <filesystem>
 #include <random>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -24,19 +23,6 @@
 #include "tests/support/spawn.h"
 
 namespace tutti::test {
-namespace {
-
-/// What a launcher of the tests themselves may have left must not reach the program.
-bool left_by_a_launcher(std::string_view setting) {
-  for (const char* prefix : {"OMPI_", "PMI_", "PMIX_", "MPI_", "SLURM_", "TF_CONFIG=", "RANK=", "WORLD_SIZE=",
-                             "MASTER_", "LOCAL_", "TORCHELASTIC_", "TUTTI_SECRET="}) {
-    if (setting.starts_with(prefix)) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 Process::Process(const std::vector<std::string>& arguments, const Options& options) {
   std::vector<std::string> words{TUTTI_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -72,17 +58,11 @@ void Process::start(std::vector<std::string> words, const Options& options) {
                                    kMine);
   if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   const UsualSignals signals;
-  std::vector<std::string> settings;
-  for (char** entry = environ; *entry; ++entry) {
-    if (!left_by_a_launcher(*entry)) settings.emplace_back(*entry);
-  }
-  for (const auto& [name, value] : options.environment) settings.push_back(name + "=" + value);
-  std::vector<char*> environment, argv;
-  for (std::string& setting : settings) environment.push_back(setting.data());
-  environment.push_back(nullptr);
+  const EnvironmentWith environment(options.environment);
+  std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const int failed = posix_spawnp(&id_, argv[0], &actions, signals.get(), argv.data(), environment.data());
+  const int failed = posix_spawnp(&id_, argv[0], &actions, signals.get(), argv.data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), words[0]);
 }

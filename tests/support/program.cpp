@@ -83,8 +83,9 @@ Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& o
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  const EnvironmentWith environment(options.environment);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, argv[0], &actions, signals.get(), argv.data(), environ);
+  const int failed = posix_spawn(&child, argv[0], &actions, signals.get(), argv.data(), environment.get());
   posix_spawn_file_actions_destroy(&actions);
   if (options.out_closed) close(ends[1]);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), TUTTI_PROGRAM);

@@ -2,6 +2,9 @@
 
 #include <spawn.h>
 #include <csignal>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace tutti::test {
 
@@ -25,6 +28,20 @@ class UsualSignals {
 
  private:
   posix_spawnattr_t attributes_;
+};
+
+/// This process's environment variables, without those by which launchers tell their processes of each other (the tests may
+/// have been started by one), and some more.
+class EnvironmentWith {
+ public:
+  explicit EnvironmentWith(const std::map<std::string, std::string>& more);
+
+  /// As posix_spawn takes it.
+  [[nodiscard]] char* const* get() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> settings_;
+  std::vector<char*> pointers_;
 };
 
 }  // namespace tutti::test

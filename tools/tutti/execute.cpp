@@ -108,7 +108,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   const auto record = record_options(options);
   if (!record) return report(record.error());
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
-  auto scenario = core::load_scenario(options.scenario, environment.library);
+  auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   if (record->first_worker >= scenario->cluster->workers()) {
     return report(Error::request(
@@ -123,7 +123,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   std::unique_ptr<core::TimelineWriter> writer;
   core::Summary summary;
   if (!options.timeline.empty()) {
-    auto created = OutputFile::create(options.timeline, {options.scenario}, core::kTimelineMagic);
+    auto created = OutputFile::create(options.timeline, {options.scenario.file}, core::kTimelineMagic);
     if (!created) return report(created.error());
     file.emplace(std::move(*created));
     writer = std::make_unique<core::TimelineWriter>(file->stream());

@@ -7,12 +7,13 @@
 
 #include "core/executor.h"
 #include "tools/tutti/command.h"
+#include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
 
 /// What every command that runs a scenario can be told.
 struct ExecuteOptions {
-  std::string scenario;
+  ScenarioOptions scenario;
   std::string format = "text";
   std::string timeline;  ///< file to write, if any
   std::string record;    ///< none, packs, steps; default: steps with a timeline

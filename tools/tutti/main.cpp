@@ -21,6 +21,7 @@
 #include "tools/tutti/command.h"
 #include "tools/tutti/compare.h"
 #include "tools/tutti/export.h"
+#include "tools/tutti/import.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/perf.h"
 #include "tools/tutti/plan.h"
@@ -49,9 +50,20 @@ std::string not_utf8(const std::string& path) {
   return core::valid_utf8(path) == path.size() ? "" : "the name of this file is not in UTF-8; rename it";
 }
 
+/// The scenario, and what of it is to be otherwise.
+void add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
+  c->add_option("scenario", o.file, what)->required()->check(not_utf8);
+  c->add_option("--set", o.set,
+                "FIELD=VALUE: read the scenario with this field changed, such as strategy.shards=4 (again for more)")
+      ->expected(1)
+      ->take_all();
+  c->add_option("--tf-config", o.tf_config,
+                "With as many workers as TF_CONFIG in this file has, or env: the environment's");
+}
+
 /// What simulate and run have in common.
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
-  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required()->check(not_utf8);
+  add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("--timeline", o.timeline,
                 "Write what happened to this file (of files that are there, only timelines are replaced)");
@@ -162,7 +174,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M -o avg\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp --collective broadcast -r 3 --place in\n"
       "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp");
-  c->add_option("scenario", o.scenario, "Scenario whose cluster and strategy are used")->required()->check(not_utf8);
+  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are used");
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective, "all_reduce or another, as listed below")->capture_default_str();
@@ -223,7 +235,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       "Examples:\n"
       "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
       "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
-  c->add_option("scenario", o.scenario, "Scenario file (text format or JSON)")->required()->check(not_utf8);
+  add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_flag("--variables", o.variables, "Name every gradient of every pack");
   c->add_flag("--schedule", o.schedule, "Print every step of one pack (small groups)");
@@ -245,16 +257,10 @@ void add_export(CLI::App& app, ExportOptions& o) {
   c->add_option("-o,--output", o.output, "File to write, - for standard output (default: beside the timeline)");
 }
 
-void add_init(CLI::App& app, InitOptions& o) {
-  CLI::App* c = app.add_subcommand("init", "Write a scenario to start from");
-  c->footer(
-      "Examples:\n"
-      "  tutti init --list\n"
-      "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto\n"
-      "  tutti init --machine dgx-a100 --nodes 64 --network fat_tree --link hdr");
+/// What a new scenario is made of, and where it goes.
+void add_new_scenario(CLI::App* c, InitOptions& o) {
   c->add_option("--model", o.model, "A shipped model, or the path of a list of variables")->capture_default_str();
   c->add_option("--machine", o.machine, "A shipped machine, or the path of a machine file")->capture_default_str();
-  c->add_option("--nodes", o.nodes, "How many of them")->capture_default_str();
   c->add_option("--network", o.network, "one_switch, rails, fat_tree or dragonfly")->capture_default_str();
   c->add_option("--link", o.link,
                 "A shipped kind of network link, or the path of a file (default: a latency to replace)");
@@ -262,6 +268,30 @@ void add_init(CLI::App& app, InitOptions& o) {
   c->add_option("-o,--output", o.output, "File to write (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite the file if it exists");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+}
+
+void add_import(CLI::App& app, ImportTfConfigOptions& o) {
+  CLI::App* c = app.add_subcommand("import", "Write a scenario from what other programs say of a cluster");
+  c->require_subcommand(1);
+  CLI::App* tf =
+      c->add_subcommand("tf-config", "From TensorFlow's TF_CONFIG: its chief and workers, on one machine each");
+  tf->footer(
+      "Examples:\n"
+      "  tutti import tf-config --machine dgx-a100 --link hdr -o mine.textproto\n"
+      "  tutti import tf-config tf_config.json --model vgg16_torchvision | tutti simulate /dev/stdin");
+  tf->add_option("file", o.from, "File with TF_CONFIG's JSON, or env: the environment's")->capture_default_str();
+  add_new_scenario(tf, o.scenario);
+}
+
+void add_init(CLI::App& app, InitOptions& o) {
+  CLI::App* c = app.add_subcommand("init", "Write a scenario to start from");
+  c->footer(
+      "Examples:\n"
+      "  tutti init --list\n"
+      "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto\n"
+      "  tutti init --machine dgx-a100 --nodes 64 --network fat_tree --link hdr");
+  c->add_option("--nodes", o.nodes, "How many machines")->capture_default_str();
+  add_new_scenario(c, o);
   c->add_flag("--list", o.list, "List the shipped machines, links, models, layer times and the algorithms");
 }
 
@@ -280,6 +310,7 @@ int run(int argc, char** argv) {
   PlanOptions plan_options;
   ExportOptions export_options;
   InitOptions init_options;
+  ImportTfConfigOptions import_options;
   RealRunOptions run_options;
   WorkerOptions worker_options;
   CompareOptions compare_options;
@@ -293,6 +324,7 @@ int run(int argc, char** argv) {
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
+  add_import(app, import_options);
   add_view(app);
   add_worker(app, worker_options);
   try {
@@ -312,6 +344,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);
+  if (app.got_subcommand("import")) return import_tf_config(import_options, environment);
   return init(init_options, environment);
 }
 

@@ -293,7 +293,7 @@ class Measuring {
 
 int measure(const PerfOptions& options, const Request& request, const Environment& environment,
             real::TcpExecutor* processes) {
-  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   PerfSubject subject{*scenario};
   subject.type = request.what.type;

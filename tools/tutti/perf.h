@@ -6,11 +6,12 @@
 
 #include "tools/tutti/command.h"
 #include "tools/tutti/run.h"
+#include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
 
 struct PerfOptions {
-  std::string scenario;
+  ScenarioOptions scenario;
   std::string backend = "sim";
   std::string least = "8";
   std::string most = "128M";

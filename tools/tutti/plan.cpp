@@ -290,7 +290,7 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format != "text" && options.format != "json") {
     return report(Error::request(fmt::format("--format {}: expected one of text, json", options.format)));
   }
-  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   const auto packs = static_cast<std::int32_t>(scenario->plan.packs.size());
   if (options.pack < 0 || options.pack >= packs)

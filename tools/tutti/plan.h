@@ -4,11 +4,12 @@
 #include <string>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
 
 struct PlanOptions {
-  std::string scenario;
+  ScenarioOptions scenario;
   std::string format = "text";
   bool variables = false;  ///< name every gradient in the text
   bool schedule = false;   ///< print the steps of one pack

@@ -1,4 +1,4 @@
-#include "gui/model/schema.h"
+#include "core/edit/schema.h"
 
 #include <algorithm>
 #include <map>
@@ -9,13 +9,11 @@
 #include <google/protobuf/descriptor.pb.h>
 
 #include "core/base/check.h"
-#include "gui/model/schema_text.h"
+#include "core/edit/schema_text.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 namespace pb = google::protobuf;
-using core::Error;
-using core::Expected;
 
 const FieldType* MessageType::find(std::string_view field) const {
   const auto found = std::find_if(fields.begin(), fields.end(), [&](const FieldType& f) { return f.name == field; });
@@ -116,7 +114,7 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
     problems.add({file, 0, 0}, "{}: {}", element, message);
   }
 
-  core::Problems problems;
+  Problems problems;
 };
 
 }  // namespace
@@ -203,4 +201,4 @@ Schema Schema::scenario() {
   return std::move(*made);
 }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

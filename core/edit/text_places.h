@@ -6,7 +6,7 @@
 
 #include "core/text/document.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 /// Where in the bytes of a text the places are that parsers tell as lines and columns, and back. Columns count bytes; a tab
 /// leads to the next multiple of 8, but in JSON, where it is a byte like all others (core/text says so).
@@ -16,9 +16,9 @@ class TextPlaces {
   explicit TextPlaces(std::string_view text);
 
   /// The text's end for places behind it; the line's end for columns behind that.
-  [[nodiscard]] std::size_t offset(core::Position at) const;
-  [[nodiscard]] core::Position position(std::size_t offset) const;
-  /// Written as JSON: told as core::parse_document does.
+  [[nodiscard]] std::size_t offset(Position at) const;
+  [[nodiscard]] Position position(std::size_t offset) const;
+  /// Written as JSON: told as parse_document does.
   [[nodiscard]] bool json() const { return json_; }
 
  private:
@@ -29,4 +29,4 @@ class TextPlaces {
   bool json_ = false;
 };
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 struct MessageType;
 
@@ -58,7 +58,7 @@ class Schema {
   /// if they are to be shown (protoc --descriptor_set_out --include_source_info); `root`: the full name of the message
   /// that a text holds.
   /// ERRORS: the bytes are no such thing; there is no such message; a message that holds itself.
-  static core::Expected<Schema> read(std::string_view descriptors, const std::string& root);
+  static Expected<Schema> read(std::string_view descriptors, const std::string& root);
 
   [[nodiscard]] const MessageType& root() const { return *root_; }
 
@@ -68,4 +68,4 @@ class Schema {
   const MessageType* root_ = nullptr;
 };
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

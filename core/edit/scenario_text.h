@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/edit/schema.h"
+#include "core/edit/text_places.h"
 #include "core/text/document.h"
-#include "gui/model/schema.h"
-#include "gui/model/text_places.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 /// A field of a message; of a repeated field, its element `index`.
 struct PathStep {
@@ -40,12 +40,12 @@ class ScenarioText {
   [[nodiscard]] bool json() const { return places_.json(); }
   /// What keeps the text from being read, brackets that do not match for instance. While there is something, what is found is
   /// what could be made out.
-  [[nodiscard]] const std::optional<core::Error>& broken() const { return broken_; }
+  [[nodiscard]] const std::optional<Error>& broken() const { return broken_; }
 
   /// Null if the schema has no such field.
   [[nodiscard]] const FieldType* type(const FieldPath& path) const;
   /// What is written there; null if nothing is.
-  [[nodiscard]] const core::Value* find(const FieldPath& path) const;
+  [[nodiscard]] const Value* find(const FieldPath& path) const;
   /// How many elements of the repeated field at the end of the path are written; of another one, 1 if it is written.
   [[nodiscard]] int count(const FieldPath& path) const;
   /// The value as it is typed: strings without quotes. Empty if it is not written, or a message.
@@ -59,29 +59,29 @@ class ScenarioText {
     std::size_t to = 0;
   };
   /// What a value covers.
-  [[nodiscard]] Range range(const core::Value& value) const;
+  [[nodiscard]] Range range(const Value& value) const;
 
   /// A value with what it stands in.
   struct Place {
-    const core::Value* message = nullptr;       ///< that has the field
-    const core::Value::Field* field = nullptr;  ///< that is written
-    const core::Value* value = nullptr;         ///< field->value, or an item of its list
-    std::size_t item = 0;                       ///< its index in the list, if it is one
+    const Value* message = nullptr;       ///< that has the field
+    const Value::Field* field = nullptr;  ///< that is written
+    const Value* value = nullptr;         ///< field->value, or an item of its list
+    std::size_t item = 0;                 ///< its index in the list, if it is one
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };
   [[nodiscard]] std::optional<Place> place(const FieldPath& path) const;
   /// Every value of a field that is written in `message`, in the order of the text.
-  [[nodiscard]] static std::vector<Place> all(const core::Value& message, const FieldType& field);
-  [[nodiscard]] const core::Value& root() const { return document_.root; }
+  [[nodiscard]] static std::vector<Place> all(const Value& message, const FieldType& field);
+  [[nodiscard]] const Value& root() const { return document_.root; }
 
  private:
-  void descend(const core::Value& message, const MessageType& type, std::size_t offset, FieldPath& path) const;
+  void descend(const Value& message, const MessageType& type, std::size_t offset, FieldPath& path) const;
 
   std::string text_;
   Schema schema_;
   TextPlaces places_;
-  core::Document document_;
-  std::optional<core::Error> broken_;
+  Document document_;
+  std::optional<Error> broken_;
 };
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

@@ -1,15 +1,12 @@
-#include "gui/model/field_edits.h"
+#include "core/edit/field_edits.h"
 
 #include <algorithm>
 #include <cctype>
 #include <regex>
 #include <string_view>
 
-namespace tutti::gui {
+namespace tutti::core {
 
-using core::Error;
-using core::Expected;
-using core::Value;
 using Kind = FieldType::Kind;
 using Place = ScenarioText::Place;
 
@@ -150,7 +147,7 @@ class Editor {
 
   // --- where things are ---
 
-  [[nodiscard]] std::size_t begin(core::Position at) const { return scenario_.places().offset(at); }
+  [[nodiscard]] std::size_t begin(Position at) const { return scenario_.places().offset(at); }
   [[nodiscard]] bool is_root(const Value& message) const { return !json_ && &message == &scenario_.root(); }
   static const Value::Field* last(const Value& message) {
     return message.fields.empty() ? nullptr : &message.fields.back();
@@ -290,7 +287,7 @@ class Editor {
 
 Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& path) {
   if (text.broken()) {
-    const core::Location& where = text.broken()->problems().front().where;
+    const Location& where = text.broken()->problems().front().where;
     return tl::make_unexpected(Error::request(
         fmt::format("the text cannot be read from line {} on; mend that first", std::max(1, where.line))));
   }
@@ -370,4 +367,4 @@ Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path
   return Editor(text).remove(*place);
 }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

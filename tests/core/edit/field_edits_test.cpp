@@ -1,6 +1,6 @@
 // A form's edits of a text against the same edits of the message that the text stands for.
 
-#include "gui/model/field_edits.h"
+#include "core/edit/field_edits.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -19,11 +19,10 @@
 #include "core/text/bind.h"
 #include "tests/support/clusters.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 namespace {
 
 namespace fs = std::filesystem;
-using core::Random;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::util::MessageDifferencer;
@@ -327,9 +326,9 @@ void edit_randomly(std::string text, std::uint64_t seed, bool with_remarks) {
   Random random(seed);
   proto::Scenario mirrored;
   const auto read = [](const std::string& what, proto::Scenario& message) {
-    core::Problems problems;
-    core::SourceMap sources("f");
-    core::bind(core::parse_document(what, "f", problems).root, message, sources, problems);
+    Problems problems;
+    SourceMap sources("f");
+    bind(parse_document(what, "f", problems).root, message, sources, problems);
     return problems.empty() ? std::string() : problems.take().value().message();
   };
   ASSERT_EQ(read(text, mirrored), "") << text;
@@ -339,7 +338,7 @@ void edit_randomly(std::string text, std::uint64_t seed, bool with_remarks) {
     const FieldPath field = random_path(scenario, random);
     const FieldType& type = *scenario.type(field);
     const bool message = type.message != nullptr;
-    core::Expected<TextEdits> edits;
+    Expected<TextEdits> edits;
     bool goes = false;
     if (scenario.find(field) && random.below(3) == 0) {
       edits = remove_field(scenario, field);
@@ -434,4 +433,4 @@ TEST(FieldEdits, TextAndMessageAgreeAfterAnyEditsOfEveryFormOfText) {
 }
 
 }  // namespace
-}  // namespace tutti::gui
+}  // namespace tutti::core

@@ -1,6 +1,6 @@
 // The schema that forms are made of, with its comments, against the one that texts are read by.
 
-#include "gui/model/schema.h"
+#include "core/edit/schema.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -9,7 +9,7 @@
 
 #include "core/proto/scenario.pb.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 namespace {
 
 using testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(Schema, MistakesInASchemaAreTold) {
 }
 
 }  // namespace
-}  // namespace tutti::gui
+}  // namespace tutti::core

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "gui/model/scenario_text.h"
+#include "core/edit/scenario_text.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 
 /// Bytes of a text that go, and what comes in their place.
 struct TextEdit {
@@ -26,14 +26,14 @@ std::string with_edits(std::string text, const TextEdits& edits);
 /// The field, a single value, becomes `typed`; messages around it that are not there yet are written too, and what
 /// excludes it (another field of its oneof) goes. Empty: as remove_field(). What cannot be a value of the field is put in
 /// quotes, so that it is wrong at its place and nowhere else. An element that is one behind the last is added.
-core::Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed);
+Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed);
 
 /// One more element at the end of a repeated field: `typed`, or a message without fields; or a message that is not there
 /// yet. The last step's index does not matter.
-core::Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, const std::string& typed = "");
+Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, const std::string& typed = "");
 
 /// The field, or the element, goes, and its line if nothing else is on it. Remarks inside of it go too, those beside it
 /// stay. Of a repeated field whose last element goes nothing stays.
-core::Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
+Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

@@ -1,8 +1,8 @@
-#include "gui/model/text_places.h"
+#include "core/edit/text_places.h"
 
 #include <algorithm>
 
-namespace tutti::gui {
+namespace tutti::core {
 
 constexpr int kTab = 8;
 
@@ -18,7 +18,7 @@ int TextPlaces::next_column(int column, char passed) const {
   return passed == '\t' && !json_ ? ((column - 1) / kTab + 1) * kTab + 1 : column + 1;
 }
 
-std::size_t TextPlaces::offset(core::Position at) const {
+std::size_t TextPlaces::offset(Position at) const {
   if (at.line < 1) return 0;
   if (static_cast<std::size_t>(at.line) > lines_.size()) return text_.size();
   std::size_t offset = lines_[static_cast<std::size_t>(at.line) - 1];
@@ -27,12 +27,12 @@ std::size_t TextPlaces::offset(core::Position at) const {
   return offset;
 }
 
-core::Position TextPlaces::position(std::size_t offset) const {
+Position TextPlaces::position(std::size_t offset) const {
   offset = std::min(offset, text_.size());
   const auto behind = std::upper_bound(lines_.begin() + 1, lines_.end(), offset);
-  core::Position at{static_cast<int>(behind - lines_.begin()), 1};
+  Position at{static_cast<int>(behind - lines_.begin()), 1};
   for (std::size_t i = *(behind - 1); i < offset; ++i) at.column = next_column(at.column, text_[i]);
   return at;
 }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

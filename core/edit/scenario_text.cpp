@@ -1,11 +1,9 @@
-#include "gui/model/scenario_text.h"
+#include "core/edit/scenario_text.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace tutti::gui {
-
-using core::Value;
+namespace tutti::core {
 
 std::string to_string(const FieldPath& path) {
   std::string text;
@@ -29,8 +27,8 @@ bool names(const std::string& written, const FieldType& field) {
 
 ScenarioText::ScenarioText(std::string text, const Schema& schema)
     : text_(std::move(text)), schema_(schema), places_(text_) {
-  core::Problems problems;
-  document_ = core::parse_document(text_, "", problems);
+  Problems problems;
+  document_ = parse_document(text_, "", problems);
   if (!problems.empty()) broken_ = problems.take().value();
 }
 
@@ -133,4 +131,4 @@ void ScenarioText::descend(const Value& message, const MessageType& type, std::s
   }
 }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

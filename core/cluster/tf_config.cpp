@@ -1,0 +1,224 @@
+#include "core/cluster/tf_config.h"
+
+#include <charconv>
+#include <iterator>
+
+#include "core/base/check.h"
+#include "core/text/document.h"
+
+namespace tutti::core {
+namespace {
+
+/// Indices of tasks, and how many addresses a job that leaves some out may have.
+constexpr std::int64_t kMostTasks = 1'000'000;
+
+std::optional<std::int64_t> index_from(const std::string& text) {
+  std::int64_t n = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, n);
+  if (status != std::errc() || stop != end || n < 0 || n >= kMostTasks) return std::nullopt;
+  return n;
+}
+
+/// "host:port"; TensorFlow's server refuses anything else. An IPv6 address is in brackets.
+bool has_port(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0) return false;
+  const auto port = index_from(address.substr(colon + 1));
+  return port && *port < 65'536;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& source) : source_(source) {
+    root_ = parse_json(text, source, problems_).root;
+    if (problems_.empty() && root_.kind != Value::Kind::kMessage)
+      complain(root_, "expected {{\"cluster\": {{…}}, \"task\": {{\"type\": …, \"index\": …}}}}");
+  }
+
+  Expected<TfConfig> read() {
+    TfConfig config;
+    if (problems_.empty()) {
+      if (const Value* cluster = field(root_, "cluster")) read_cluster(*cluster, config.cluster);
+      if (const Value* task = field(root_, "task")) read_task(*task, config);
+      config.rpc_layer = text_of("rpc_layer");
+      config.session_master = text_of("session_master");
+    }
+    if (!problems_.empty()) return problems_.take();
+    return config;
+  }
+
+ private:
+  template <class... Args>
+  void complain(const Value& at, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({source_, at.at.line, at.at.column}, format, std::forward<Args>(args)...);
+  }
+
+  /// The last of that name, as Python's dictionaries have it. JSON's null is as if it were not there.
+  static const Value* field(const Value& message, std::string_view name) {
+    const Value* found = nullptr;
+    for (const Value::Field& f : message.fields) {
+      if (f.name == name) found = &f.value;
+    }
+    const bool null = found && found->kind == Value::Kind::kIdentifier && found->text == "null";
+    return null ? nullptr : found;
+  }
+
+  std::string text_of(std::string_view name) {
+    const Value* value = field(root_, name);
+    if (!value) return "";
+    if (value->kind != Value::Kind::kString) complain(*value, "{} is {}; expected a string", name, describe(*value));
+    return value->text;
+  }
+
+  void read_cluster(const Value& cluster, ClusterSpec& spec) {
+    if (cluster.kind != Value::Kind::kMessage) {
+      complain(cluster,
+               "cluster is {}; expected an object with a list of addresses for every job, such as {{\"worker\": "
+               "[\"host1:2222\", \"host2:2222\"]}}",
+               describe(cluster));
+      return;
+    }
+    for (const Value::Field& job : cluster.fields) {
+      ClusterSpec::Tasks& tasks = spec.jobs[job.name];
+      tasks.clear();
+      if (job.value.kind == Value::Kind::kList) {
+        std::int64_t index = 0;
+        for (const Value& address : job.value.items) add(tasks, index++, address);
+      } else if (job.value.kind == Value::Kind::kMessage) {
+        for (const Value::Field& task : job.value.fields) {
+          if (const auto index = index_from(task.name)) {
+            add(tasks, *index, task.value);
+          } else {
+            complain(task.value, "\"{}\" is no index of a task; expected a number from 0 on", task.name);
+          }
+        }
+      } else {
+        complain(job.value, "the tasks of job \"{}\" are {}; expected a list of addresses", job.name,
+                 describe(job.value));
+      }
+    }
+  }
+
+  void add(ClusterSpec::Tasks& tasks, std::int64_t index, const Value& address) {
+    if (index >= kMostTasks) return complain(address, "a job has at most {} tasks", kMostTasks);
+    if (address.kind != Value::Kind::kString || !has_port(address.text))
+      return complain(address, "{} is no \"host:port\"", describe(address));
+    tasks[index] = address.text;
+  }
+
+  void read_task(const Value& task, TfConfig& config) {
+    if (task.kind != Value::Kind::kMessage)
+      return complain(task, "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}", describe(task));
+    if (const Value* type = field(task, "type")) {
+      if (type->kind != Value::Kind::kString) complain(*type, "type is {}; expected a string", describe(*type));
+      config.type = type->text;
+    }
+    if (const Value* index = field(task, "index")) {
+      config.index = index_from(index->text);
+      if (!config.index) complain(*index, "index must be a number from 0 on (got {})", describe(*index));
+    }
+  }
+
+  const std::string& source_;
+  Problems problems_;
+  Value root_;
+};
+
+bool is_ps(const std::string& type) { return type == "ps"; }
+
+}  // namespace
+
+std::int64_t ClusterSpec::tasks(const std::string& job) const {
+  const auto found = jobs.find(job);
+  return found == jobs.end() ? 0 : static_cast<std::int64_t>(found->second.size());
+}
+
+std::optional<std::string> ClusterSpec::address(const std::string& job, std::int64_t index) const {
+  const auto found = jobs.find(job);
+  if (found == jobs.end()) return std::nullopt;
+  const auto task = found->second.find(index);
+  if (task == found->second.end()) return std::nullopt;
+  return task->second;
+}
+
+std::vector<std::optional<std::string>> ClusterSpec::addresses(const std::string& job) const {
+  std::vector<std::optional<std::string>> all;
+  const auto found = jobs.find(job);
+  if (found == jobs.end() || found->second.empty()) return all;
+  all.resize(static_cast<std::size_t>(found->second.rbegin()->first) + 1);
+  for (const auto& [index, address] : found->second) all[static_cast<std::size_t>(index)] = address;
+  return all;
+}
+
+std::optional<Task> TfConfig::task() const {
+  if (!type || !index) return std::nullopt;
+  return Task{*type, *index};
+}
+
+Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source) {
+  return Reader(text, source).read();
+}
+
+tl::expected<void, std::string> validate(const ClusterSpec& cluster) {
+  for (const char* alone : {"chief", "evaluator"}) {
+    if (cluster.tasks(alone) > 1) {
+      return tl::make_unexpected(
+          fmt::format("there is more than one {0} ({1}); a cluster has at most one, so make the "
+                      "others workers",
+                      alone, cluster.tasks(alone)));
+    }
+  }
+  return {};
+}
+
+tl::expected<void, std::string> validate(const ClusterSpec& cluster, const Task& task) {
+  if (task.type != "chief" && task.type != "worker" && task.type != "evaluator" && !is_ps(task.type)) {
+    return tl::make_unexpected(
+        fmt::format("\"{}\" is no type of a task; expected chief, worker, evaluator or ps", task.type));
+  }
+  if (const auto valid = validate(cluster); !valid) return valid;
+  if (!cluster.has(task.type))
+    return tl::make_unexpected(fmt::format("the cluster has no job \"{}\", of which this task is to be", task.type));
+  if (!cluster.address(task.type, task.index)) {
+    return tl::make_unexpected(fmt::format("the cluster has no task {}:{}; job {} has {}", task.type, task.index,
+                                           task.type, cluster.tasks(task.type)));
+  }
+  return {};
+}
+
+bool is_chief(const ClusterSpec& cluster, const Task& task) {
+  if (task.type == "chief" || task.type == "evaluator") return true;
+  return !cluster.has("chief") && task == Task{"worker", 0};
+}
+
+tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster, const std::string& type) {
+  if (is_ps(type)) return tl::make_unexpected("a task of job \"ps\" does not train, so nobody trains with it");
+  if (type == "evaluator") return cluster.tasks("evaluator");
+  return cluster.tasks("chief") + cluster.tasks("worker");
+}
+
+tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const Task& task) {
+  if (is_ps(task.type)) return tl::make_unexpected("a task of job \"ps\" has no place among those that train");
+  const auto job = cluster.jobs.find(task.type);
+  TUTTI_CHECK(job != cluster.jobs.end(), "no job {}", task.type);
+  const std::int64_t place = std::distance(job->second.begin(), job->second.find(task.index));
+  return task.type == "worker" ? cluster.tasks("chief") + place : place;
+}
+
+std::string collective_leader(const ClusterSpec& cluster, const Task& task) {
+  if (cluster.empty() || task.type == "evaluator") return "";
+  return fmt::format("/job:{}/replica:0/task:0", cluster.has("chief") ? "chief" : "worker");
+}
+
+tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<Task>& task) {
+  if (!config.session_master.empty()) return config.session_master;
+  const auto& jobs = config.cluster.jobs;
+  if (jobs.empty() || (jobs.size() == 1 && jobs.begin()->second.size() == 1)) return "";
+  if (!task) return tl::make_unexpected("task must say type and index: which of the cluster's tasks is this?");
+  const auto address = config.cluster.address(task->type, task->index);
+  if (!address) return tl::make_unexpected(fmt::format("the cluster has no task {}:{}", task->type, task->index));
+  return config.rpc_layer.empty() ? *address : config.rpc_layer + "://" + *address;
+}
+
+}  // namespace tutti::core

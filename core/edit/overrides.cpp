@@ -1,0 +1,162 @@
+#include "core/edit/overrides.h"
+
+#include <charconv>
+#include <utility>
+
+#include "core/edit/field_edits.h"
+
+namespace tutti::core {
+namespace {
+
+const Schema& schema() {
+  static const Schema scenario = Schema::scenario();
+  return scenario;
+}
+
+/// A text that is changed, and where each of its bytes comes from.
+class ChangedText {
+ public:
+  explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
+    for (std::size_t i = 0; i < origins_.size(); ++i) origins_[i] = {static_cast<std::ptrdiff_t>(i), 0};
+  }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  void apply(const TextEdits& edits, std::size_t by) {
+    for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
+      const auto at = origins_.begin() + static_cast<std::ptrdiff_t>(edit->at);
+      const auto behind = origins_.erase(at, at + static_cast<std::ptrdiff_t>(edit->removed));
+      origins_.insert(behind, edit->inserted.size(), Origin{-1, by});
+    }
+    text_ = with_edits(std::move(text_), edits);
+  }
+
+  /// A byte of the text as it was, or the change that wrote it.
+  struct Origin {
+    std::ptrdiff_t offset = -1;  ///< -1: written by `change`
+    std::size_t change = 0;
+  };
+  /// Behind the text: the text's end.
+  [[nodiscard]] Origin origin(std::size_t offset, std::size_t size_before) const {
+    return offset < origins_.size() ? origins_[offset] : Origin{static_cast<std::ptrdiff_t>(size_before), 0};
+  }
+
+ private:
+  std::string text_;
+  std::vector<Origin> origins_;
+};
+
+/// Problems of the changed text, told of the text as it was and of what changed it.
+Error told_of_original(const Error& error, const std::string& text, const std::string& path, const ChangedText& changed,
+                       const std::vector<Override>& overrides) {
+  const TextPlaces before(text);
+  const TextPlaces after(changed.text());
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) {
+    if (problem.where.file != path || problem.where.line == 0) continue;
+    const std::size_t at = after.offset({problem.where.line, problem.where.column});
+    const ChangedText::Origin origin = changed.origin(at, text.size());
+    if (origin.offset < 0) {
+      problem.text = fmt::format("{}: {}", overrides[origin.change].said, problem.text);
+      problem.where = Location();
+    } else {
+      const Position place = before.position(static_cast<std::size_t>(origin.offset));
+      problem.where = {path, place.line, place.column};
+    }
+  }
+  return Error(error.kind(), std::move(problems));
+}
+
+/// "workers[1]".
+std::optional<PathStep> parse_step(const std::string& written) {
+  const std::size_t bracket = written.find('[');
+  PathStep step{written.substr(0, bracket), 0};
+  if (bracket == std::string::npos) return step;
+  const char* const end = written.data() + written.size() - 1;
+  const auto [stop, status] = std::from_chars(written.data() + bracket + 1, end, step.index);
+  if (written.back() != ']' || status != std::errc() || stop != end || step.index < 0) return std::nullopt;
+  return step;
+}
+
+}  // namespace
+
+Expected<Override> parse_override(const std::string& option, const std::string& written) {
+  Override made;
+  made.said = option + " " + written;
+  const auto wrong = [&](const std::string& what) {
+    return tl::make_unexpected(Error::request(made.said + ": " + what));
+  };
+  const std::size_t equals = written.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return wrong("expected a field of the scenario and its value, such as strategy.shards=4");
+  made.value = written.substr(equals + 1);
+  const MessageType* message = &schema().root();
+  std::size_t from = 0;
+  while (from <= equals) {
+    const std::size_t to = std::min(written.find('.', from), equals);
+    const std::string name = written.substr(from, to - from);
+    const auto step = parse_step(name);
+    if (!step) return wrong(fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
+    const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
+    const FieldType* const field = message ? message->find(step->field) : nullptr;
+    if (!field) {
+      std::vector<std::string> names;
+      for (const FieldType& known : message ? message->fields : std::vector<FieldType>()) names.push_back(known.name);
+      return wrong(message
+                       ? fmt::format("{} has no field \"{}\"{}", inside, step->field, did_you_mean(step->field, names))
+                       : fmt::format("{} is one value and has no fields", inside));
+    }
+    if (!field->repeated && step->index != 0) return wrong(fmt::format("{} is no list", to_string({*step})));
+    made.path.push_back(*step);
+    made.path.back().field = field->name;
+    message = field->message;
+    from = to + 1;
+  }
+  if (message && !made.value.empty()) {
+    std::string example = message->fields.empty() ? "" : message->fields.front().name;
+    return wrong(
+        fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}", to_string(made.path), example));
+  }
+  return made;
+}
+
+Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
+                                 const std::vector<Override>& overrides) {
+  ChangedText changed(text);
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    const ScenarioText now(changed.text(), schema());
+    if (now.broken()) return read_scenario(text, path, library);  // which says why
+    const auto edits = set_field(now, overrides[i].path, overrides[i].value);
+    if (!edits) {
+      return tl::make_unexpected(
+          Error::request(fmt::format("{}: {}", overrides[i].said, edits.error().problems().front().text)));
+    }
+    changed.apply(*edits, i);
+  }
+  auto scenario = read_scenario(changed.text(), path, library);
+  if (!scenario && !overrides.empty())
+    return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
+  return scenario;
+}
+
+std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text) {
+  const ScenarioText scenario(text, schema());
+  const FieldPath workers{{"cluster", 0}, {"workers", 0}};
+  if (scenario.broken() || scenario.count(workers) != 1) return {};
+  FieldPath count = workers;
+  count.push_back({"count", 0});
+  const std::int64_t wanted = *worker_count(cluster, "worker");
+  return {{count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} workers", wanted)}};
+}
+
+Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario) {
+  const std::int64_t wanted = *worker_count(cluster, "worker");
+  if (scenario.cluster->workers() == wanted) return {};
+  return tl::make_unexpected(Error::request(fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
+                                                        "of several kinds, or in a file of their own, the "
+                                                        "scenario has to say how many there are of each",
+                                                        scenario.cluster->workers(), wanted),
+                                            {scenario.file, 0, 0}));
+}
+
+}  // namespace tutti::core

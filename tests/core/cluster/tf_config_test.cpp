@@ -1,0 +1,117 @@
+#include "core/cluster/tf_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Optional;
+
+TfConfig good(const std::string& text) {
+  const auto config = read_tf_config(text, "TF_CONFIG");
+  EXPECT_TRUE(config) << config.error().message();
+  return config.value_or(TfConfig());
+}
+
+std::string error_of(const std::string& text) {
+  const auto config = read_tf_config(text, "TF_CONFIG");
+  return config ? "" : config.error().message();
+}
+
+ClusterSpec cluster_of(const std::string& jobs) { return good(R"({"cluster": )" + jobs + "}").cluster; }
+
+const char* const kAll = R"({"chief": ["a:1"], "worker": ["b:2", "c:3"], "ps": ["d:4", "e:5"], "evaluator": ["f:6"]})";
+
+TEST(TfConfig, MayBeEmpty) {
+  const TfConfig config = good("{}");
+  EXPECT_TRUE(config.cluster.empty());
+  EXPECT_FALSE(config.task());
+  EXPECT_EQ(session_master(config, config.task()), "");
+}
+
+TEST(TfConfig, TasksAreListsOrAddressesByIndex) {
+  const ClusterSpec cluster = cluster_of(R"({"sparse": {"3": "s3:2222", "0": "s0:2222"}, "worker": ["w:1"]})");
+  EXPECT_EQ(cluster.tasks("sparse"), 2);
+  EXPECT_EQ(cluster.address("sparse", 3), "s3:2222");
+  EXPECT_FALSE(cluster.address("sparse", 2));
+  EXPECT_THAT(cluster.addresses("sparse"), ElementsAre(Optional(std::string("s0:2222")), std::nullopt, std::nullopt,
+                                                       Optional(std::string("s3:2222"))));
+  EXPECT_EQ(cluster.tasks("nobody"), 0);
+}
+
+TEST(TfConfig, AnIndexMayBeInQuotesAndNullIsNothing) {
+  EXPECT_EQ(good(R"({"task": {"type": "ps", "index": "1"}})").index, 1);
+  EXPECT_FALSE(good(R"({"cluster": null, "task": {"type": "ps", "index": null}})").task());
+}
+
+TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
+  EXPECT_THAT(error_of("{"), HasSubstr("TF_CONFIG:1:"));
+  EXPECT_THAT(error_of("[1]"), HasSubstr("TF_CONFIG:1:1: expected {\"cluster\""));
+  EXPECT_THAT(error_of(R"({"cluster": ["a:1", "b:2"]})"), HasSubstr("TF_CONFIG:1:13: cluster is "));
+  EXPECT_THAT(error_of(R"({"cluster": {"worker": 5}})"), HasSubstr("the tasks of job \"worker\" are 5"));
+  EXPECT_THAT(error_of(R"({"cluster": {"worker": {"x": "a:1"}}})"), HasSubstr("\"x\" is no index"));
+  for (const char* address : {"\"a\"", "\":1\"", "\"a:\"", "\"a:99999\"", "7", "null"}) {
+    EXPECT_THAT(error_of(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address)),
+                HasSubstr("is no \"host:port\""))
+        << address;
+  }
+  EXPECT_THAT(error_of(R"({"task": 7})"), HasSubstr("task is 7"));
+  EXPECT_THAT(error_of(R"({"task": {"type": 7}})"), HasSubstr("type is 7"));
+  for (const char* index : {"-1", "\"x\"", "1.5", "{}"})
+    EXPECT_THAT(error_of(fmt::format(R"({{"task": {{"index": {}}}}})", index)), HasSubstr("index must be a number"))
+        << index;
+  EXPECT_THAT(error_of(R"({"rpc_layer": 1})"), HasSubstr("rpc_layer is 1"));
+}
+
+TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
+  const ClusterSpec all = cluster_of(kAll);
+  for (const Task& task : {Task{"chief", 0}, Task{"worker", 1}, Task{"ps", 1}, Task{"evaluator", 0}})
+    EXPECT_TRUE(validate(all, task)) << task.type;
+  EXPECT_THAT(validate(all, {"worker", 2}).error(), HasSubstr("no task worker:2; job worker has 2"));
+  EXPECT_THAT(validate(all, {"master", 0}).error(), HasSubstr("expected chief, worker, evaluator or ps"));
+  EXPECT_THAT(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}).error(), HasSubstr("has no job \"chief\""));
+  EXPECT_THAT(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")).error(), HasSubstr("more than one chief (2)"));
+  EXPECT_THAT(validate(cluster_of(R"({"evaluator": ["a:1", "b:2"]})")).error(), HasSubstr("more than one evaluator"));
+}
+
+TEST(TfConfig, TheChiefIsFirstAndWorkerZeroWhereThereIsNone) {
+  const ClusterSpec all = cluster_of(kAll);
+  EXPECT_TRUE(is_chief(all, {"chief", 0}));
+  EXPECT_TRUE(is_chief(all, {"evaluator", 0}));
+  EXPECT_FALSE(is_chief(all, {"worker", 0}));
+  EXPECT_EQ(worker_count(all, "worker"), 3);
+  EXPECT_EQ(worker_count(all, "chief"), 3);
+  EXPECT_EQ(worker_count(all, "evaluator"), 1);
+  EXPECT_FALSE(worker_count(all, "ps"));
+  EXPECT_EQ(id_in_cluster(all, {"chief", 0}), 0);
+  EXPECT_EQ(id_in_cluster(all, {"worker", 1}), 2);
+  EXPECT_EQ(id_in_cluster(all, {"evaluator", 0}), 0);
+  EXPECT_FALSE(id_in_cluster(all, {"ps", 0}));
+  EXPECT_EQ(collective_leader(all, {"worker", 1}), "/job:chief/replica:0/task:0");
+  EXPECT_EQ(collective_leader(all, {"evaluator", 0}), "");
+  const ClusterSpec two = cluster_of(R"({"worker": ["a:1", "b:2"]})");
+  EXPECT_TRUE(is_chief(two, {"worker", 0}));
+  EXPECT_FALSE(is_chief(two, {"worker", 1}));
+  EXPECT_EQ(collective_leader(two, {"worker", 1}), "/job:worker/replica:0/task:0");
+  EXPECT_EQ(collective_leader({}, {"worker", 0}), "");
+}
+
+TEST(TfConfig, SessionsConnectToTheirTask) {
+  TfConfig config =
+      good(R"({"cluster": {"ps": ["p:1"], "worker": ["a:1", "b:2"]}, "task": {"type": "ps", "index": 0}})");
+  EXPECT_EQ(session_master(config, config.task()), "p:1");
+  EXPECT_EQ(session_master(config, Task{"worker", 1}), "b:2");
+  EXPECT_FALSE(session_master(config, Task{"worker", 2}));
+  EXPECT_FALSE(session_master(config, std::nullopt));
+  config.rpc_layer = "grpc";
+  EXPECT_EQ(session_master(config, Task{"worker", 1}), "grpc://b:2");
+  config.session_master = "here:9";
+  EXPECT_EQ(session_master(config, std::nullopt), "here:9");
+  EXPECT_EQ(session_master(good(R"({"cluster": {"worker": ["a:1"]}})"), std::nullopt), "") << "one task is by itself";
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,125 @@
+#include "core/edit/overrides.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/scenario/library_folder.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const char* const kText = R"(# a remark
+cluster {
+  workers { machine: "dgx1-v100" count: 2 }  # two
+  network { kind: ONE_SWITCH latency_us: 2 }
+}
+workload { variable { name: "w" shape: 1000000 } forward_ms: 1 backward_ms: 2 }
+strategy { algorithm: "ring" bytes_per_pack: 1000 }
+)";
+
+const Library& library() {
+  static const Library shipped(library_folder());
+  return shipped;
+}
+
+Expected<Scenario> read_with(const std::vector<std::string>& written, const std::string& text = kText) {
+  std::vector<Override> overrides;
+  for (const std::string& one : written) {
+    auto parsed = parse_override("--set", one);
+    if (!parsed) return tl::make_unexpected(parsed.error());
+    overrides.push_back(std::move(*parsed));
+  }
+  return read_scenario(text, "mine.textproto", library(), overrides);
+}
+
+std::string error_of(const std::vector<std::string>& written, const std::string& text = kText) {
+  const auto scenario = read_with(written, text);
+  return scenario ? "" : scenario.error().message();
+}
+
+TEST(Overrides, ChangeAddAndRemoveFields) {
+  const auto scenario = read_with({"cluster.workers.count=4", "strategy.shards=2", "run.steps=7",
+                                   "strategy.bytes_per_pack=", "strategy.algorithm=psgpu"});
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->cluster->workers(), 4);
+  EXPECT_EQ(scenario->strategy.shards, 2);
+  EXPECT_EQ(scenario->strategy.algorithm, Algorithm::kPsgpu);
+  EXPECT_FALSE(scenario->strategy.bytes_per_pack);
+  EXPECT_EQ(scenario->run.steps, 7);
+  EXPECT_THAT(scenario->text, HasSubstr("# a remark")) << "the text is what a run sends to its workers";
+  EXPECT_TRUE(read_scenario(scenario->text, "again", library()));
+}
+
+TEST(Overrides, TheLastOneHolds) {
+  EXPECT_EQ(read_with({"strategy.shards=2", "strategy.shards=4"})->strategy.shards, 4);
+}
+
+TEST(Overrides, TakeElementsByIndexAndAddTheNextOne) {
+  const auto scenario =
+      read_with({"cluster.workers[1].machine=dgx1-v100", "cluster.workers[1].count=3", "cluster.workers[0].count=1"});
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->cluster->workers(), 4);
+  EXPECT_THAT(error_of({"cluster.workers[3].count=1"}), HasSubstr("--set cluster.workers[3].count=1: there is no"));
+}
+
+TEST(Overrides, WorkOnJsonToo) {
+  const std::string json = R"({"cluster": {"workers": [{"machine": "dgx1-v100"}]},
+    "workload": {"variable": [{"name": "w", "shape": [10]}], "forwardMs": 1, "backwardMs": 1},
+    "strategy": {"algorithm": "ring"}})";
+  EXPECT_EQ(read_with({"workload.variable.shape=1000"}, json)->plan.bytes(), Bytes(4000));
+  EXPECT_THAT(error_of({"strategy.shards=many"}, json), HasSubstr("--set strategy.shards=many: "));
+}
+
+TEST(Overrides, WhatIsWrongWithThemIsSaidOfThem) {
+  EXPECT_THAT(error_of({"strategy.shards"}), HasSubstr("expected a field of the scenario and its value"));
+  EXPECT_THAT(error_of({"=4"}), HasSubstr("expected a field"));
+  EXPECT_THAT(error_of({"strategy.shads=4"}), HasSubstr("strategy has no field \"shads\"; did you mean \"shards\"?"));
+  EXPECT_THAT(error_of({"strategy.shards.many=4"}), HasSubstr("strategy.shards is one value"));
+  EXPECT_THAT(error_of({"strategy=ring"}), HasSubstr("set one of them, such as strategy.algorithm"));
+  EXPECT_THAT(error_of({"strategy.shards[2]=4"}), HasSubstr("is no list"));
+  for (const char* index : {"cluster.workers[].count=1", "cluster.workers[x].count=1", "cluster.workers[-1].count=1",
+                            "cluster.workers[1.count=1"})
+    EXPECT_THAT(error_of({index}), HasSubstr("index")) << index;
+  EXPECT_THAT(error_of({"strategy.algorithm=rign"}), StartsWith("--set strategy.algorithm=rign: "));
+  EXPECT_THAT(error_of({"strategy.shards=0"}), StartsWith("--set strategy.shards=0: "));
+  EXPECT_THAT(error_of({"strategy.reduction=NONE"}), StartsWith("--set strategy.reduction=NONE: "));
+}
+
+TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
+  std::string text = kText;
+  text.replace(text.find("backward_ms: 2"), 14, "backward_ms: -");
+  const std::string alone = error_of({}, text);
+  text = kText;
+  text.replace(text.find("bytes_per_pack: 1000"), 20, "bytes_per_pack: -1  ");
+  const std::string one = error_of({}, text);
+  EXPECT_THAT(one, StartsWith("mine.textproto:7:"));
+  EXPECT_EQ(error_of({"cluster.workers.count=123456", "run.steps=12"}, text), one)
+      << "the first override makes a line longer";
+  EXPECT_THAT(alone, StartsWith("mine.textproto:6:"));
+}
+
+TEST(Overrides, ABrokenTextIsToldAsItIs) {
+  const std::string broken = "cluster { workers {";
+  EXPECT_EQ(error_of({"run.steps=1"}, broken), error_of({}, broken));
+}
+
+TEST(Overrides, TfConfigSaysHowManyWorkers) {
+  const auto config =
+      read_tf_config(R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}})", "TF_CONFIG");
+  ASSERT_TRUE(config);
+  const auto scenario = read_scenario(kText, "mine", library(), workers_of(config->cluster, kText));
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->cluster->workers(), 3);
+  EXPECT_TRUE(check_workers(config->cluster, *scenario));
+  const auto as_written = read_scenario(kText, "mine", library());
+  EXPECT_THAT(check_workers(config->cluster, *as_written).error().message(),
+              HasSubstr("2 workers and TF_CONFIG has 3"));
+  const auto mixed = read_with({"cluster.workers[1].machine=dgx1-v100"});
+  EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty()) << "whose number would it be?";
+}
+
+}  // namespace
+}  // namespace tutti::core

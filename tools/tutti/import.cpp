@@ -1,0 +1,20 @@
+#include "tools/tutti/import.h"
+
+#include "tools/tutti/scenario_options.h"
+
+namespace tutti::tools {
+
+int import_tf_config(const ImportTfConfigOptions& options, const Environment& environment) {
+  const auto config = load_tf_config(options.from);
+  if (!config) return report(config.error());
+  InitOptions scenario = options.scenario;
+  scenario.nodes = *core::worker_count(config->cluster, "worker");
+  for (const char* job : {"ps", "evaluator"}) {
+    if (const auto tasks = config->cluster.tasks(job); tasks > 0)
+      tell(fmt::format("note: {} of job {} {} no part in all-reduces and {} left out\n", tasks, job,
+                       tasks == 1 ? "has" : "have", tasks == 1 ? "is" : "are"));
+  }
+  return init(scenario, environment);
+}
+
+}  // namespace tutti::tools

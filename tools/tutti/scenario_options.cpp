@@ -1,0 +1,63 @@
+#include "tools/tutti/scenario_options.h"
+
+#include <cstdlib>
+
+#include "core/base/file.h"
+#include "core/edit/overrides.h"
+
+namespace tutti::tools {
+
+using core::Error;
+using core::Expected;
+
+Expected<core::TfConfig> load_tf_config(const std::string& from) {
+  const bool environment = from == "env";
+  const std::string source = environment ? "TF_CONFIG" : from;
+  std::string text;
+  if (environment) {
+    const char* const value = std::getenv("TF_CONFIG");
+    if (!value) return tl::make_unexpected(Error::request("--tf-config env: TF_CONFIG is not set"));
+    text = value;
+  } else {
+    auto read = core::read_text_file(from, core::TextSource::kAnything);
+    if (!read) return tl::make_unexpected(read.error());
+    text = std::move(*read);
+  }
+  auto config = core::read_tf_config(text, source);
+  if (!config) return config;
+  const auto wrong = [&](const std::string& what) { return tl::make_unexpected(Error::request(what, {source, 0, 0})); };
+  const auto task = config->task();
+  const auto valid = task ? core::validate(config->cluster, *task) : core::validate(config->cluster);
+  if (!valid) return wrong(valid.error());
+  if (*core::worker_count(config->cluster, "worker") == 0)
+    return wrong("cluster has neither a chief nor workers, so nobody trains");
+  return config;
+}
+
+Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
+  std::vector<core::Override> overrides;
+  for (const std::string& written : options.set) {
+    auto parsed = core::parse_override("--set", written);
+    if (!parsed) return tl::make_unexpected(parsed.error());
+    overrides.push_back(std::move(*parsed));
+  }
+  std::optional<core::TfConfig> tf_config;
+  if (!options.tf_config.empty()) {
+    auto loaded = load_tf_config(options.tf_config);
+    if (!loaded) return tl::make_unexpected(loaded.error());
+    tf_config = std::move(*loaded);
+  }
+  const auto text = core::read_text_file(options.file, core::TextSource::kAnything);
+  if (!text) return tl::make_unexpected(text.error());
+  if (tf_config) {
+    std::vector<core::Override> workers = core::workers_of(tf_config->cluster, *text);
+    overrides.insert(overrides.begin(), workers.begin(), workers.end());
+  }
+  auto scenario = core::read_scenario(*text, options.file, environment.library, overrides);
+  if (!scenario || !tf_config) return scenario;
+  if (const auto checked = core::check_workers(tf_config->cluster, *scenario); !checked)
+    return tl::make_unexpected(checked.error());
+  return scenario;
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cluster/tf_config.h"
+#include "core/scenario/scenario.h"
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+/// A scenario, and what of it is to be otherwise.
+struct ScenarioOptions {
+  std::string file;
+  std::vector<std::string> set;  ///< "strategy.shards=4"
+  std::string tf_config;         ///< file, or "env": that of the environment; its workers instead of the scenario's
+};
+
+/// Reads the scenario with its changes. ERRORS: see core/edit/overrides.h; the files.
+core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment);
+
+/// TF_CONFIG from a file, or from the environment ("env"), with workers that train. ERRORS: see core/cluster/tf_config.h.
+core::Expected<core::TfConfig> load_tf_config(const std::string& from);
+
+}  // namespace tutti::tools
