@@ -42,7 +42,7 @@ bool are_counts(std::initializer_list<std::int64_t> counts) {
 /// -1: none.
 bool is_number(std::int32_t number) { return number >= -1 && number <= kMostNumber; }
 
-bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kChannel; }
+bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchange; }
 
 bool is_sane(const Span& span) {
   return are_times({span.start.count(), span.duration.count(), span.wait.count()}) &&

@@ -61,7 +61,7 @@ std::string escape(const std::string& bytes) {
 }
 
 const char* colour(std::int32_t kind) {
-  if (kind == SpanKind::kPackInFlight || kind == SpanKind::kChannel) return kPack;
+  if (kind >= SpanKind::kPackInFlight) return kPack;
   switch (static_cast<ComputeKind>(kind - SpanKind::kFirstCompute)) {
     case ComputeKind::kForward: return kForward;
     case ComputeKind::kBackward: return kBackward;

@@ -1,6 +1,8 @@
 #include "gui/editor/text_editor.h"
 
+#include <QDragEnterEvent>
 #include <QFontDatabase>
+#include <QMimeData>
 #include <QPainter>
 #include <QSyntaxHighlighter>
 #include <QTextBlock>
@@ -147,6 +149,12 @@ void TextEditor::update_marks() {
     marks.append(mark);
   }
   setExtraSelections(marks);
+}
+
+/// Files are for the window to open; their names would be text here.
+void TextEditor::dragEnterEvent(QDragEnterEvent* event) {
+  if (event->mimeData()->hasUrls()) return event->ignore();
+  QPlainTextEdit::dragEnterEvent(event);
 }
 
 int TextEditor::margin_width() const {

@@ -30,6 +30,7 @@ class TextEditor : public QPlainTextEdit {
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
 
  private:
   friend class LineNumbers;

@@ -96,6 +96,19 @@ Parts parts_of(const core::Scenario& scenario) {
   return parts;
 }
 
+/// Who exchanges what beside the gradients, and what that means for these.
+void tell_communicators(const core::Scenario& scenario, Card& card) {
+  for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
+    const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
+    card.facts.emplace_back("communicator", core::describe(exchange, of, scenario.workload.micro_batches));
+  }
+  if (const auto& partition = scenario.plan.partition) {
+    card.facts.emplace_back("gradients",
+                            fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
+                                        partition->groups(), partition->group_size()));
+  }
+}
+
 }  // namespace
 
 Card card_of(const core::Scenario& scenario) {
@@ -108,8 +121,12 @@ Card card_of(const core::Scenario& scenario) {
   fact("strategy", core::describe(scenario.strategy));
   fact("bytes", fmt::format("{} on every rank: {} in {}", show(bytes),
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
+  tell_communicators(scenario, card);
   // The bounds are those of an all-reduce over all replicas.
-  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition) return card;
+  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition) {
+    fact("least time of a step", "not known: bounds are those of all-reduces over all replicas");
+    return card;
+  }
   const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);
   const core::Bound step =
       core::step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);

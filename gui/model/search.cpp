@@ -44,15 +44,26 @@ std::optional<Time> duration(const std::string& text) {
   return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
 }
 
-/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not "receive-send").
-std::bitset<64> kinds_named(const std::string& word) {
+/// Cost: linear in the spans.
+std::bitset<64> kinds_in(const Trace& trace) {
+  std::bitset<64> kinds;
+  for (const Trace::Row& row : trace.rows()) {
+    for (SpanRow::Index i = 0; i < row.spans.size(); ++i)
+      kinds.set(static_cast<std::size_t>(row.spans.kind(i)) % kinds.size());
+  }
+  return kinds;
+}
+
+/// Kinds with a word of their name that begins so; whole names win over parts ("send" is not "receive-send"), and a part is none
+/// of a kind that the trace does not have ("conv" is no "convert" where nothing is converted).
+std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
     const std::string name = lower(core::span_name(static_cast<std::int32_t>(kind)));
     whole[kind] = name == word;
     parts[kind] = name.starts_with(word) || name.find(' ' + word) != std::string::npos;
   }
-  return whole.any() ? whole : parts;
+  return whole.any() || parts.none() ? whole : parts & kinds_in(trace);
 }
 
 /// Where a span stands in the order in which they are gone through.
@@ -82,7 +93,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
         const SpanRow::Index i = forward ? edge : edge - 1;
         const Place place{spans.start(i), r};
         if (best && (forward ? place >= best_place : place <= best_place)) return;
-        if (!query.takes(spans, i)) continue;
+        if (!query.takes(trace.rows()[r], i)) continue;
         best = SpanId{r, i};
         best_place = place;
         return;
@@ -94,30 +105,48 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
   return near ? near : around;
 }
 
+/// By what a person would call it.
+std::string full_name(const Trace::Row& row) {
+  return lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' + row.track.device + '/' +
+               row.name);
+}
+
+bool is_set(const std::vector<bool>& bits, std::int32_t i) {
+  return i >= 0 && static_cast<std::size_t>(i) < bits.size() && bits[static_cast<std::size_t>(i)];
+}
+
 }  // namespace
 
-Query::Query(const std::string& text) {
+Query::Query(const std::string& text, const Trace& trace) {
   std::istringstream words(lower(text));
   std::bitset<64> kinds;
-  bool about_pack = false;
+  bool about_pack = false, about_layer = false;
   for (std::string word; words >> word; empty_ = false) {
     const auto n = number(word);
-    if (about_pack && n) {
-      pack_ = n;
+    if (about_pack && n) pack_ = n;
+    if (about_pack && !n) kinds |= kinds_named("pack", trace);
+    const bool known = about_pack && n, layer = about_layer;
+    about_pack = about_layer = false;
+    if (known) continue;
+    if (layer) {
+      narrow_down(word, trace, true);
     } else if (word == "pack") {
       about_pack = true;
-      continue;
+    } else if (word == "layer") {
+      about_layer = true;
     } else if (const auto time = duration(word.substr(1)); word[0] == '>' && time) {
       at_least_ = *time;
     } else if (word[0] == '<' && time) {
       less_than_ = *time;
-    } else if (const std::bitset<64> named = kinds_named(word); named.any()) {
+    } else if (const std::bitset<64> named = kinds_named(word, trace); named.any()) {
       kinds |= named;
     } else {
-      row_words_.push_back(word);
+      narrow_down(word, trace, false);
     }
-    about_pack = false;
   }
+  // The beginning of names, where nothing follows.
+  if (about_pack) kinds |= kinds_named("pack", trace);
+  if (about_layer) narrow_down("layer", trace, true);
   kinds_ = kinds.any() ? kinds : std::bitset<64>().set();
 }
 
@@ -126,9 +155,27 @@ std::string Query::lasting(Time at_least, Time less_than) {
                      static_cast<double>(less_than.count()) / 1e6);
 }
 
+void Query::narrow_down(const std::string& word, const Trace& trace, bool layer) {
+  const auto has_word = [&](const Trace::Row& row) { return full_name(row).find(word) != std::string::npos; };
+  Naming best = Naming::kNot;
+  for (const Side& side : trace.sides()) best = std::max(best, best_naming(side.run, word));
+  const bool row_word = !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
+  if (row_word) return row_words_.push_back(word);
+  std::vector<Concerned>& of_sides = named_.emplace_back();
+  // A layer that there is not concerns nothing.
+  for (const Side& side : trace.sides())
+    of_sides.push_back(best == Naming::kNot ? Concerned() : concerned(side.run, word, best));
+}
+
+bool Query::is_named(const Trace::Row& row, SpanRow::Index i) const {
+  return std::ranges::all_of(named_, [&](const std::vector<Concerned>& of_sides) {
+    const Concerned& named = of_sides[row.side];
+    return is_set(named.packs, row.spans.pack(i)) || is_set(named.layers, row.spans.layer(i));
+  });
+}
+
 bool Query::takes_row(const Trace::Row& row) const {
-  const std::string name = lower(row.timeline + '/' + row.group + "/w" + std::to_string(row.track.worker) + '/' +
-                                 row.track.device + '/' + row.name);
+  const std::string name = full_name(row);
   return std::all_of(row_words_.begin(), row_words_.end(),
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
@@ -158,7 +205,7 @@ Durations durations_of(const Trace& trace, const Query& query) {
   for (const Trace::Row& row : trace.rows()) {
     if (query.empty() || !query.takes_row(row)) continue;
     for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
-      if (!query.takes(row.spans, i)) continue;
+      if (!query.takes(row, i)) continue;
       const Time duration = row.spans.duration(i);
       ++by_width[std::bit_width(static_cast<std::uint64_t>(duration.count()))];
       ++all.spans;

@@ -28,6 +28,7 @@ SpanLooks span_looks() {
   compute(ComputeKind::kUpdate, {kGreen, 0, 8});
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});
+  set(SpanKind::kExchange, {kYellow, 0, 8});
   // What goes out fills the upper part of the row, what comes in the lower, what does both all of it.
   set(StepKind::kSend, {kOrange, 0, 5});
   set(StepKind::kMulticast, {kYellow, 0, 5});

@@ -1,6 +1,8 @@
 #include "gui/widgets/details_panel.h"
 
+#include <QHeaderView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/model/describe.h"
 #include "gui/widgets/table.h"
@@ -13,6 +15,9 @@ DetailsPanel::DetailsPanel(const TimelineView& view)
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
+  // Long values take more lines rather than being cut off.
+  table_->setWordWrap(true);
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   connect(&view_, &TimelineView::selection_changed, this, &DetailsPanel::update_facts);
 }
 
@@ -30,7 +35,9 @@ void DetailsPanel::update_facts() {
     set_row(*table_, static_cast<int>(i),
             {QString::fromStdString(facts[i].first), QString::fromStdString(facts[i].second)});
   }
+  constexpr int kWidestName = 130;
   table_->resizeColumnToContents(0);
+  table_->setColumnWidth(0, std::min(table_->columnWidth(0), kWidestName));
 }
 
 }  // namespace tutti::gui

@@ -147,6 +147,7 @@ void MainWindow::make_panels() {
   auto* const details = add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
   splitDockWidget(details, numbers, Qt::Horizontal);
+  resizeDocks({details, numbers}, {290, 560}, Qt::Horizontal);  // two columns beside nine
   resizeDocks({details}, {200}, Qt::Vertical);
   cursor_ = new TimeCursor(*view_, *overview_);
   traffic_ = new TrafficReader(*view_, core::Library(core::library_folder()));

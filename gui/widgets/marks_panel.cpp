@@ -159,7 +159,6 @@ void MarksPanel::fill() {
   view_.update();
 }
 
-/// A line through the rows, and a flag with the text on the axis.
 /// Where a mark's name is written, and what of it; empty if it is out of view.
 static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place, const QFontMetrics& metrics) {
   if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
@@ -174,6 +173,7 @@ QRegion MarksPanel::on_axis(const Placement& place, const QFontMetrics& metrics)
   return covered;
 }
 
+/// A line through the rows, and a flag with the text on the axis.
 void MarksPanel::paint(QPainter& painter, const Placement& place) const {
   const Theme& theme = place.scene.theme;
   const QColor colour = QColor::fromRgb(theme.mark);

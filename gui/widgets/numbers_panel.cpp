@@ -1,5 +1,6 @@
 #include "gui/widgets/numbers_panel.h"
 
+#include <QEvent>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -20,18 +21,22 @@ constexpr std::int64_t kQuick = 2'000'000;
 /// And of more than this the bytes: they have to be read from the file.
 constexpr std::int64_t kQuickToRead = 100'000;
 
+constexpr int kBytesColumn = 4;
+
 QString text_of(Time t) { return QString::fromStdString(core::show(t)); }
 
 }  // namespace
 
 NumbersPanel::NumbersPanel(const TimelineView& view)
     : view_(view),
-      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("mean"), tr("p50"), tr("p99"), tr("longest"),
-                         tr("busy"), tr("bytes")},
+      table_(make_table({tr("kind"), tr("count"), tr("sum"), tr("busy"), tr("bytes"), tr("mean"), tr("p50"), tr("p99"),
+                         tr("longest")},
                         tr("Numbers of the range"))) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
+  table_->setTextElideMode(Qt::ElideMiddle);  // both ends of "w0/gpu1, receive-send" say something
+  table_->viewport()->installEventFilter(this);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
 }
@@ -55,17 +60,31 @@ void NumbersPanel::update_numbers() {
   const TimeRange range = view_.range().value_or(view_.view().range());
   const RangeStatistics all = numbers(spans_in(*view_.trace(), view_.visible_rows(), range) <= kQuickToRead);
   table_->setRowCount(static_cast<int>(all.kinds.size()));
-  for (std::size_t i = 0; i < all.kinds.size(); ++i) {
-    const KindStatistics& k = all.kinds[i];
-    const bool has_bytes = k.bytes && k.bytes->count() > 0;
-    set_row(*table_, static_cast<int>(i),
-            {name_of(k), QString::number(k.spans), text_of(k.sum), text_of(k.mean()), text_of(k.p50), text_of(k.p99),
-             text_of(k.longest), QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
-             has_bytes ? QString::fromStdString(core::show(*k.bytes))
-             : k.bytes ? QString()
-                       : tr("select a range")});
-  }
-  table_->resizeColumnsToContents();
+  for (std::size_t i = 0; i < all.kinds.size(); ++i) show_numbers(static_cast<int>(i), all.kinds[i]);
+  fit_columns(*table_);
+}
+
+void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
+  const bool has_bytes = k.bytes && k.bytes->count() > 0;
+  set_row(*table_, row,
+          {name_of(k), QString::number(k.spans), text_of(k.sum), QStringLiteral("%1 %").arg(100 * k.busy, 0, 'f', 1),
+           has_bytes ? QString::fromStdString(core::show(*k.bytes))
+           : k.bytes ? QString()
+                     : tr("…"),
+           text_of(k.mean()), text_of(k.p50), text_of(k.p99), text_of(k.longest)});
+  for (int column = 1; column < table_->columnCount(); ++column)
+    table_->item(row, column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  if (k.bytes) return;
+  const QString why = tr("bytes of so many spans are read once a range is selected");
+  QTableWidgetItem* const bytes = table_->item(row, kBytesColumn);
+  bytes->setToolTip(why);
+  bytes->setData(Qt::AccessibleDescriptionRole, why);
+}
+
+/// The room for the columns changes with the panel, and with the bar beside them.
+bool NumbersPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Resize) fit_columns(*table_);
+  return QWidget::eventFilter(watched, event);
 }
 
 /// And which of two timelines it is of.

@@ -24,8 +24,12 @@ class NumbersPanel : public QWidget {
   /// The same as text. REQUIRES: the view has a trace.
   [[nodiscard]] QString csv() const;
 
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
  private:
   void update_numbers();
+  void show_numbers(int row, const KindStatistics& k);
   [[nodiscard]] QString name_of(const KindStatistics& k) const;
   [[nodiscard]] RangeStatistics numbers(bool bytes) const;
 

@@ -15,13 +15,16 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   setObjectName(QStringLiteral("search"));
   setMovable(false);
   search_->setObjectName(QStringLiteral("find"));
-  search_->setPlaceholderText(tr("Find spans: pack 3, receive >1ms, update gpu1 …  (Ctrl+F, Enter finds the next)"));
+  search_->setPlaceholderText(
+      tr("Find spans: pack 3, receive >1ms, update gpu1, a layer's name …  (Ctrl+F, Enter finds the next)"));
   search_->setAccessibleName(tr("Find spans"));
   filter_->setObjectName(QStringLiteral("filter"));
   filter_->setPlaceholderText(tr("Only rows with …  (Ctrl+L)"));
   filter_->setAccessibleName(tr("Filter rows"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(260);
+  // A file that is dropped here is to be opened.
+  for (QLineEdit* const line : {search_, filter_}) line->setAcceptDrops(false);
   addWidget(search_);
   addWidget(filter_);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
@@ -49,7 +52,7 @@ bool SearchBar::find(const QString& words) {
 bool SearchBar::find(bool forward) {
   const Trace* const trace = view_.trace();
   if (!trace) return false;
-  const Query query(search_->text().toStdString());
+  const Query query(search_->text().toStdString(), *trace);
   if (query.empty()) {
     emit told(tr("nothing to look for: type what, such as: pack 3"));
     return false;

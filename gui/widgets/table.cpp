@@ -1,6 +1,7 @@
 #include "gui/widgets/table.h"
 
 #include <QHeaderView>
+#include <algorithm>
 
 namespace tutti::gui {
 
@@ -12,8 +13,24 @@ QTableWidget* make_table(const QStringList& titles, const QString& name) {
   table->verticalHeader()->hide();
   table->verticalHeader()->setDefaultSectionSize(22);
   table->horizontalHeader()->setStretchLastSection(true);
+  table->setWordWrap(false);
   table->setAccessibleName(name);
   return table;
+}
+
+void fit_columns(QTableWidget& table) {
+  constexpr int kLeast = 84;
+  const QAbstractItemView& view = table;
+  const auto needed = [&](int column) {
+    return std::max(view.sizeHintForColumn(column), table.horizontalHeader()->sectionSizeHint(column)) + 1;
+  };
+  int others = 0;
+  for (int column = 1; column < table.columnCount(); ++column) {
+    table.setColumnWidth(column, needed(column));
+    others += needed(column);
+  }
+  table.setColumnWidth(0,
+                       std::max(std::min(kLeast, needed(0)), std::min(needed(0), table.viewport()->width() - others)));
 }
 
 void set_row(QTableWidget& table, int row, const QStringList& texts) {

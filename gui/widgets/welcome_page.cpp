@@ -10,17 +10,17 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kColumns = 3;  ///< at most
+constexpr int kColumns = 4;  ///< at most
 constexpr int kBetween = 12;
-constexpr int kCardWidth = 330;
-constexpr qsizetype kMostAbout = 260;
+constexpr int kCardWidth = 296;
+constexpr qsizetype kMostAbout = 220;
 
 /// As much as fits on a card, up to the end of a sentence or a word.
 QString shortened(const QString& text) {
   if (text.size() <= kMostAbout) return text;
   const QString head = text.left(kMostAbout);
   const qsizetype sentence = head.lastIndexOf(QStringLiteral(". "));
-  if (sentence > kMostAbout / 3) return head.left(sentence + 1);
+  if (sentence > kMostAbout / 5) return head.left(sentence + 1);
   return head.left(head.lastIndexOf(QLatin1Char(' '))) + QStringLiteral(" …");
 }
 

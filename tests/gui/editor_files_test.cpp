@@ -110,5 +110,19 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
   EXPECT_TRUE(editor().problem_texts().isEmpty()) << "what one starts from can be run";
 }
 
+TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
+  const std::string before = file_text(own("a.textproto", "name: \"a\"\n"));
+  QMimeData mime;
+  mime.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("02_eight_hosts_ring")))});
+  QWidget* const there = editor().text_editor().viewport();
+  // As Qt finds whom to ask: from the widget under the mouse outwards.
+  QDragEnterEvent enter({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(there, &enter);
+  QDropEvent drop({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(there, &drop);
+  EXPECT_EQ(text(), before);
+  ASSERT_TRUE(until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
+}
+
 }  // namespace
 }  // namespace tutti::gui

@@ -147,6 +147,15 @@ TEST(Card, SaysWhatThePlanKnows) {
   EXPECT_THAT(fact(*card, "… of communication"), HasSubstr(bound.reason));
 }
 
+TEST(Card, SaysWhoCommunicatesBesideTheGradients) {
+  const auto card = check(example("13_tensor_parallel")).card;
+  ASSERT_TRUE(card);
+  EXPECT_EQ(fact(*card, "communicator"), "tensor: 4 groups of 8, in each step 96 all_reduce of 33.6 MB");
+  EXPECT_EQ(fact(*card, "gradients"), "reduced in 8 groups of 4 replicas, which hold the same part of the model");
+  EXPECT_THAT(fact(*card, "least time of a step"), HasSubstr("not known"));
+  EXPECT_EQ(fact(*check(example("04_resnet50_ring")).card, "communicator"), "");
+}
+
 TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
   const auto binds = [](const std::string& elements) {
     std::string text = example("01_two_ranks");

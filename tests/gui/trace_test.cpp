@@ -227,7 +227,7 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
   ASSERT_TRUE(opened);
   const Trace& trace = **opened;
   for (const char* text : {"pack 1", "send", "forward gpu1", "receive pack 2 lane", "gpu2", "send >2.5ns <4000ps"}) {
-    const Query query(text);
+    const Query query(text, trace);
     const std::int64_t count = durations_of(trace, query).spans;
     ASSERT_GT(count, 0) << text;
     const auto start = [&](const SpanId& f) { return trace.rows()[f.row].spans.start(f.index); };
@@ -246,8 +246,8 @@ TEST(Trace, SearchVisitsEverySpanThatFitsOnceInOrderOfTime) {
       EXPECT_EQ(std::tuple(start(*found), found->row, found->index), visited[static_cast<std::size_t>(i)]) << text;
     }
   }
-  EXPECT_EQ(durations_of(trace, Query("")).spans, 0);
-  EXPECT_FALSE(find_next(trace, Query("pack 77"), Time()));
+  EXPECT_EQ(durations_of(trace, Query("", trace)).spans, 0);
+  EXPECT_FALSE(find_next(trace, Query("pack 77", trace), Time()));
 }
 
 TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
@@ -293,15 +293,15 @@ TEST(Trace, DurationsOfWhatIsFoundAreCountedByPowersOfTwo) {
   ASSERT_TRUE(opened);
   const Trace& trace = **opened;
   for (const char* text : {"send", "pack 1", "receive >1ns", "<3ns", "gpu1"}) {
-    const Durations all = durations_of(trace, Query(text));
+    const Durations all = durations_of(trace, Query(text, trace));
     std::int64_t spans = 0;
     for (const Durations::Bin& bin : all.bins) {
-      const Query narrower(std::string(text) + " " + Query::lasting(bin.from, bin.to));
+      const Query narrower(std::string(text) + " " + Query::lasting(bin.from, bin.to), trace);
       std::int64_t brute = 0;
       for (const Trace::Row& row : trace.rows()) {
         for (SpanRow::Index i = 0; i < row.spans.size() && narrower.takes_row(row); ++i)
           brute +=
-              Query(text).takes(row.spans, i) && row.spans.duration(i) >= bin.from && row.spans.duration(i) < bin.to;
+              Query(text, trace).takes(row, i) && row.spans.duration(i) >= bin.from && row.spans.duration(i) < bin.to;
       }
       EXPECT_EQ(bin.spans, brute) << text << ", from " << bin.from.count();
       if (std::string(text).find_first_of("<>") == std::string::npos) {

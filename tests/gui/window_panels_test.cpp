@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QFile>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QTableWidget>
 #include <fstream>
 
@@ -14,6 +15,7 @@
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
+#include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
 
 namespace tutti::gui {
@@ -38,11 +40,29 @@ TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
     return std::string("no such row");
   };
   // Lanes of closed groups count too: 8 lanes that receive 500 bytes in 20 of 100 ms.
-  EXPECT_EQ(row(QStringLiteral("receive")), "8|160 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|4.00 KB");
+  EXPECT_EQ(row(QStringLiteral("receive")), "8|160 ms|20.0 %|4.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
   press(Qt::Key_B, Qt::ControlModifier);
-  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")), "2|40.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 ms|20.0 %|1.00 KB");
+  EXPECT_EQ(row(QStringLiteral("w1/gpu0, receive")), "2|40.0 ms|20.0 %|1.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
   EXPECT_THAT(numbers->csv().toStdString(), HasSubstr("\"w1/gpu0\",receive,2,40000.000000,20000.000000,20000.000000,"
                                                       "20000.000000,20000.000000,0.200000,1000\n"));
+}
+
+TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
+  ASSERT_TRUE(open(write("ring.tutti", test::simulated(test::small_scenario("algorithm: \"ring\"", 2, 2))))) << said_;
+  ASSERT_EQ(window_.size(), QSize(1280, 800)) << "as it is at first";
+  const QTableWidget& table = window_.findChild<NumbersPanel*>()->table();
+  QApplication::processEvents();
+  const auto is_whole = [&] {
+    ASSERT_GT(table.rowCount(), 5);
+    EXPECT_EQ(table.horizontalScrollBar()->maximum(), 0);
+    for (int c = 1; c < table.columnCount(); ++c)
+      EXPECT_GE(table.columnWidth(c), static_cast<const QAbstractItemView&>(table).sizeHintForColumn(c)) << c;
+  };
+  is_whole();
+  press(Qt::Key_B, Qt::ControlModifier);
+  QApplication::processEvents();
+  is_whole();
+  EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text()) << "names that are elided are told by their tip";
 }
 
 TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {

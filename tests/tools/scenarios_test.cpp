@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/timeline/reader.h"
 #include "tests/support/clusters.h"
 #include "tests/support/json.h"
 #include "tests/support/program.h"
@@ -55,6 +56,16 @@ TEST_P(Shipped, SaysWhatItSaidBefore) {
   const std::string expected = test::source_folder() + "/tests/data/expected/" + GetParam() + ".txt";
   if (std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr) std::ofstream(expected, std::ios::binary) << said;
   EXPECT_EQ(said, content(expected));
+}
+
+TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
+  const test::TemporaryFolder folder;
+  const test::Outcome o = run_tutti(
+      {"simulate", file_of(GetParam()), "--record", "packs", "--timeline", folder.file("t.tutti"), "--rows", "0"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
+  ASSERT_TRUE(timeline) << timeline.error().message();
+  EXPECT_EQ(timeline->damage(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, testing::ValuesIn(shipped()), [](const auto& i) { return i.param; });

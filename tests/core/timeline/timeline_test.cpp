@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/random.h"
+#include "core/schedule/step.h"
+#include "core/strategy/driver.h"
 #include "core/timeline/export_csv.h"
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"
@@ -76,6 +78,40 @@ TEST(Timeline, ComesBackAsItWasWritten) {
     EXPECT_EQ(before.rest.size(), after.rest.size());
     EXPECT_THAT(after.rest, HasSubstr("take notesaid late"));
   }
+}
+
+TEST(Timeline, EveryKindOfSpanComesBackAlsoOnThePath) {
+  std::vector<std::int32_t> kinds{SpanKind::kPackInFlight, SpanKind::kChannel, SpanKind::kExchange};
+  for (int step = 0; step <= static_cast<int>(StepKind::kSwitchReduce); ++step) kinds.push_back(step);
+  for (int compute = 0; compute <= static_cast<int>(ComputeKind::kConvertBack); ++compute)
+    kinds.push_back(SpanKind::kFirstCompute + compute);
+  std::ostringstream out;
+  Transcript before, after;
+  TimelineWriter writer(out);
+  TimelineTee tee(before, writer);
+  tee.begin({});
+  tee.track({0, TrackKind::kCompute, 0, "gpu0", 0, -1});
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    Span span;
+    span.start = Time(static_cast<std::int64_t>(10 * i));
+    span.duration = Time(10);
+    span.kind = kinds[i];
+    tee.span(0, span);
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    PathPiece piece;
+    piece.kind = kinds[i];
+    piece.start = Time(static_cast<std::int64_t>(10 * i));
+    piece.end = piece.start + Time(10);
+    tee.path(piece);
+  }
+  tee.end();
+  const auto reader = TimelineReader::from_bytes(out.str(), "t");
+  ASSERT_TRUE(reader) << reader.error().message();
+  EXPECT_EQ(reader->damage(), "");
+  ASSERT_TRUE(reader->replay(after));
+  EXPECT_EQ(before.spans, after.spans);
+  EXPECT_EQ(before.rest, after.rest);
 }
 
 TEST(Timeline, ATruncatedFileIsReadAsFarAsItGoes) {
