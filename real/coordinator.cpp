@@ -133,7 +133,7 @@ void Coordinator::begin_timeline() {
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
-      scenario_.strategy.staging == core::Staging::kViaHost &&
+      scenario_.strategy.staging != core::Staging::kDirect &&
       scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
     sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
 }

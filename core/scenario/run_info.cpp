@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/format.h"
 #include "core/base/version.h"
@@ -20,8 +21,26 @@ std::string describe(const Cluster& cluster) {
   return cluster.fabric() ? text + ", " + cluster.fabric()->describe() : text;
 }
 
+/// What is not as usual.
+static std::string describe(const TfRuntime& runtime) {
+  std::string text;
+  if (!runtime.subdiv_offsets.empty())
+    text += fmt::format(", subdivisions {}", fmt::join(runtime.subdiv_offsets, ", "));
+  if (runtime.max_subdivs_per_device)
+    text += fmt::format(", up to {} subdivisions per device", *runtime.max_subdivs_per_device);
+  if (runtime.align != TfRuntime().align) text += fmt::format(", aligned to {} bytes", runtime.align.count());
+  if (!runtime.tasks_by_name) text += ", tasks by number";
+  if (!runtime.gpu_ring_order.empty()) text += fmt::format(", GPUs in the order {}", runtime.gpu_ring_order);
+  return text;
+}
+
 std::string describe(const Strategy& strategy) {
   std::string text(to_string(strategy.algorithm));
+  if (strategy.collective_all_reduce) {
+    text += fmt::format(" (CollectiveAllReduce {}, implementation {})",
+                        to_string(strategy.collective_all_reduce->generation),
+                        to_string(strategy.collective_all_reduce->merged().implementation));
+  }
   if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
   if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
   if (strategy.out_of_place) text += ", out of place";
@@ -32,6 +51,8 @@ std::string describe(const Strategy& strategy) {
                 ? ", one pack"
                 : fmt::format(", bytes_per_pack {}", strategy.bytes_per_pack->count());
   }
+  if (strategy.chunks_by_count > 0)
+    text += fmt::format(", {} chunks of equally many gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
     text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
@@ -48,8 +69,12 @@ std::string describe(const Strategy& strategy) {
   if (strategy.launch != usual.launch)
     text += strategy.launch == Launch::kSerial ? ", serial launches" : ", concurrent launches";
   if (strategy.staging != usual.staging)
-    text += strategy.staging == Staging::kDirect ? ", direct" : ", via host memory";
+    text += strategy.staging == Staging::kDirect    ? ", direct"
+            : strategy.staging == Staging::kViaHost ? ", via host memory"
+                                                    : ", via host memory on request";
   if (strategy.update == Update::kAfterAll) text += ", one update";
+  if (strategy.timeout) text += fmt::format(", timers of {}", show(*strategy.timeout));
+  if (strategy.algorithm == Algorithm::kTfRing) text += describe(strategy.tf_runtime);
   if (strategy.compression) {
     text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
                         to_string(strategy.compression->type));

@@ -11,6 +11,7 @@
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/tensorflow_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -70,8 +71,10 @@ class ScenarioReader {
     if (!message_.has_strategy())
       return fields_.complain(message_, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
     const proto::Strategy& s = message_.strategy();
-    const auto algorithm = parse_algorithm(s.algorithm());
-    if (s.algorithm().empty()) {
+    const auto all_reduce = collective_all_reduce_from(s, fields_);
+    // Which one it becomes is known when cluster and gradients are.
+    const auto algorithm = all_reduce ? Algorithm::kTfRing : parse_algorithm(s.algorithm());
+    if (s.algorithm().empty() && !all_reduce) {
       fields_.complain_at(s, "algorithm", "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
     } else if (!algorithm) {
       const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
@@ -81,6 +84,8 @@ class ScenarioReader {
     Strategy& strategy = scenario_.strategy;
     strategy = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
     strategy_known_ = algorithm.has_value();
+    strategy.collective_all_reduce = all_reduce;
+    strategy.merge_scope_asked = s.has_all_reduce_merge_scope();
     const std::string what = "strategy";
     strategy.shards = static_cast<int>(fields_.integer(s, "shards", what, 1, 1 << 20).value_or(1));
     if (const auto channels = fields_.integer(s, "channels", what, 1, 64))
@@ -95,19 +100,14 @@ class ScenarioReader {
     strategy.all_reduce_merge_scope =
         static_cast<int>(fields_.integer(s, "all_reduce_merge_scope", what, 1, 1 << 30).value_or(1));
     check_packing(s);
-    switch (s.merging()) {
-      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
-      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
-      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
-      default: break;
-    }
-    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
-    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
+    read_merging_and_launch(s);
     strategy.reduction = reduction_of(s.reduction());
     strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
     strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
     if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
+    if (s.staging() == proto::Strategy::VIA_HOST_ON_REQUEST) strategy.staging = Staging::kViaHostOnRequest;
+    if (s.has_tf_ring()) strategy.tf_runtime = tf_runtime_from(s.tf_ring(), fields_);
     strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
     strategy.collective = collective_of(s.collective());
     strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
@@ -119,6 +119,19 @@ class ScenarioReader {
                           "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
                           to_string(strategy.collective));
     }
+  }
+
+  /// What is said in place of the algorithm's defaults.
+  void read_merging_and_launch(const proto::Strategy& s) {
+    Strategy& strategy = scenario_.strategy;
+    switch (s.merging()) {
+      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
+      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
+      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
+      default: break;
+    }
+    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
+    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
   }
 
   void read_compression(const proto::Strategy& s) {
@@ -311,6 +324,10 @@ class ScenarioReader {
   // --- together ---
 
   void check_together() {
+    if (scenario_.cluster && scenario_.strategy.collective_all_reduce) {
+      lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
+      read_merging_and_launch(message_.strategy());
+    }
     if (scenario_.cluster && strategy_known_) {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
         complain_about_strategy(problem);
@@ -369,7 +386,7 @@ class ScenarioReader {
     const Cluster& cluster = *scenario_.cluster;
     std::vector<Hop> route;
     if (cluster.append_route(from, to, scenario_.strategy.staging, route)) return true;
-    const bool staged = from.worker != to.worker && scenario_.strategy.staging == Staging::kViaHost;
+    const bool staged = from.worker != to.worker && scenario_.strategy.staging != Staging::kDirect;
     const bool rails = from.worker != to.worker && cluster.network()->kind == Network::Kind::kRails;
     cluster_fields_->complain(
         *cluster_,

@@ -14,6 +14,8 @@
 #include "core/algorithm/ring_blocks.h"
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/star.h"
+#include "core/algorithm/tf_ring.h"
+#include "core/algorithm/tree_broadcast.h"
 #include "core/base/check.h"
 #include "core/packing/device_groups.h"
 #include "core/schedule/stages.h"
@@ -123,6 +125,7 @@ class CollectiveMaker {
       case Algorithm::kNcclDoubleTree:
       case Algorithm::kNcclPscpu: return inside_then_across();
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
+      case Algorithm::kTfRing: return tf_ring_reduce(contract, tf_rings());
     }
     return nullptr;
   }
@@ -150,8 +153,23 @@ class CollectiveMaker {
         if (along) return chain(contract, options);
         return direct(contract, Engine::kKernel);
       }
+      case Algorithm::kTfRing:
+        if (along) return hierarchical_tree_broadcast(contract, tf_rings().order, device_engine());
+        return tf_ring_gather(contract, tf_rings());
       default: return direct(contract, device_engine());
     }
+  }
+
+  /// The rings of TensorFlow's runtime, and its chunks.
+  [[nodiscard]] TfRingOptions tf_rings() const {
+    const Bytes bytes = elements_ * size_of(type_);
+    TfRingOptions options{task_order(cluster_, strategy_.tf_runtime),
+                          subdivisions(cluster_, strategy_.tf_runtime, strategy_.shards, bytes)};
+    options.chunk =
+        std::max<std::int64_t>(1, aligned_chunk(elements_, replicas() * std::ssize(options.subdivisions),
+                                                size_of(type_).count(), strategy_.tf_runtime.align.count()));
+    options.engine = device_engine();
+    return options;
   }
 
   /// `shards` rings; in ring s the replicas of each worker are rotated by s · max(1, per_worker / shards).

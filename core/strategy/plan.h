@@ -29,6 +29,8 @@ struct Pack {
   /// convert its gradients back.
   Bytes converted_in = {};
   Bytes converted_out = {};
+  /// By which TensorFlow's workers know the collective (collective_keys.h); 0: theirs has none.
+  std::int64_t instance_key = 0;
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
   /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).

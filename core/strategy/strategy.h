@@ -8,7 +8,9 @@
 
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
+#include "core/strategy/tf_runtime.h"
 
 namespace tutti::core {
 
@@ -26,6 +28,7 @@ enum class Algorithm {
   kNcclDoubleTree,
   kNcclPscpu,
   kPscpuPscpu,
+  kTfRing,
 };
 
 /// "ring", "nccl/pscpu", …
@@ -43,6 +46,8 @@ bool sums_on_hosts(Algorithm algorithm);
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
+/// Of serial launches: the order in which packs are handed over, or that of their instance keys, the largest first.
+enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 /// "sum", "mean", "min", "max", "prod".
 std::string_view to_string(Reduction reduction);
@@ -62,7 +67,10 @@ struct Strategy {
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
   int all_reduce_merge_scope = 1;
-  bool pad_packs = false;  ///< to what cuts evenly
+  bool merge_scope_asked = false;
+  int chunks_by_count = 0;  ///< so many packs of equally many gradients, the last first (TensorFlow 2.1); 0: not so
+  bool pad_packs = false;   ///< to what cuts evenly
+  TfRuntime tf_runtime;     ///< of tf_ring
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;
@@ -72,6 +80,11 @@ struct Strategy {
   bool staging_asked = false;  ///< rather than the algorithm's default
   Time launch_overhead;
   std::optional<Compression> compression;
+
+  LaunchOrder launch_order = LaunchOrder::kByPacking;
+  std::optional<CollectiveAllReduce> collective_all_reduce;  ///< what all that was made of, if it was
+  std::optional<Time> timeout;                               ///< of either timer of a collective
+  std::vector<std::string> notes;                            ///< for the plan's reader: how it came about
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
