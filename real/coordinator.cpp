@@ -132,6 +132,7 @@ void Coordinator::begin_timeline() {
   if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  if (scenario_.strategy.timeout) sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
   if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
       scenario_.strategy.staging != core::Staging::kDirect &&
       scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)

@@ -119,6 +119,8 @@ void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
 }
 
 void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
+  const Slowness& slowness = devices_.slowness();
+  if (slowness.loses_workers() && slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now)) return;
   while (run_step(instance, lane, now)) {
   }
 }

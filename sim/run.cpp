@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
 #include "sim/critical_path.h"
+#include "sim/deadlines.h"
 #include "sim/folding/ties.h"
 #include "sim/interpreter.h"
 #include "sim/links_told.h"
@@ -51,8 +53,9 @@ class Run : private InterpreterListener {
         network_(
             cluster_, scenario.run.network_model, binned_links(record), true,
             LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
-        devices_(cluster_, Slowness(slow_)),
+        devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
         interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()),
+        deadlines_(scenario.strategy.timeout, cluster_.replicas()),
         remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario)) {
     if (fellows_ == 1) return;
     network_.watch(ties_);
@@ -81,16 +84,18 @@ class Run : private InterpreterListener {
       if (fellows_ > 1) ties_.begin(event.order);
       handle(event);
       if (ties_.matter()) return {};
+      if (exceeded_) break;
       if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
       if (repeats_) break;
       if (++handled_ % 65'536 == 0 && !keep_going()) break;
     }
-    const bool stuck = !cancelled_ && steps_ended_ < scenario_.run.steps;
-    const std::string dead = dead_links();
+    const bool stuck = !cancelled_ && !exceeded_ && steps_ended_ < scenario_.run.steps;
+    const std::string dead = what_is_gone();
     TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", steps_ended_,
                 scenario_.run.steps);
     tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
     write_exchanges();
+    if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
     if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
     if (!cancelled_) write_path();
     if (cancelled_)
@@ -158,6 +163,8 @@ class Run : private InterpreterListener {
     Time first_start, last_start;
     std::vector<Cause> causes;  ///< per rank: of its launch
     std::vector<Time> started;  ///< per rank
+    // Only where there are timers:
+    std::vector<bool> came, done;  ///< by replica's rank
   };
 
   [[nodiscard]] std::string folding_note() const {
@@ -219,6 +226,7 @@ class Run : private InterpreterListener {
         goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, service.start, -1}),
         service.end, task.kind == ComputeKind::kBackward ? task.segment : -1};
     replica.queue.push_back({task, service.start, service.end, replica.stream_cause});
+    if (devices_.slowness().gone(replica.device.worker, service.end)) return;  // it never ends
     events_.push({service.end, static_cast<std::uint64_t>(replica.index), EventKind::kCompute,
                   static_cast<std::uint32_t>(replica.index), 0});
   }
@@ -334,6 +342,88 @@ class Run : private InterpreterListener {
     Flight& flight = flight_of(replica, work, number);
     if (replica.in_flight++ == 0) replica.in_flight_since = now_;
     start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, replica.cause, now_);
+    if (deadlines_.any()) arm(flight, replica, static_cast<Rank>(work.place.rank));
+  }
+
+  // --- timers ---
+
+  void arm(Flight& flight, const Replica& replica, Rank rank) {
+    flight.came.resize(static_cast<std::size_t>(collectives_.collective(flight.work).contributors), false);
+    flight.done.resize(flight.came.size(), false);
+    flight.came[static_cast<std::size_t>(rank)] = true;
+    const bool last = deadlines_.joins(replica.index);
+    arm_timer(flight, rank);
+    if (!last) return;
+    // The group is resolved now: what was waiting for that is executed from here on.
+    for (auto& [instance, other] : flights_) {
+      for (std::size_t r = 0; r < other.came.size(); ++r) {
+        if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
+          arm_timer(other, static_cast<Rank>(r));
+      }
+    }
+  }
+
+  void arm_timer(const Flight& flight, Rank rank) {
+    const Time at = later(now_, deadlines_.timeout());
+    if (at > core::kHorizon) return;
+    const std::uint32_t number =
+        deadlines_.arm({flight.step, flight.number, flight.work.place.group, rank, deadlines_.resolved()});
+    events_.push({at, static_cast<std::uint64_t>(rank), EventKind::kTimer, number, 0});
+  }
+
+  void timer_fires(const Event& event) {
+    const Deadlines::Timer& timer = deadlines_.timer(event.a);
+    const auto known = flights_by_number_.find({timer.step, timer.number, timer.group});
+    if (known == flights_by_number_.end()) return;
+    const Flight& flight = flights_[known->second];
+    if (flight.done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
+    exceeded_ = deadline_exceeded(flight, timer);
+    sink_.note(exceeded_->message());
+    // What was under way is shown up to here.
+    for (const auto& [instance, open] : flights_) {
+      if (open.ranks_left == 0 || open.work.pack < 0) continue;
+      const core::Group& group = collectives_.collective(open.work).group;
+      for (std::size_t r = 0; r < open.came.size(); ++r) {
+        if (open.came[r] && !open.done[r])
+          recorder_.pack_done(group.device(static_cast<Rank>(r)), instance, open.step, open.work.pack, open.started[r],
+                              now_);
+      }
+    }
+  }
+
+  [[nodiscard]] core::Error deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer) const {
+    const core::Group& group = collectives_.collective(flight.work).group;
+    const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
+    std::string awaited = not_come(flight);
+    if (awaited.empty()) awaited = what_is_gone();
+    const bool pack = flight.work.pack >= 0;
+    std::string what =
+        pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
+    if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].instance_key > 0)
+      what +=
+          fmt::format(" (instance {})", scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].instance_key);
+    return core::Error::run(fmt::format(
+        "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
+        "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
+        core::show(now_), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
+        cluster_.part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
+        core::show(deadlines_.timeout()), came, flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
+  }
+
+  /// The workers of whose devices some have not started the collective.
+  [[nodiscard]] std::string not_come(const Flight& flight) const {
+    constexpr int kMostNamed = 8;
+    const core::Group& group = collectives_.collective(flight.work).group;
+    std::string text;
+    std::int32_t last = -1;
+    int named = 0;
+    for (std::size_t r = 0; r < flight.came.size(); ++r) {
+      const std::int32_t worker = group.device(static_cast<Rank>(r)).worker;
+      if (flight.came[r] || std::exchange(last, worker) == worker) continue;
+      if (named++ == kMostNamed) return text + ", …";
+      text += fmt::format("{}w{}", text.empty() ? "" : ", ", worker);
+    }
+    return text;
   }
 
   /// The pack or exchange of the replica's step, under way already or with this replica's launch.
@@ -373,6 +463,7 @@ class Run : private InterpreterListener {
 
   void rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) override {
     Flight& flight = flights_[instance];
+    if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
     const Work work = flight.work;
     const core::Collective& collective = collectives_.collective(work);
     const Time started = flight.started[static_cast<std::size_t>(rank)];
@@ -389,6 +480,7 @@ class Run : private InterpreterListener {
       flights_by_number_.erase({flight.step, flight.number, work.place.group});
       interpreter_.close(instance);
       flight.causes.clear();
+      flight.came.clear(), flight.done.clear();
       recorder_.closed(instance);
     }
     if (rank >= collective.contributors) return;
@@ -453,6 +545,7 @@ class Run : private InterpreterListener {
       case EventKind::kDeliver: return interpreter_.deliver(event);
       case EventKind::kArrive: return interpreter_.arrive(event);
       case EventKind::kChange: return network_.change(event, events_);
+      case EventKind::kTimer: return timer_fires(event);
       case EventKind::kShare: return network_.share(event, events_);
     }
   }
@@ -473,11 +566,15 @@ class Run : private InterpreterListener {
 
   // --- what never ends ---
 
-  /// The links that are dead in the end, in words; empty if there are none.
-  [[nodiscard]] std::string dead_links() const {
+  /// The links that are dead in the end and the workers that are gone, in words; empty if there are none.
+  [[nodiscard]] std::string what_is_gone() const {
     std::map<core::LinkId, core::LinkChange> last;
-    for (const core::LinkChange& change : scenario_.run.conditions.links) last[change.link] = change;
     std::string text;
+    for (const core::GoneWorker& gone : scenario_.run.conditions.gone) {
+      text += fmt::format("{}worker {} {}", text.empty() ? "" : ", ", gone.worker,
+                          gone.from == Time() ? "never comes" : "is gone from " + core::show(gone.from) + " on");
+    }
+    for (const core::LinkChange& change : scenario_.run.conditions.links) last[change.link] = change;
     for (const auto& [link, change] : last) {
       if (change.share_ppm > 0) continue;
       text += fmt::format("{}link {} is dead from {} on", text.empty() ? "" : ", ", cluster_.link_name(link),
@@ -496,10 +593,11 @@ class Run : private InterpreterListener {
         continue;
       waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
     }
-    return core::Error::run(
-        fmt::format("step {} never ends: {}; what was to cross it waits forever{}. A real run would hang until its "
-                    "time-out; give the link a bandwidth_share above 0, or another way",
-                    steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+    return core::Error::run(fmt::format(
+        "step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
+        "time-out; say communication_options {{ timeout_seconds: … }} to see when TensorFlow's ends, or give a "
+        "dead link a bandwidth_share above 0, or another way",
+        steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
   }
 
   // --- exchanges ---
@@ -558,6 +656,8 @@ class Run : private InterpreterListener {
   Network network_;
   Devices devices_;
   Interpreter interpreter_;
+  Deadlines deadlines_;
+  std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several
   std::vector<Replica> replicas_;
   /// By step, number in it, and group.

@@ -220,6 +220,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.field("ranks", pack.collective.schedule->ranks());
         json.field("starts", std::string_view(start_rule(pack)));
         if (pack.after >= 0) json.field("after_pack", pack.after);
+        if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);
         json.field("copied_in_bytes", pack.copied_in);
         json.field("copied_out_bytes", pack.copied_out);
         if (scenario.plan.compression) {

@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTimeouts = "collectives have no timers yet";
 constexpr const char* kCrossDeviceOps = "the CrossDeviceOps of a single machine are not there yet";
 constexpr const char* kTfConfig = "TF_CONFIG is not held against these cases yet";
 constexpr const char* kVariables = "variables are not placed on servers yet";
@@ -39,7 +38,6 @@ const std::map<std::string, std::string>& not_yet() {
       {"xring.build", "all_reduce_spec is not there yet"},
       {"xring.padded_split", "all_reduce_spec is not there yet"},
       // CollectiveReduce, its options and the runtime
-      {"timeout_seconds", kTimeouts},
       // one machine
       {"IndexedSlices reduce", kCrossDeviceOps},
       {"NcclAllReduce.num_packs", kCrossDeviceOps},
