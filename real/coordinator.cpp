@@ -132,8 +132,10 @@ void Coordinator::begin_timeline() {
   if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
-      scenario_.strategy.staging == core::Staging::kViaHost &&
+      std::any_of(packs.begin(), packs.end(),
+                  [](const core::Pack& p) { return p.collective.staging == core::Staging::kViaHost; }) &&
       scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
     sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
 }

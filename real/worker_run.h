@@ -84,6 +84,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void worked(Ticket ticket) override { collectives_->worked(ticket); }
   void computed(core::Rank rank, Clock::time_point start, Clock::time_point end) override;
 
+  [[nodiscard]] std::vector<core::Rank> ranks_of(std::size_t pack) const;
   void one_less_left(std::int32_t step);
   void begin_step(Replica& replica);
   void end_step(Replica& replica);
@@ -103,7 +104,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::DriverTables tables_;
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  std::vector<core::Rank> ranks_;  ///< of this worker in every pack: replicas, then the host if it helps
+  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   StepLog log_;
   std::int32_t first_ = 0;  ///< of the steps at hand,

@@ -90,8 +90,8 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
 Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order, const core::Scenario& scenario,
                                                     std::vector<int> sockets, CoordinatorLine& line) {
   std::vector<std::int32_t> worker_of;
-  const core::Collective& first = scenario.plan.packs.front().collective;
-  for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
+  const core::Collective& widest = scenario.plan.widest();
+  for (core::Rank r = 0; r < widest.schedule->ranks(); ++r) worker_of.push_back(widest.group.device(r).worker);
   const WaitOptions options{
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")

@@ -236,6 +236,10 @@ Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::
   }
   const std::vector<std::string> notes = notes_of(*heard, !least.list.empty());
   least.notes.insert(least.notes.end(), notes.begin(), notes.end());
+  for (const std::string& path : heard->staged_differently)
+    least.notes.push_back(fmt::format(
+        "{}: some packs go through host memory and others do not, so links of one kind are not told apart by it",
+        path));
   return least;
 }
 

@@ -213,7 +213,8 @@ class Logs {
   /// Rings and chains that add read inputs from wherever they lie.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
     const Algorithm algorithm = scenario_.strategy.algorithm;
-    return reduces(kind) && (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
+    return !scenario_.strategy.spec && reduces(kind) &&
+           (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
   }
 
   Expected<void> add_experiment(const OfOneKind& what, const LoggedTimes& times) {

@@ -133,7 +133,7 @@ void add(const Cluster& cluster, const Scenario& run, const Listening& one, Hear
   std::map<Ends, std::vector<Hop>> hops;
   for (const auto& [ends, message] : one.messages) {
     if (hops.contains(ends)) continue;
-    const auto way = hops_of(cluster, run.strategy.staging, ends);
+    const auto way = hops_of(cluster, run.plan.packs.front().collective.staging, ends);
     if (!way) continue;
     hops[ends] = *way;
     heard.routes.try_emplace(ends, route_over(cluster, *way));
@@ -170,6 +170,12 @@ Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& t
     const RunInfo& info = timeline->run();
     const auto run = read_scenario(info.scenario_text, info.scenario_file, library);
     if (!run) return tl::make_unexpected(run.error());
+    const std::vector<Pack>& packs = run->plan.packs;
+    const Staging staging = packs.front().collective.staging;
+    if (std::any_of(packs.begin(), packs.end(), [&](const Pack& p) { return p.collective.staging != staging; })) {
+      heard.staged_differently.push_back(path);
+      continue;
+    }
     Listening one;
     if (const auto done = timeline->replay(one); !done) return tl::make_unexpected(done.error());
     add(*scenario.cluster, *run, one, heard, crowded);

@@ -36,6 +36,8 @@ struct Heard {
   /// Pairs of which so little is known only because their messages met others, so that what they took has waiting in it.
   int crowded = 0;
   bool lane_steps = false;  ///< were recorded in any of them
+  /// Timelines whose packs do not all go through host memory alike, so that routes are not told by their ends: left out.
+  std::vector<std::string> staged_differently;
 };
 
 /// Only messages that met no others on any link count, but for those of their own pack between the same devices.

@@ -20,8 +20,22 @@ std::string describe(const Cluster& cluster) {
   return cluster.fabric() ? text + ", " + cluster.fabric()->describe() : text;
 }
 
+namespace {
+
+/// "pscpu:2048:xring (limits in bytes)"
+std::string describe(const AllReduceSpec& spec) {
+  std::string text = to_text(spec);
+  const bool limited =
+      std::any_of(spec.entries.begin(), spec.entries.end(), [](const SpecEntry& e) { return e.limit >= 0; });
+  if (limited) text += spec.limit_unit == LimitUnit::kBytes ? " (limits in bytes)" : " (limits in elements)";
+  if (spec.result_order == ResultOrder::kByEntry) text += ", results by entry";
+  return text;
+}
+
+}  // namespace
+
 std::string describe(const Strategy& strategy) {
-  std::string text(to_string(strategy.algorithm));
+  std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
   if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
   if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
   if (strategy.out_of_place) text += ", out of place";
@@ -35,12 +49,13 @@ std::string describe(const Strategy& strategy) {
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
     text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
+    if (strategy.agg_small_grads_exact_group) text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
   }
   if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
   if (strategy.pad_packs) text += ", packs padded";
   if (strategy.reduction != Reduction::kSum) text += fmt::format(", {}", to_string(strategy.reduction));
   const Strategy usual = Strategy::for_algorithm(strategy.algorithm);
-  if (strategy.merging != usual.merging) {
+  if (!strategy.spec && strategy.merging != usual.merging) {
     text += strategy.merging == Merging::kSeparate ? ", not merged"
             : strategy.merging == Merging::kConcat ? ", concatenated"
                                                    : ", scoped allocator";

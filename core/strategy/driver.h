@@ -47,9 +47,18 @@ struct DriverTables {
   const Workload& workload;
   const Plan& plan;
   std::vector<std::vector<int>> packs_of_variable;
-  std::vector<int> successor;      ///< of each pack: the one that waits for it, or -1
-  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p, in their own types
-  std::vector<Bytes> converted;    ///< per segment: read and written to convert its gradients; empty if they are not
+  std::vector<std::vector<int>> successors;  ///< of each pack: those that wait for it
+  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of these is ready, and are
+  /// unpacked when the last of them is complete. One for each entry of a spec, or one in all.
+  struct Concatenation {
+    std::vector<int> packs;
+    std::int64_t gradients = 0;
+  };
+  std::vector<Concatenation> concatenations;
+  std::vector<int> concatenation_of_pack;      ///< -1: none
+  std::vector<int> concatenation_of_variable;  ///< -1: none
+  std::vector<Bytes> bytes_up_to;              ///< of gradients in packs 0 … p, in their own types
+  std::vector<Bytes> converted;  ///< per segment: read and written to convert its gradients; empty if they are not
 };
 
 /// How much slower or faster than stated a replica computes in a step, in millionths: even within ± `jitter_ppm`, told
@@ -115,6 +124,7 @@ class Driver {
   void launch_if_allowed(int pack, DriverActions& actions);
   void finish(DriverActions& actions);
   void unpack_and_update(int pack, DriverActions& actions);
+  void unpack_concatenation(const DriverTables::Concatenation& concatenation, DriverActions& actions);
   void unpack(Bytes copied, Bytes converted, int pack, DriverActions& actions);
   [[nodiscard]] Time update_share(int pack) const;
 
@@ -125,9 +135,14 @@ class Driver {
 
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
-  std::int64_t gradients_missing_ = 0;  ///< of the step
-  std::int32_t pass_ = 0;               ///< the micro-batch at hand
-  bool backward_ = false;               ///< … and which half of it
+  /// Of a concatenation, in this step.
+  struct Concatenated {
+    std::int64_t gradients_missing = 0;
+    std::int64_t packs_missing = 0;
+  };
+  std::vector<Concatenated> concatenated_;
+  std::int32_t pass_ = 0;  ///< the micro-batch at hand
+  bool backward_ = false;  ///< … and which half of it
   int next_segment_ = 0;
   Time left_;   ///< of the segment, or of the forward pass: not yet asked for
   Time piece_;  ///< asked for at the moment

@@ -10,6 +10,7 @@
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
+#include "core/strategy/spec_plan.h"
 
 namespace tutti::core {
 
@@ -17,6 +18,18 @@ Bytes Plan::bytes() const {
   Bytes total;
   for (const Pack& pack : packs) total += pack.collective.bytes();
   return total;
+}
+
+const Collective& Plan::widest() const {
+  return std::max_element(packs.begin(), packs.end(),
+                          [](const Pack& a, const Pack& b) {
+                            return a.collective.schedule->ranks() < b.collective.schedule->ranks();
+                          })
+      ->collective;
+}
+
+Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
+  return strategy.spec ? for_entry(strategy, static_cast<std::size_t>(pack.entry)) : strategy;
 }
 
 namespace {
@@ -108,15 +121,17 @@ class Planner {
           used = 0;
         }
       }
-      if (size == 0) continue;
+      if (size == 0) {
+        ++turn_;
+        continue;
+      }
       Pack pack = make_pack(std::move(members), type, size);
       // The concatenation copies everything before the first pack; cutting a pack out of it copies the pack.
-      pack.copied_in = (plan_.packs.empty() ? total + size : size) * size_of(type);
+      pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
       pack.copied_out = 2 * size * size_of(type);
       pack.needs_all_gradients = true;
       plan_.packs.push_back(std::move(pack));
     }
-    plan_.unpacks_at_the_end = true;
     if (empty > 0) note("{} of {} packs are empty: the model has {} elements", empty, sizes.size(), total);
     note(
         "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
@@ -127,7 +142,8 @@ class Planner {
   [[nodiscard]] std::vector<std::vector<int>> small_units() const {
     std::vector<SmallGradient> gradients;
     for (const Variable& g : workload_.gradients) gradients.push_back({g.elements, g.type});
-    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group);
+    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group,
+                           strategy_.agg_small_grads_exact_group);
   }
 
   /// Last-created gradients first, as TensorFlow reverses them.
@@ -202,10 +218,13 @@ class Planner {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       members.push_back({variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
     }
-    if (layout.total.count() == 0) return;
+    if (layout.total.count() == 0) {
+      ++turn_;
+      return;
+    }
     Pack pack = make_pack(std::move(members), type, layout.total.count() / item);
     if (variables.size() > 1 && merging == Merging::kConcat) {
-      pack.copied_in = layout.total;
+      pack.copied_in += layout.total;
       pack.copied_out = layout.total;
     }
     plan_.packs.push_back(std::move(pack));
@@ -241,7 +260,11 @@ class Planner {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    Pack pack{{}, collective(strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
+    Pack pack{{}, collective(strategy_, sent, elements, turn_)};
+    pack.turn = turn_++;
+    // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
+    if (strategy_.algorithm == Algorithm::kXring && pack.collective.elements > elements)
+      pack.copied_in = pack.collective.bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
@@ -287,6 +310,7 @@ class Planner {
   const Strategy& strategy_;
   const Cluster& cluster_;
   Plan plan_;
+  int turn_ = 0;  ///< of the next pack, empty ones included, which TensorFlow counts too
   std::optional<StrategyProblem> indivisible_;
 };
 
@@ -294,6 +318,7 @@ class Planner {
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
   return Planner(workload, strategy, cluster, communicators).make();
 }
 

@@ -31,17 +31,20 @@ struct Pack {
   Bytes converted_out = {};
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
-  /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).
+  /// num_packs: the pack is cut from a concatenation of all gradients (of its entry), and starts once they are all ready, not
+  /// only its own. Copies out, and with them updates, wait for the last pack: they are concatenated before they are cut back.
   bool needs_all_gradients = false;
+  /// The entry of the strategy's spec by which it travels, and its number among that entry's packs.
+  int entry = 0;
+  int turn = 0;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
 /// ready at the same time.
 struct Plan {
   std::vector<Pack> packs;
-  /// Copies out, and with them updates, wait for the last pack (num_packs: the packs are concatenated before they are
-  /// cut back into gradients).
-  bool unpacks_at_the_end = false;
+  /// By gradient: the entry of the strategy's spec that takes it. Empty: there is no spec.
+  std::vector<int> entry_of_gradient;
   Update update = Update::kPerPack;
   Time launch_overhead;
   std::optional<Compression> compression;
@@ -52,7 +55,12 @@ struct Plan {
   std::vector<std::string> notes;
 
   [[nodiscard]] Bytes bytes() const;
+  /// A collective of those with the most ranks. Ranks that others have too are the same devices there.
+  [[nodiscard]] const Collective& widest() const;
 };
+
+/// The strategy by which `pack` of a plan of `strategy` travels: without a spec.
+Strategy strategy_of(const Strategy& strategy, const Pack& pack);
 
 /// What would travel, and among whom. ERRORS (texts): num_packs over gradients of different types, no gradients with elements.
 /// REQUIRES: problems_of(strategy, cluster) and those of all communicators are empty; at most one splits the model;

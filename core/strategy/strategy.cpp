@@ -15,6 +15,7 @@ struct Name {
 };
 /// The first name of an algorithm is the one it is shown by.
 constexpr std::array<Name, 16> kNames{{{"ring", Algorithm::kRing},
+                                       {"xring", Algorithm::kXring},
                                        {"halving_doubling", Algorithm::kHalvingDoubling},
                                        {"recursive_doubling", Algorithm::kRecursiveDoubling},
                                        {"double_tree", Algorithm::kDoubleTree},
@@ -22,20 +23,13 @@ constexpr std::array<Name, 16> kNames{{{"ring", Algorithm::kRing},
                                        {"psgpu", Algorithm::kPsgpu},
                                        {"nccl", Algorithm::kNccl},
                                        {"nccl/ring", Algorithm::kNcclRing},
+                                       {"nccl/xring", Algorithm::kNcclXring},
                                        {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
                                        {"nccl/double_tree", Algorithm::kNcclDoubleTree},
                                        {"nccl/pscpu", Algorithm::kNcclPscpu},
                                        {"pscpu/pscpu", Algorithm::kPscpuPscpu},
-                                       {"xring", Algorithm::kRing},
                                        {"rechd", Algorithm::kHalvingDoubling},
-                                       {"nccl/xring", Algorithm::kNcclRing},
                                        {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
-
-bool starts_with_nccl(Algorithm algorithm) {
-  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing ||
-         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclDoubleTree ||
-         algorithm == Algorithm::kNcclPscpu;
-}
 
 bool is_power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
 
@@ -87,6 +81,7 @@ Strategy Strategy::for_algorithm(Algorithm algorithm) {
   strategy.merging = collective ? Merging::kScopedAllocator : Merging::kConcat;
   strategy.launch = algorithm == Algorithm::kNccl ? Launch::kSerial : Launch::kConcurrent;
   strategy.staging = algorithm == Algorithm::kNccl ? Staging::kDirect : Staging::kViaHost;
+  strategy.waits_for_workers = algorithm == Algorithm::kNcclXring;
   return strategy;
 }
 
@@ -103,6 +98,12 @@ bool carries_out(Algorithm algorithm, CollectiveKind kind) {
     case Algorithm::kNccl: return true;
     default: return false;
   }
+}
+
+bool starts_with_nccl(Algorithm algorithm) {
+  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing || algorithm == Algorithm::kNcclXring ||
+         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclDoubleTree ||
+         algorithm == Algorithm::kNcclPscpu;
 }
 
 bool sums_on_hosts(Algorithm algorithm) {
@@ -147,6 +148,7 @@ void find_collective_problems(const Strategy& strategy, const Cluster& cluster, 
 }  // namespace
 
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
+  if (strategy.spec) return {};  // its entries have them: problems_on()
   std::vector<StrategyProblem> problems;
   const Algorithm algorithm = strategy.algorithm;
   const std::string_view name = to_string(algorithm);
@@ -175,11 +177,13 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
 
   const int s = strategy.shards;
   const bool has_shards = algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu ||
-                          algorithm == Algorithm::kPsgpu || algorithm == Algorithm::kRing;
+                          algorithm == Algorithm::kPsgpu || algorithm == Algorithm::kRing ||
+                          algorithm == Algorithm::kXring;
   if (s > 1 && !has_shards) {
     problems.push_back(
-        {"shards", fmt::format("\"{}\" has no shards, only ring, pscpu, psgpu and pscpu/pscpu have; leave shards out{}",
-                               name, algorithm == Algorithm::kNccl ? ", or did you mean channels?" : "")});
+        {"shards",
+         fmt::format("\"{}\" has no shards, only ring, xring, pscpu, psgpu and pscpu/pscpu have; leave shards out{}",
+                     name, algorithm == Algorithm::kNccl ? ", or did you mean channels?" : "")});
   }
   if (has_shards && uses_hosts && s > workers) {
     problems.push_back(
@@ -191,11 +195,14 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
         {"shards", fmt::format("{} shards are more than the {} GPUs that could sum them; take at most {}", s,
                                cluster.replicas(), cluster.replicas())});
   }
-  if (algorithm == Algorithm::kRing && s > per_worker) {
+  if ((algorithm == Algorithm::kRing || algorithm == Algorithm::kXring) && s > per_worker) {
     problems.push_back(
         {"shards",
          fmt::format("{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
                      per_worker, per_worker)});
+  }
+  if (algorithm == Algorithm::kXring && cluster.replicas() < 2) {
+    problems.push_back({"algorithm", "xring goes round at least 2 replicas (here 1); take more, or ring"});
   }
   const bool pairs = algorithm == Algorithm::kHalvingDoubling || algorithm == Algorithm::kRecursiveDoubling;
   if (pairs && !is_power_of_two(cluster.replicas())) {

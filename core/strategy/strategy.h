@@ -8,6 +8,7 @@
 
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/strategy/all_reduce_spec.h"
 #include "core/strategy/compression.h"
 
 namespace tutti::core {
@@ -15,6 +16,7 @@ namespace tutti::core {
 /// What moves a pack's bytes. The second group works inside every worker first, then across workers.
 enum class Algorithm {
   kRing,
+  kXring,
   kHalvingDoubling,
   kRecursiveDoubling,
   kDoubleTree,
@@ -22,6 +24,7 @@ enum class Algorithm {
   kPsgpu,
   kNccl,
   kNcclRing,
+  kNcclXring,
   kNcclHalvingDoubling,
   kNcclDoubleTree,
   kNcclPscpu,
@@ -30,7 +33,7 @@ enum class Algorithm {
 
 /// "ring", "nccl/pscpu", …
 std::string_view to_string(Algorithm algorithm);
-/// The algorithm of that name, TensorFlow's xring and rechd included.
+/// The algorithm of that name, TensorFlow's rechd included.
 std::optional<Algorithm> parse_algorithm(std::string_view name);
 std::vector<std::string> algorithm_names();
 /// Every algorithm there is, each once.
@@ -39,6 +42,8 @@ std::vector<Algorithm> algorithms();
 bool carries_out(Algorithm algorithm, CollectiveKind kind);
 /// The workers' CPUs take part as ranks of their own.
 bool sums_on_hosts(Algorithm algorithm);
+/// NCCL is all of it, or what it does inside workers.
+bool starts_with_nccl(Algorithm algorithm);
 
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
@@ -50,7 +55,9 @@ enum class Update { kPerPack, kAfterAll };
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
+  /// Of a strategy with a spec: that of its last entry, which takes the largest gradients.
   Algorithm algorithm = Algorithm::kRing;
+  std::optional<AllReduceSpec> spec;
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
@@ -61,6 +68,7 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
+  bool agg_small_grads_exact_group = false;  ///< rather than up to two more
   int all_reduce_merge_scope = 1;
   bool pad_packs = false;  ///< to what cuts evenly
 
@@ -70,6 +78,10 @@ struct Strategy {
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
   bool staging_asked = false;  ///< rather than the algorithm's default
+  bool launch_asked = false;   ///< likewise
+  /// nccl/…: what goes across workers waits until NCCL is through on every GPU of its worker, as TensorFlow's control edges have
+  /// it, and not on the first alone.
+  bool waits_for_workers = false;
   Time launch_overhead;
   std::optional<Compression> compression;
 
@@ -81,7 +93,8 @@ struct Strategy {
 /// Ranks of one collective, helpers included.
 inline constexpr std::int64_t kMostRanks = 2'000'000'000;
 
-/// What keeps `strategy` from running on `cluster`: texts that name the field (before the colon) and the remedy.
+/// What keeps `strategy` from running on `cluster`: texts that name the field (before the colon) and the remedy. Of a strategy
+/// with a spec problems_on() tells it (all_reduce_spec.h).
 struct StrategyProblem {
   std::string field;
   std::string text;

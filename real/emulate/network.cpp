@@ -248,7 +248,7 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
 // --- receiving ---
 
 void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
-  const std::int32_t worker = plan_.packs.front().collective.group.device(peer).worker;
+  const std::int32_t worker = plan_.widest().group.device(peer).worker;
   if (failure_.empty()) failure_ = fmt::format("worker {} {}", worker, what);
 }
 

@@ -105,6 +105,27 @@ std::string random_scenario(core::Random& random) {
 
 class Folding : public testing::TestWithParam<int> {};
 
+TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
+  int folded = 0;
+  for (const std::string machine : {"dgx1-v100", "pcie4-a100", "hgx-h100"}) {
+    for (const std::string spec : {"xring#2:40k:nccl/xring", "nccl/rechd:40k:nccl/xring", "xring:40k:nccl"}) {
+      const std::string text =
+          "cluster { workers { machine: \"" + machine +
+          "\" count: 4 } network { kind: RAILS latency_us: 1.5 } }\nworkload { variable { name: \"a\" shape: 1000001 "
+          "backward_ms: 0.1 } "
+          "variable { name: \"b\" shape: 777 backward_ms: 0.2 } variable { name: \"c\" shape: 131072 } }\n"
+          "strategy { all_reduce_spec { text: \"" +
+          spec + "\" } reduction: MEAN }";
+      const Scenario scenario = read(text);
+      const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
+      if (!one) continue;
+      ++folded;
+      EXPECT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+    }
+  }
+  EXPECT_GE(folded, 2);
+}
+
 TEST_P(Folding, ChangesNothing) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 1);
   int folded = 0;

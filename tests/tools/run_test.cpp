@@ -119,6 +119,37 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   }
 }
 
+/// Packs of one step with and without the workers' CPUs as ranks, staged and not, packed or each gradient by itself.
+TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
+  const TemporaryFolder folder;
+  for (const char* strategy :
+       {"all_reduce_spec { text: \"pscpu#2:100:nccl/pscpu:9k:xring#2\" } reduction: MEAN",
+        "all_reduce_spec { text: \"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" }",
+        "all_reduce_spec { text: \"[('nccl/xring', 1, 9000), ('pscpu/pscpu', 2)]\" limit_unit: ELEMENTS }",
+        "all_reduce_spec { text: \"xring:9k:pscpu\" } num_packs: 3",
+        "all_reduce_spec { } agg_small_grads_max_bytes: 100"}) {
+    const bool concatenates = std::string(strategy).find("num_packs") != std::string::npos;
+    const std::string file = folder.write(
+        "s.textproto",
+        scenario(strategy, 2,
+                 concatenates
+                     ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 } variable { "
+                       "name: \"c\" shape: 5001 } forward_ms: 1 backward_ms: 2"
+                     : ""));
+    const Outcome planned = run_tutti({"plan", file, "--check"});
+    EXPECT_EQ(planned.status, 0) << strategy << ": " << planned.err;
+    EXPECT_EQ(run_tutti({"simulate", file}).status, 0) << strategy;
+    for (const std::vector<std::string>& how :
+         {std::vector<std::string>{"--transport", "tcp"}, {"--transport", "shm"}, {"--emulate"}}) {
+      std::vector<std::string> command{"run", file};
+      command.insert(command.end(), how.begin(), how.end());
+      const Outcome ran = run_tutti(command);
+      EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
+      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+    }
+  }
+}
+
 /// Who received from whom, of every step of every lane: where, training step, pack, step of the lane; and the sender's where and step.
 std::set<std::string> messages_in(const std::string& timeline) {
   const auto read = core::TimelineReader::open(timeline);

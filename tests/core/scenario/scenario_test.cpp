@@ -387,8 +387,11 @@ TEST(Scenario, DefaultsOfTheAlgorithms) {
   EXPECT_EQ(pscpu.strategy.launch, Launch::kConcurrent);
   EXPECT_EQ(pscpu.strategy.staging, Staging::kViaHost);
   EXPECT_EQ(pscpu.strategy.merging, Merging::kConcat);
-  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kRing)
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"rechd\" }").strategy.algorithm,
+            Algorithm::kHalvingDoubling)
       << "TensorFlow's name";
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kXring)
+      << "which pads, and ring does not";
 }
 
 }  // namespace

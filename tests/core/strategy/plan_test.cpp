@@ -132,7 +132,6 @@ TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
   EXPECT_EQ(p.packs[1].members[0].count, 2);
   EXPECT_EQ(p.packs[1].members[1].offset, 2);
   EXPECT_TRUE(p.packs[0].needs_all_gradients);
-  EXPECT_TRUE(p.unpacks_at_the_end);
   Bytes in, out;
   for (const Pack& pack : p.packs) {
     in += pack.copied_in;

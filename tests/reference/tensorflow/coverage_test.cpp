@@ -1,6 +1,6 @@
 // Every feature of golden.json is run by some test, or stands in the list below with the reason why nobody runs it yet.
 //
-// To run a feature: a test that loops over golden_cases("…") (golden.h); and its line here goes.
+// To run a feature: a test that loops over golden_cases() of its name (golden.h); and its line here goes.
 
 #include <gtest/gtest.h>
 
@@ -27,18 +27,6 @@ constexpr const char* kVariables = "variables are not placed on servers yet";
 
 const std::map<std::string, std::string>& not_yet() {
   static const std::map<std::string, std::string> kNotYet{
-      // all_reduce_spec
-      {"MultiWorkerAllReduce.alg", "all_reduce_spec is not there yet"},
-      {"MultiWorkerAllReduce.all_reduce_spec", "all_reduce_spec is not there yet"},
-      {"MultiWorkerAllReduce.reduce", "all_reduce_spec is not there yet"},
-      {"MultiWorkerAllReduce.result_order", "all_reduce_spec is not there yet"},
-      {"all_reduce.flatten", "all_reduce_spec is not there yet"},
-      {"nccl.ops", "all_reduce_spec is not there yet"},
-      {"pscpu/pscpu.build", "all_reduce_spec is not there yet"},
-      {"tf_cnn_benchmarks all_reduce_spec grammar", "all_reduce_spec is not there yet"},
-      {"tf_cnn_benchmarks pscpu/pscpu#2", "all_reduce_spec is not there yet"},
-      {"xring.build", "all_reduce_spec is not there yet"},
-      {"xring.padded_split", "all_reduce_spec is not there yet"},
       // CollectiveReduce, its options and the runtime
       {"CollectiveAllReduce.MEAN", kCollectiveOps},
       {"CollectiveAllReduce.group_size", kCollectiveOps},
