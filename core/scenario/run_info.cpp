@@ -37,6 +37,7 @@ std::string describe(const Strategy& strategy) {
     text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
   }
   if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
+  if (strategy.framework) text += ", packs of " + describe(*strategy.framework);
   if (strategy.pad_packs) text += ", packs padded";
   if (strategy.reduction != Reduction::kSum) text += fmt::format(", {}", to_string(strategy.reduction));
   const Strategy usual = Strategy::for_algorithm(strategy.algorithm);

@@ -11,6 +11,7 @@
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/framework_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -95,6 +96,9 @@ class ScenarioReader {
     strategy.all_reduce_merge_scope =
         static_cast<int>(fields_.integer(s, "all_reduce_merge_scope", what, 1, 1 << 30).value_or(1));
     check_packing(s);
+    strategy.framework = framework_from(s, fields_);
+    // One stream for all buckets, and an optimizer that steps once all gradients are there; BytePS's parts go side by side.
+    if (strategy.framework && !std::holds_alternative<BytePs>(*strategy.framework)) strategy.launch = Launch::kSerial;
     switch (s.merging()) {
       case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
       case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
@@ -104,7 +108,9 @@ class ScenarioReader {
     if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
     if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
     strategy.reduction = reduction_of(s.reduction());
-    strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
+    const bool after_all = s.update() == proto::Strategy::AFTER_ALL ||
+                           (s.update() == proto::Strategy::UPDATE_DEFAULT && strategy.framework);
+    strategy.update = after_all ? Update::kAfterAll : Update::kPerPack;
     strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
     if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;

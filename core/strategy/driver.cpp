@@ -43,6 +43,7 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
       upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
     }
+    if (pack.also_needs >= 0) packs_of_variable[static_cast<std::size_t>(pack.also_needs)].push_back(i);
     bytes_up_to.push_back(upto);
     if (pack.after >= 0) successor[static_cast<std::size_t>(pack.after)] = i;
   }
@@ -71,12 +72,13 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   scale_ppm_ = times_scale_ppm;
   states_.assign(tables_.plan.packs.size(), {});
   for (int p = 0; p < pack_count(); ++p) {
-    state(p).gradients_missing = static_cast<int>(pack(p).members.size());
+    state(p).gradients_missing = static_cast<int>(pack(p).members.size()) + (pack(p).also_needs >= 0 ? 1 : 0);
   }
   gradients_missing_ = static_cast<std::int64_t>(tables_.workload.gradients.size());
   backward_done_ = false;
   packs_missing_ = pack_count();
   tasks_missing_ = 0;
+  awaited_packs_ = 0;
   finished_early_.clear();
   pass_ = 0;
   exchanges_asked_ = 0;
@@ -125,6 +127,7 @@ void Driver::piece_done(DriverActions& actions) {
 
 /// What is due now is begun; computation goes on if it need not wait for it.
 void Driver::exchange_or_go_on(DriverActions& actions) {
+  if (awaited_packs_ > 0) return;
   while (points_.any()) {
     const auto due = points_.take(at_);
     if (!due) break;
@@ -218,6 +221,7 @@ void Driver::gradients_ready(int segment, DriverActions& actions) {
     std::iota(complete.begin(), complete.end(), 0);
   }
   std::sort(complete.begin(), complete.end());
+  if (tables_.plan.computation_waits) awaited_packs_ += static_cast<int>(complete.size());
   for (const int p : complete) {
     actions.pack_ready(p);
     copy_convert_launch(p, actions);
@@ -255,6 +259,7 @@ void Driver::pack_done(int p, DriverActions& actions) {
     if (packs_missing_ == 0) finish(actions);
   } else {
     finished_early_.push_back(p);
+    if (tables_.plan.computation_waits && --awaited_packs_ == 0) exchange_or_go_on(actions);
   }
 }
 

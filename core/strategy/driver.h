@@ -65,6 +65,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
 /// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
+/// - Where the plan says so, the backward pass waits for the packs that are ready.
 /// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.
 class Driver {
@@ -140,6 +141,7 @@ class Driver {
   bool half_waits_ = false;           ///< all of it is computed, and exchanges are not over
   bool backward_done_ = false;
   int packs_missing_ = 0;
+  int awaited_packs_ = 0;  ///< Plan::computation_waits: ready and not complete; the backward pass waits
   int tasks_missing_ = 0;  ///< copies out and updates under way
   std::vector<int> finished_early_;
 };

@@ -46,6 +46,8 @@ class Planner {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_units(), true);
+    } else if (strategy_.framework) {
+      add_buckets(*strategy_.framework);
     } else if (strategy_.bytes_per_pack) {
       for (const std::vector<int>& pack : packs_by_bytes()) add_merged(pack, strategy_.merging);
     } else {
@@ -176,6 +178,27 @@ class Planner {
     }
   }
 
+  /// Packs as another framework makes them.
+  void add_buckets(const Framework& framework) {
+    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+    for (Bucket& bucket : buckets_of(framework, workload_, replicas, cluster_.replicas_per_worker())) {
+      const Member last = bucket.members.back();
+      if (last.offset + last.count == 0) continue;
+      const DataType type = gradient(last.variable).type;
+      Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
+      if (bucket.copied_in) pack.copied_in = (last.offset + last.count) * size_of(type);
+      if (bucket.copied_out) pack.copied_out = (last.offset + last.count) * size_of(type);
+      pack.needs_all_gradients = bucket.needs_all_gradients;
+      pack.also_needs = bucket.also_needs;
+      plan_.packs.push_back(std::move(pack));
+    }
+    if (const auto* zero = std::get_if<DeepSpeed>(&framework); zero && !zero->overlap_comm) {
+      plan_.computation_waits = true;
+      note(
+          "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for it");
+    }
+  }
+
   // --- packs ---
 
   /// One pack of several gradients, or one pack each where they cannot be merged.
@@ -265,7 +288,8 @@ class Planner {
   /// bytes are handed over last-created first already. SOURCE: tensorflow/core/graph/collective_order.cc.
   void set_launch_order() {
     if (strategy_.launch != Launch::kSerial) return;
-    if (!strategy_.bytes_per_pack && strategy_.num_packs == 0) std::reverse(plan_.packs.begin(), plan_.packs.end());
+    if (!strategy_.bytes_per_pack && strategy_.num_packs == 0 && !strategy_.framework)
+      std::reverse(plan_.packs.begin(), plan_.packs.end());
     for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
       plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
   }

@@ -5,18 +5,11 @@
 
 #include "core/strategy/collective.h"
 #include "core/strategy/communicator.h"
+#include "core/strategy/framework.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
 
 namespace tutti::core {
-
-/// A stretch of one gradient inside a pack.
-struct Member {
-  int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< element of the gradient
-  std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< element of the pack
-};
 
 /// Gradients that travel as one buffer, and how.
 struct Pack {
@@ -33,6 +26,8 @@ struct Pack {
   int after = -1;
   /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).
   bool needs_all_gradients = false;
+  /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
+  int also_needs = -1;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
@@ -42,6 +37,8 @@ struct Plan {
   /// Copies out, and with them updates, wait for the last pack (num_packs: the packs are concatenated before they are
   /// cut back into gradients).
   bool unpacks_at_the_end = false;
+  /// Replicas go on with the backward pass only when the packs that are ready are complete.
+  bool computation_waits = false;
   Update update = Update::kPerPack;
   Time launch_overhead;
   std::optional<Compression> compression;

@@ -9,6 +9,7 @@
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
 #include "core/strategy/compression.h"
+#include "core/strategy/framework.h"
 
 namespace tutti::core {
 
@@ -63,6 +64,7 @@ struct Strategy {
   int agg_small_grads_max_group = 10;
   int all_reduce_merge_scope = 1;
   bool pad_packs = false;  ///< to what cuts evenly
+  std::optional<Framework> framework;  ///< which packs in place of all that
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;

@@ -47,6 +47,7 @@ bool is_whole(const Scenario& scenario, const Member& member) {
 
 std::string start_rule(const Pack& pack) {
   std::string text = pack.needs_all_gradients ? "when all gradients are ready" : "when ready";
+  if (pack.also_needs >= 0) text += ", with the next bucket begun";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
