@@ -86,6 +86,8 @@ class Interpreter {
   enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
+  /// By what, and whether that has a multiprocessor (only known where computation shares the device).
+  enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// What of a step the lane has to know.
   struct AtHand {
@@ -114,7 +116,8 @@ class Interpreter {
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
     Receiving receiving = Receiving::kUnknown;
-    bool awaited = false;          ///< by other lanes, see Waiting
+    bool awaited = false;  ///< by other lanes, see Waiting
+    Driven driven = Driven::kUnknown;
     std::uint16_t sent = 0;        ///< to tell apart what one lane sends at the same time
     Devices::Id device = kNone;    ///< asked for when it first works
     std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
@@ -218,6 +221,10 @@ class Interpreter {
   bool receives_any(Instance& instance, std::int32_t lane);
   static Arrivals& arrivals_of(Instance& instance, LaneState& state);
   bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  ComputeStream* stream_beside(const Instance& instance, LaneState& state);
+  void take_multiprocessor(const Instance& instance, LaneState& state, core::Time now);
+  void give_back_multiprocessor(LaneState& state);
+  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
             core::Time buffer_free);
   static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count);

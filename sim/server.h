@@ -39,6 +39,11 @@ class ServerPool {
                                   [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
     return first->serve(now, duration);
   }
+  /// How many are at work at `now`.
+  [[nodiscard]] int busy(core::Time now) const {
+    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(),
+                                          [now](const Server& server) { return server.free_at() > now; }));
+  }
 
  private:
   std::vector<Server> servers_;

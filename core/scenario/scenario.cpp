@@ -62,6 +62,8 @@ class ScenarioReader {
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
     if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
+    if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
+    if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
   }
 
   // --- strategy ---
@@ -224,6 +226,8 @@ class ScenarioReader {
       fields_.complain_at(w, "accumulate_ms",
                           "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
     }
+    if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
+      options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -429,6 +433,13 @@ class ScenarioReader {
 };
 
 }  // namespace
+
+std::optional<Interference> parse_interference(const std::string& text) {
+  if (text == "auto") return Interference::kWhereKnown;
+  if (text == "on") return Interference::kOn;
+  if (text == "off") return Interference::kOff;
+  return std::nullopt;
+}
 
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library) {
   return ScenarioReader(path, library).read(text);

@@ -113,8 +113,10 @@ void Driver::compute_on(DriverActions& actions) {
     if (const auto next = points_.next(); next && *next - at_ < left_) piece_ = std::max(Time(), *next - at_);
   }
   left_ -= piece_;
-  actions.compute({backward_ ? ComputeKind::kBackward : ComputeKind::kForward, scaled(piece_),
-                   backward_ ? next_segment_ - 1 : -1, -1});
+  if (!backward_) return actions.compute({ComputeKind::kForward, scaled(piece_), -1, -1, times_.forward_compute_bound});
+  const int segment = next_segment_ - 1;
+  actions.compute({ComputeKind::kBackward, scaled(piece_), segment, -1,
+                   times_.compute_bound_in_pass(static_cast<std::size_t>(segment), pass_)});
 }
 
 void Driver::piece_done(DriverActions& actions) {

@@ -20,6 +20,7 @@ struct ComputeTask {
   Time duration;
   int segment = -1;  ///< kBackward, and kConvert of gradients
   int pack = -1;     ///< of what belongs to one; copies, conversions and updates without it: to all together
+  std::int64_t compute_bound_ppm = 0;  ///< what of it is limited by multiprocessors; the rest waits for memory
 };
 
 /// The world as a driver sees it: virtual in the simulator, clocks and processes in a real run.

@@ -157,6 +157,8 @@ bool BlockContents::take_steps(const proto::StepColumns& c) {
   }
   const int awaited = c.awaited_size();
   if ((awaited != 0 && awaited != n) || c.awaited_for_ps_size() != awaited) return false;
+  const int slowed = c.slowed_ps_size();
+  if (slowed != 0 && slowed != n) return false;
   for (int i = 0; i < n; ++i) {
     if (c.step(i) < 0 || c.end_ps(i) < c.start_ps(i) ||
         !are_times({c.start_ps(i), c.end_ps(i), c.forward_ps(i), c.backward_ps(i), c.other_compute_ps(i),
@@ -166,6 +168,10 @@ bool BlockContents::take_steps(const proto::StepColumns& c) {
     steps.push_back({c.step(i), Time(c.start_ps(i)), Time(c.end_ps(i)), c.slowest(i), Time(c.forward_ps(i)),
                      Time(c.backward_ps(i)), Time(c.other_compute_ps(i)), Time(c.communication_ps(i)),
                      Time(c.exposed_ps(i))});
+    if (slowed != 0) {
+      if (!are_times({c.slowed_ps(i)})) return false;
+      steps.back().slowed = Time(c.slowed_ps(i));
+    }
     if (awaited == 0) continue;
     if (!are_times({c.awaited_for_ps(i)})) return false;
     steps.back().awaited = c.awaited(i);

@@ -99,6 +99,8 @@ struct StepRecord {
   std::string awaited = {};
   /// How much later than the others' on average, as far as it needed longer for them than they did.
   Time awaited_for = {};
+  /// How much longer than alone computation took for what communication had of the device; part of the three above.
+  Time slowed = {};
 };
 
 /// One pack of one step, over all ranks.

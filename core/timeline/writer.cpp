@@ -284,6 +284,7 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_exposed_ps(step.exposed.count());
   c.add_awaited(bounded(step.awaited));
   c.add_awaited_for_ps(step.awaited_for.count());
+  c.add_slowed_ps(step.slowed.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
 }
 

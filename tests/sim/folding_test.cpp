@@ -40,7 +40,7 @@ std::vector<std::string> told(const Summary& summary) {
   };
   for (const core::StepRecord& s : summary.steps()) {
     add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end, s.forward, s.backward,
-        s.other_compute, s.communication, s.exposed, s.awaited_for);
+        s.other_compute, s.communication, s.exposed, s.awaited_for, s.slowed);
   }
   for (const core::PackRecord& p : summary.last_packs())
     add("pack " + std::to_string(p.pack), p.ready, p.first_start, p.last_start, p.end);
@@ -96,11 +96,13 @@ std::string random_scenario(core::Random& random) {
   if (random.below(3) == 0) strategy += " launch: CONCURRENT";
   if (random.below(3) == 0) strategy += " compression { type: FLOAT16 of: " + one_of({"GRADIENTS", "PACKS"}) + " }";
   if (random.below(3) == 0) gradients += "forward_ms: 0.3 micro_batches: 3 ";
+  if (random.below(2) == 0) gradients += "compute_bound_percent: " + std::to_string(random.below(101)) + " ";
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
          " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
          " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
          " }\nrun { steps: " + std::to_string(2 + random.below(6)) +
-         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) + " }";
+         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) +
+         one_of({"", "", " interference: ON", " interference: OFF"}) + " }";
 }
 
 class Folding : public testing::TestWithParam<int> {};
