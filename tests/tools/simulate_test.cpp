@@ -49,7 +49,7 @@ TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   EXPECT_THAT(run_tutti({"simulate", file, "--interference", "off"}).out, Not(HasSubstr("slowed by")));
   EXPECT_THAT(run_tutti({"simulate", scenario("02_eight_hosts_ring")}).out, Not(HasSubstr("slowed by")));
   expect_refused({"simulate", file, "--interference", "sometimes"}, folder, HasSubstr("auto, on, off"));
-  expect_refused({"run", folder.write("on.textproto", kSmall + "run { interference: ON }")}, folder,
+  expect_refused({"run", folder.write("on.textproto", std::string(kSmall) + "run { interference: ON }")}, folder,
                  HasSubstr("interference: ON is simulated only"));
   const auto json = [&](const std::string& how) {
     return test::parse_or_throw(run_tutti({"simulate", file, "--interference", how, "--format", "json"}).out, "out");
