@@ -29,6 +29,10 @@ class Devices {
     return known->second;
   }
 
+  void visit_state(StateVisitor& visitor) {
+    for (Device& device : devices_) device.pool.visit_state(visitor);
+  }
+
   /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
   Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now) {
     Device& device = devices_[static_cast<std::size_t>(id)];

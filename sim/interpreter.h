@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/event_queue.h"
 #include "sim/folding/ties.h"
 #include "sim/network/network.h"
+#include "sim/state_visitor.h"
 #include "sim/trail.h"
 
 namespace tutti::sim {
@@ -76,6 +78,25 @@ class Interpreter {
   void deliver(const Event& event);
   void arrive(const Event& event);
   void buffer_free(const Event& event);
+
+  /// A lane of the only collective that is under way, and its steps to come that are alike.
+  struct Pace {
+    std::uint32_t instance = 0;
+    std::uint64_t serial = 0;
+    std::size_t lane = 0;
+    std::int64_t lanes = 0;  ///< that the collective has
+    core::AlikeSteps alike;
+  };
+  /// That with the most of them; nothing if there is none, or more lanes or collectives than that are looked at.
+  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
+  /// Steps that the lane has completed; nothing if the collective is over.
+  [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
+  /// The same of all lanes of the collective. REQUIRES: it is not over.
+  [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
+  /// How many more rounds are like the last two, at whose beginning lanes were at `before`. REQUIRES: both did as many steps.
+  [[nodiscard]] std::int64_t rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const;
+  /// All of the collective. REQUIRES: trails are kept.
+  void visit_state(const Pace& pace, StateVisitor& visitor);
 
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
@@ -201,6 +222,7 @@ class Interpreter {
     return instance.trails[static_cast<std::size_t>(lane)];
   }
 
+  static void visit(LaneState& state, StateVisitor& visitor);
   void arrived(Address address, core::Time now, const Network::Arrival* arrival);
   /// The lane's next step. REQUIRES: there is one.
   static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {

@@ -21,6 +21,7 @@
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
+#include "sim/rounds.h"
 
 namespace tutti::sim {
 namespace {
@@ -81,6 +82,7 @@ class Run : private InterpreterListener {
       if (fellows_ > 1) ties_.begin(event.order);
       handle(event);
       if (ties_.matter()) return {};
+      if (remembers_) now_ += rounds_.look(now_);
       if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
       if (repeats_) break;
       if (++handled_ % 65'536 == 0 && !keep_going()) break;
@@ -91,6 +93,7 @@ class Run : private InterpreterListener {
                 scenario_.run.steps);
     tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
     write_exchanges();
+    tell_rounds();
     if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
     if (!cancelled_) write_path();
     if (cancelled_)
@@ -326,6 +329,13 @@ class Run : private InterpreterListener {
     remembered_ = times * period;
     sink_.note(
         fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
+  }
+
+  void tell_rounds() {
+    if (rounds_.steps_skipped() == 0) return;
+    const std::int64_t all = interpreter_.steps_executed();
+    sink_.note(fmt::format("simulated {} of {} steps of lanes: the others are rounds like those before them",
+                           core::show_count(all - rounds_.steps_skipped()), core::show_count(all)));
   }
 
   // --- packs ---
@@ -570,6 +580,7 @@ class Run : private InterpreterListener {
   std::map<std::int32_t, StepEnd> step_ends_;
   bool remembers_;  ///< steps that repeat are told, not simulated
   Repetition repetition_;
+  Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;  ///< all steps to come have been told
   Time remembered_;       ///< how much later the last step is than the last one simulated
   CriticalPath path_;

@@ -85,6 +85,19 @@ class Ring : public Schedule {
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
   }
 
+  /// Rounds in which sums are passed on, and those in which results are; the first and the last of each are not like them.
+  [[nodiscard]] AlikeSteps alike_from(Rank, Lane lane, std::int64_t index) const override {
+    const Part& part = parts_[static_cast<std::size_t>(lane)];
+    if (n_ == 1) return {};
+    const std::int64_t rounds = last_round() + 1;
+    const std::int64_t loop = std::min(index / rounds, part.full_loops);
+    if (loop == part.full_loops && part.longer != 0) return {};
+    const std::int64_t first = loop * rounds;
+    const std::int64_t t = index - first;
+    if (t == 0 || t == n_ - 1 || t == last_round()) return {};
+    return {1, first + (t < n_ ? n_ - 1 : last_round())};
+  }
+
   void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
     if (n_ == 1 || steps(rank, lane) == 0) return;
     Step all;  // to one neighbour
