@@ -83,13 +83,14 @@ class Interpreter {
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
+    std::uint64_t opened = 0;  ///< collectives that had been opened by then
     std::size_t lane = 0;
     std::int64_t lanes = 0;  ///< that the collective has
     core::AlikeSteps alike;
   };
   /// That with the most of them; nothing if there is none, or more lanes or collectives than that are looked at.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
-  /// Steps that the lane has completed; nothing if the collective is over.
+  /// Steps that the lane has completed; nothing if the collective is over, or another has been opened since.
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
   /// The same of all lanes of the collective. REQUIRES: it is not over.
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;

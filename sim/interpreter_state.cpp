@@ -24,14 +24,14 @@ std::optional<Interpreter::Pace> Interpreter::find_pace(std::int64_t most_lanes)
     const core::AlikeSteps alike = only->schedule->alike_from(state.rank, state.lane, state.next);
     if (alike.period == 0 || alike.end - state.next <= longest) continue;
     longest = alike.end - state.next;
-    pace = Pace{only->id, only->serial, i, std::ssize(only->lanes), alike};
+    pace = Pace{only->id, only->serial, serial_, i, std::ssize(only->lanes), alike};
   }
   return pace;
 }
 
 std::optional<std::int64_t> Interpreter::progress(const Pace& pace) const {
   const Instance* const instance = instances_[pace.instance].get();
-  if (!instance || instance->serial != pace.serial) return std::nullopt;
+  if (!instance || instance->serial != pace.serial || serial_ != pace.opened) return std::nullopt;
   return instance->lanes[pace.lane].next;
 }
 
@@ -96,6 +96,8 @@ std::int64_t Interpreter::rounds_left(const Pace& pace, const std::vector<std::i
     // The step at hand afterwards has to be like the one at hand now.
     if (alike.period == 0 || steps % alike.period != 0 || alike.end <= state.next) return 0;
     least = std::min(least, (alike.end - 1 - state.next) / steps);
+    // Who waits for the lane is woken at its step.
+    if (state.awaited) least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
   }
   return least;
 }
