@@ -97,6 +97,7 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
       const auto received = all.at(r, i);
       if (!received) return tl::make_unexpected(received.error());
       const Span& to = **received;
+      if (to.step > sent.step) break;
       if (to.peer != track || !is_received_from(to, sent)) continue;
       messages.push_back({sender, {r, i}, begun(sent), begun(to)});
       break;  // one receipt a lane
