@@ -228,10 +228,12 @@ Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t ste
 }
 
 std::vector<std::string> counter_names(const Trace& trace) {
-  const bool has_lanes = std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
-    return row.track.kind == core::TrackKind::kLane && row.spans.size() > 0;
-  });
-  return has_lanes ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
+  std::int64_t steps = 0;
+  for (const Trace::Row& row : trace.rows()) {
+    if (row.track.kind == core::TrackKind::kLane) steps += row.spans.size();
+  }
+  const bool known = steps > 0 && steps <= Traffic::kMostSteps;
+  return known ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
 }
 
 std::vector<NamedCounter> counters_of(const Traffic& traffic) {
