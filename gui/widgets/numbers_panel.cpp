@@ -65,7 +65,7 @@ void NumbersPanel::update_numbers() {
   if (!view_.range() && spans > kQuick) {
     table_->setRowCount(1);
     table_->setSpan(0, 0, 1, table_->columnCount());
-    return set_row(*table_, 0, {tr("of so many spans once a range is selected: drag over the rows, or zoom in")});
+    return set_row(*table_, 0, {tr("too many spans: select a range, or zoom in")});
   }
   const RangeStatistics all = numbers(spans <= kQuickToRead);
   table_->setRowCount(static_cast<int>(all.kinds.size()));
