@@ -18,6 +18,7 @@
 #include "core/strategy/strategy.h"
 #include "core/timeline/reader.h"
 #include "tests/support/clusters.h"
+#include "tests/support/json.h"
 #include "tests/support/program.h"
 
 namespace tutti::test {
@@ -336,6 +337,29 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   EXPECT_EQ(compared.status, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("packs of the last step, the largest difference first"));
   EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
+}
+
+TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto",
+                                        "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: "
+                                        "ONE_SWITCH latency_us: 50 bandwidth_gb_per_s: "
+                                        "0.125 } } workload { variable { name: \"a\" shape: 300000 } forward_ms: 1 "
+                                        "backward_ms: 1 } strategy { algorithm: "
+                                        "\"ring\" } run { steps: 2 }");
+  const std::string predicted = folder.file("predicted.tutti"), emulated = folder.file("emulated.tutti");
+  ASSERT_EQ(run_tutti({"simulate", file, "--timeline", predicted}).status, 0);
+  ASSERT_EQ(run_tutti({"run", file, "--emulate", "--time-scale", "20", "--timeline", emulated}).status, 0);
+  const Outcome o = run_tutti({"compare", predicted, emulated, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = parse_or_throw(o.out, "out");
+  const std::vector<Data> kinds = Data(document)["steps"].items();
+  ASSERT_EQ(kinds.size(), 5u) << "of a ring: " << o.out;
+  for (const Data& kind : kinds) {
+    const double simulated = kind["time"]["first_us"].real();
+    EXPECT_GT(simulated, 0);
+    EXPECT_NEAR(kind["time"]["second_us"].real() / simulated, 1, 0.1) << kind["step"].text();
+  }
 }
 
 TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
