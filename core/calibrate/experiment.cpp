@@ -264,7 +264,7 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
   std::string text;
   google::protobuf::TextFormat::PrintToString(message, &text);
   const auto scenario = read_scenario(text, experiment.file, library);
-  if (!scenario) return tl::make_unexpected(scenario.error());
+  if (!scenario) return tl::make_unexpected(without_lines(scenario.error()));
   RunTimes times(experiment.detail);
   RecordOptions record;
   record.level = experiment.detail == RunTimes::Detail::kPacks ? RecordLevel::kNone : RecordLevel::kSteps;

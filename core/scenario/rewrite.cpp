@@ -76,4 +76,10 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   return written;
 }
 
+Error without_lines(const Error& error) {
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) problem.where = {problem.where.file, 0, 0};
+  return {error.kind(), std::move(problems)};
+}
+
 }  // namespace tutti::core

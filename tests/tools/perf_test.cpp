@@ -183,6 +183,17 @@ TEST(Perf, NotesOfTheRunAreInTextAndJson) {
   }
 }
 
+TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("one_line.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } "
+                   "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }");
+  const Outcome o = run_tutti({"perf", file, "--collective", "alltoall"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, testing::StartsWith(file + ": strategy: algorithm: \"ring\" has no alltoall"));
+}
+
 TEST(Perf, RefusesWhatIsNoSize) {
   for (const std::vector<std::string>& bad :
        std::vector<std::vector<std::string>>{{"-b", "x"},
