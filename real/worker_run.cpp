@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -124,6 +125,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   const std::size_t packs = scenario_.plan.packs.size();
   left_.assign(static_cast<std::size_t>(count_), static_cast<std::int64_t>(replicas_.size() + ranks_.size() * packs));
   left_in_all_ = left_.front() * count_;
+  core_wait_.emplace();
+  in_flight_ = 0;
   taken_ = first_;
   for (const std::unique_ptr<Replica>& replica : replicas_) {
     replica->step = first_;
@@ -167,8 +170,10 @@ std::vector<WorkerStep> WorkerRun::take_steps() {
 }
 
 void WorkerRun::one_less_left(std::int32_t step) {
-  --left_[static_cast<std::size_t>(step - first_)];
   --left_in_all_;
+  if (--left_[static_cast<std::size_t>(step - first_)] > 0) return;
+  if (in_flight_ > 0) waited_for_core_ += core_wait_->lap();
+  log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }
 
 /// Everything that can go on goes on.
@@ -305,6 +310,7 @@ void WorkerRun::launch(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
   const CollectiveTag tag = tag_of(replica.step, static_cast<std::size_t>(pack));
   if (replica.in_flight++ == 0) replica.in_flight_since = now;
+  if (in_flight_++ == 0) core_wait_->lap();
   log_.launched(tag, replica.rank, now);
   const core::Time overhead = scenario_.plan.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
@@ -318,6 +324,7 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   log_.done(collective, rank, index < replicas_.size(), now);
   one_less_left(static_cast<std::int32_t>(collective.step));
   if (index >= replicas_.size()) return;
+  if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0)
     replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);

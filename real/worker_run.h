@@ -9,6 +9,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/strategy/driver.h"
+#include "real/core_wait.h"
 #include "real/emulate/scale.h"
 #include "real/gradients.h"
 #include "real/interpreter/interpreter.h"
@@ -112,7 +113,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// Of each step: replicas that have not ended it, and parts of ranks in packs that are not over.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  core::Expected<void> works_;  ///< or why a device or the collectives do not
+  std::optional<CoreWait> core_wait_;           ///< of the thread in run(); laps begin with the first pack in flight
+  std::chrono::nanoseconds waited_for_core_{};  ///< of the step at hand, while packs were in flight
+  int in_flight_ = 0;                           ///< packs, over all replicas
+  core::Expected<void> works_;                  ///< or why a device or the collectives do not
   std::optional<Clock::time_point> still_since_;
   std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
 };

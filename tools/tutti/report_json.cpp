@@ -39,6 +39,7 @@ void write_step(Json& json, const StepRecord& step) {
   json.field("communication_us", step.communication);
   json.field("exposed_communication_us", step.exposed);
   json.field("slowest_replica", std::string_view(step.slowest));
+  if (step.core_wait > core::Time()) json.field("core_wait_us", step.core_wait);
   if (step.awaited.empty()) return;
   json.field("awaited", std::string_view(step.awaited));
   json.field("awaited_for_us", step.awaited_for);
