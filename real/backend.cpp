@@ -48,10 +48,34 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   return {};
 }
 
-bool is_nccls(core::Algorithm algorithm) {
-  return algorithm == core::Algorithm::kNccl || algorithm == core::Algorithm::kNcclRing ||
-         algorithm == core::Algorithm::kNcclHalvingDoubling || algorithm == core::Algorithm::kNcclDoubleTree ||
-         algorithm == core::Algorithm::kNcclPscpu;
+/// By pack: the algorithm that moves it.
+std::vector<core::Algorithm> algorithms_of(const core::Scenario& scenario) {
+  std::vector<core::Algorithm> algorithms;
+  for (const core::Pack& pack : scenario.plan.packs)
+    algorithms.push_back(core::strategy_of(scenario.strategy, pack).algorithm);
+  return algorithms;
+}
+
+/// NCCL carries out all of the packs, or of all of them what is inside workers.
+Expected<void> check_algorithms(const core::Scenario& scenario) {
+  const std::vector<core::Algorithm> algorithms = algorithms_of(scenario);
+  bool whole = false, inside = false;
+  for (const core::Algorithm algorithm : algorithms) {
+    if (!core::starts_with_nccl(algorithm)) {
+      return tl::make_unexpected(Error::request(fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs "
+                                                            "nccl, nccl/ring, nccl/xring, nccl/halving_doubling, "
+                                                            "nccl/double_tree and nccl/pscpu; take --backend cuda",
+                                                            core::to_string(algorithm)),
+                                                {scenario.file, 0, 0}));
+    }
+    (algorithm == core::Algorithm::kNccl ? whole : inside) = true;
+  }
+  if (!whole || !inside) return {};
+  return tl::make_unexpected(
+      Error::request("--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that it "
+                     "reduces inside them, and it "
+                     "runs one kind at a time; take --backend cuda",
+                     {scenario.file, 0, 0}));
 }
 
 bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
@@ -75,12 +99,8 @@ void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
 Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bool here) {
   if (backend == Backend::kTcp) return {};
   if (auto parts = check_parts(backend, scenario); !parts) return parts;
-  if (backend == Backend::kNccl && !is_nccls(scenario.strategy.algorithm)) {
-    return tl::make_unexpected(Error::request(
-        fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs nccl, nccl/ring, nccl/halving_doubling, "
-                    "nccl/double_tree and nccl/pscpu; take --backend cuda",
-                    core::to_string(scenario.strategy.algorithm)),
-        {scenario.file, 0, 0}));
+  if (backend == Backend::kNccl) {
+    if (auto checked = check_algorithms(scenario); !checked) return checked;
   }
   if (!here) return {};
   const auto api = CudaDevices::load();
@@ -125,7 +145,7 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, c
 }
 
 bool needs_nccl_id(Backend backend, const core::Scenario& scenario) {
-  return backend == Backend::kNccl && scenario.strategy.algorithm == core::Algorithm::kNccl;
+  return backend == Backend::kNccl && algorithms_of(scenario).front() == core::Algorithm::kNccl;
 }
 
 Expected<std::string> make_nccl_id() {
@@ -161,9 +181,10 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
   if (scenario.strategy.reduction == core::Reduction::kMean && cluster.replicas() > 1)
     nccl.factor = 1.0 / static_cast<double>(cluster.replicas());
   for (std::size_t p = 0; nccl_id.empty() && p < scenario.plan.packs.size(); ++p) {
-    const core::Collective& whole = scenario.plan.packs[p].collective;
-    auto across =
-        core::make_across_workers(cluster, scenario.strategy, whole.type, whole.elements, static_cast<int>(p));
+    const core::Pack& pack = scenario.plan.packs[p];
+    const core::Collective& whole = pack.collective;
+    auto across = core::make_across_workers(cluster, core::strategy_of(scenario.strategy, pack), whole.type,
+                                            whole.elements, pack.turn);
     if (!across) break;  // there is one worker
     nccl.across.push_back(std::move(*across));
   }

@@ -24,6 +24,9 @@ using proto::Control;
 
 namespace {
 
+/// Of the time that packs were in flight, the share of waiting for cores from which the user hears of it.
+constexpr double kWorthTelling = 0.1;
+
 /// … and the medium.
 std::string how(Backend backend) {
   switch (backend) {
@@ -56,6 +59,8 @@ class Coordinator {
   /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
+  /// Workers have GPUs in the scenario alone.
+  [[nodiscard]] bool devices_in_memory() const;
   /// Merges the steps that have ended, now that the clocks have been compared after them too.
   void settle();
   void closing_notes(const Expected<void>& done);
@@ -113,6 +118,11 @@ Expected<bool> Coordinator::run() {
   return come_again;
 }
 
+bool Coordinator::devices_in_memory() const {
+  return !emulates() && options_.backend == Backend::kTcp &&
+         scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu;
+}
+
 void Coordinator::begin_timeline() {
   const bool all_here = options_.gathering.spawn == Gathering::Spawn::kAll;
   const std::string where = all_here ? "processes of this machine" : "workers that joined";
@@ -126,15 +136,18 @@ void Coordinator::begin_timeline() {
     info.bound_reason.clear();
     info.communication_bound = info.step_bound = Time();
   }
+  info.devices_in_memory = devices_in_memory();
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster)) sink_.note(note);
   if (emulates()) return;
   if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
   if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
-  if (options_.backend == Backend::kTcp && scenario_.cluster->workers() > 1 &&
-      scenario_.strategy.staging == core::Staging::kViaHost &&
-      scenario_.cluster->part(scenario_.cluster->replica(0)).kind == core::PartKind::kGpu)
+  const std::vector<core::Pack>& packs = scenario_.plan.packs;
+  if (scenario_.strategy.timeout) sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
+  if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
+      std::any_of(packs.begin(), packs.end(),
+                  [](const core::Pack& p) { return p.collective.staging != core::Staging::kDirect; }))
     sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
 }
 
@@ -364,6 +377,14 @@ void Coordinator::closing_notes(const Expected<void>& done) {
         fmt::format("{} of {} messages came later than their links would have let them, by up to {:.1f} µs of the "
                     "scenario's time: this machine was too busy; a greater --time-scale helps",
                     late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
+  }
+  if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
+    const std::string how_long =
+        options_.loop ? "" : fmt::format(" for up to {:.0f} % of the time that packs were in flight", 100 * waited);
+    sink_.note(
+        fmt::format("workers stood ready while their cores ran others{}: there were more of them, or of other "
+                    "programs, than cores, and times hold that wait",
+                    how_long));
   }
   if (crew_.several_machines() && steps_ended_ > 0) {
     sink_.note(fmt::format("times of other machines are right to ± {:.3g} µs",

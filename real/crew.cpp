@@ -227,7 +227,7 @@ std::optional<Error> Crew::trouble(const std::string& due) {
   for (std::size_t w = 0; w < size(); ++w) {
     if (failure_of(w) || members_[w].gone || children_.ended(w)) return find_cause();
   }
-  if (const auto w = silent(timeout_ + std::chrono::seconds(2))) {
+  if (const auto w = silent(longest_silence(timeout_))) {
     return failed(*w, fmt::format("{} and has said nothing for {:.3g} s ({})", due,
                                   seconds(Clock::now() - members_[*w].heard), members_[*w].doing));
   }

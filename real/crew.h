@@ -37,7 +37,7 @@ class Crew {
   using Clock = ControlChannel::Clock;
   using Messages = std::vector<std::unique_ptr<proto::Control>>;
 
-  /// A worker that says nothing for `timeout`, and a little more, has failed. REQUIRES: children and control outlive it.
+  /// A worker that says nothing for longest_silence(timeout) has failed. REQUIRES: children and control outlive it.
   Crew(std::size_t workers, Children& children, const core::RunControl& control, Clock::duration timeout);
   ~Crew();
 

@@ -21,7 +21,7 @@ Ground::Ground(const core::Scenario& scenario, double time_scale, Transport& tra
       devices_(std::move(devices)) {
   if (time_scale <= 0) return;
   scale_.factor = time_scale;
-  devices_ = std::make_unique<EmulatedDevices>(scenario.plan.packs.front().collective.group, scale_, timers_);
+  devices_ = std::make_unique<EmulatedDevices>(scenario.plan.widest().group, scale_, timers_);
   network_ = std::make_unique<EmulatedNetwork>(scenario.plan, transport, scale_, timers_);
 }
 

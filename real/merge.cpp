@@ -31,6 +31,11 @@ Time StepMerger::scenario_time(std::int64_t ns) const {
   return time_scale_ > 0 ? Time(std::llround(static_cast<double>(ns) * 1000 / time_scale_)) : Time(ns * 1000);
 }
 
+double StepMerger::core_wait() const {
+  if (in_flight_ == Time()) return 0;
+  return std::min(1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
+}
+
 std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t step) const {
   if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
   if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) || part.replica_size() == 0 ||
@@ -46,6 +51,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
     for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
     for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns()}) length(ns);
   }
+  length(part.core_wait_ns());
   for (const proto::PackStep& p : part.pack()) {
     for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
   }
@@ -100,6 +106,12 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
   record.exposed = std::max(Time(), record.exposed);  // clocks of several machines are right to their bounds alone
+  // Emulated times are those of the scenario's links, whoever has the cores; what came too late is counted elsewhere.
+  for (const WorkerPart& part : parts) {
+    if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
+  }
+  in_flight_ += record.communication;
+  core_wait_ += record.core_wait;
   write_packs(step, parts, in_run);
   peers_.begin_step();
   for (const WorkerPart& part : parts) note_lanes(*part.result);

@@ -42,6 +42,9 @@ class StepMerger {
   /// The next step of the batch. REQUIRES: likewise.
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
+  /// Of the time that packs were in flight, for which share the worker that did so longest stood ready while the cores ran others,
+  /// over all steps; at most 1.
+  [[nodiscard]] double core_wait() const;
   /// A duration of the workers, on the scenario's clock.
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
 
@@ -60,8 +63,9 @@ class StepMerger {
   LanePeers peers_;
   std::map<std::tuple<int, std::int32_t, std::string, std::int32_t, std::int32_t>, core::TrackId> tracks_;
   core::Time length_;
-  std::int64_t origin_ns_ = 0;  ///< of our clock: when the batch began,
-  core::Time origin_;           ///< and where that is in the timeline
+  core::Time in_flight_, core_wait_;  ///< of all steps
+  std::int64_t origin_ns_ = 0;        ///< of our clock: when the batch began,
+  core::Time origin_;                 ///< and where that is in the timeline
   bool left_out_ = false;
 };
 

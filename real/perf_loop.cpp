@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "real/core_wait.h"
 #include "real/gradients.h"
 #include "real/standstill.h"
 
@@ -91,13 +92,17 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   const std::int32_t warm_up = barrier_ ? loop_.warm_up : std::max(loop_.warm_up, 1);
   if (auto warm = iterate(warm_up, idle); !warm) return tl::make_unexpected(warm.error());
   if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
+  CoreWait core_wait;
   const Clock::time_point start = Clock::now();
   if (auto timed = iterate(loop_.iterations, idle); !timed) return tl::make_unexpected(timed.error());
   const Clock::time_point end = Clock::now();
+  const std::chrono::nanoseconds waited = core_wait.lap();
   if (auto all = barrier(idle); !all) return tl::make_unexpected(all.error());
   if (auto right = checked(idle); !right) return tl::make_unexpected(right.error());
 
-  return as_step(start, end);
+  WorkerStep step = as_step(start, end);
+  step.core_wait = waited;
+  return step;
 }
 
 /// Nobody goes on before all have come here.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@ inline constexpr std::string_view kNothingMoved = "nothing has moved for ";
 /// What a worker says that has waited in vain for so long, and for what.
 inline std::string nothing_moved(std::chrono::duration<double> waited, const std::string& where) {
   return fmt::format("{}{:g} s: {}", kNothingMoved, waited.count(), where);
+}
+
+/// For how long the other end of a control connection may say nothing before it counts as gone: the timeout. Never less than
+/// three seconds, since who is there says so every second, or later where the machine is busy.
+inline std::chrono::steady_clock::duration longest_silence(std::chrono::duration<double> timeout) {
+  const auto least = std::chrono::duration<double>(3);
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::max(timeout, least));
 }
 
 /// An error says only that: somebody else knows why.

@@ -42,6 +42,7 @@ struct WorkerStep {
   std::vector<PackStep> packs;
   std::vector<RecordedSpans> recorded;
   bool spans_left_out = false;
+  std::chrono::nanoseconds core_wait{};  ///< core_wait.h
 };
 
 struct LogOptions {
@@ -72,6 +73,8 @@ class StepLog {
   /// The rank's part of a pack is over; `replica`: it holds a replica.
   void done(CollectiveTag collective, core::Rank rank, bool replica, Clock::time_point now);
   void lane_step(const StepDone& done);
+  /// The step has ended here; while packs were in flight, the worker's thread stood ready for so long.
+  void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) { at(step).core_wait = wait; }
   /// May come when its step has been taken: then it goes with the next.
   void channel(const ChannelDone& done);
 

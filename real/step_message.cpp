@@ -56,6 +56,7 @@ void write_step(const WorkerStep& result, const Shown& shown, proto::StepResult&
   }
   for (const RecordedSpans& row : result.recorded) write_spans(row, shown, *message.add_track(), *message.add_spans());
   message.set_spans_left_out(result.spans_left_out);
+  message.set_core_wait_ns(result.core_wait.count());
 }
 
 }  // namespace tutti::real

@@ -13,6 +13,7 @@
 #include "real/machine.h"
 #include "real/perf_loop.h"
 #include "real/proto/run.pb.h"
+#include "real/standstill.h"
 #include "real/step_message.h"
 #include "real/worker_run.h"
 #include "real/worker_setup.h"
@@ -218,7 +219,7 @@ class Worker {
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
     line_.standing_still(Clock::now(), [] { return std::string(); });
-    auto message = line_.next(patience_ + std::chrono::seconds(2), serve);
+    auto message = line_.next(longest_silence(patience_), serve);
     line_.standing_still(std::nullopt, {});
     if (!message) return tl::make_unexpected(message.error());
     if ((*message)->has_finish()) {

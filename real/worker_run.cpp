@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -85,7 +86,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(rank);
   }
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, devices);
-  if (scenario.plan.packs.front().collective.schedule->ranks() > cluster.replicas())
+  if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
 }
 
@@ -103,6 +104,12 @@ std::vector<std::string> WorkerRun::last_words() const {
   return words;
 }
 
+/// Of a pack, which the host may have no part in.
+std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
+  const bool host = scenario_.plan.packs[pack].collective.schedule->ranks() > scenario_.cluster->replicas();
+  return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
+}
+
 // --- batches ---
 
 void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
@@ -112,18 +119,23 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
   log_.begin(first, count, replicas_.size());
   for (std::int32_t step = first; step < first + count; ++step) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
-      std::vector<std::byte*> data(ranks_.size());
+      const std::vector<Rank> ranks = ranks_of(p);
+      std::vector<std::byte*> data(ranks.size());
       for (std::size_t r = 0; r < replicas_.size(); ++r) data[r] = gradients_->data(step, p, r);
       collectives_->open(tag_of(step, p), scenario_.plan.packs[p].collective,
-                         operation_of(scenario_.strategy.reduction), ranks_, data);
+                         operation_of(scenario_.strategy.reduction), ranks, data);
     }
   }
 }
 
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
   const std::size_t packs = scenario_.plan.packs.size();
-  left_.assign(static_cast<std::size_t>(count_), static_cast<std::int64_t>(replicas_.size() + ranks_.size() * packs));
+  std::size_t of_step = replicas_.size();
+  for (std::size_t p = 0; p < packs; ++p) of_step += ranks_of(p).size();
+  left_.assign(static_cast<std::size_t>(count_), static_cast<std::int64_t>(of_step));
   left_in_all_ = left_.front() * count_;
+  core_wait_.emplace();
+  in_flight_ = 0;
   taken_ = first_;
   for (const std::unique_ptr<Replica>& replica : replicas_) {
     replica->step = first_;
@@ -132,7 +144,9 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   // The host is there from the beginning.
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::int32_t step = first_; step < first_ + count_; ++step) {
-      for (std::size_t p = 0; p < packs; ++p) collectives_->start(tag_of(step, p), ranks_[r]);
+      for (std::size_t p = 0; p < packs; ++p) {
+        if (r < ranks_of(p).size()) collectives_->start(tag_of(step, p), ranks_[r]);
+      }
     }
   }
   still_since_.reset();
@@ -167,8 +181,10 @@ std::vector<WorkerStep> WorkerRun::take_steps() {
 }
 
 void WorkerRun::one_less_left(std::int32_t step) {
-  --left_[static_cast<std::size_t>(step - first_)];
   --left_in_all_;
+  if (--left_[static_cast<std::size_t>(step - first_)] > 0) return;
+  if (in_flight_ > 0) waited_for_core_ += core_wait_->lap();
+  log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }
 
 /// Everything that can go on goes on.
@@ -305,6 +321,7 @@ void WorkerRun::launch(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
   const CollectiveTag tag = tag_of(replica.step, static_cast<std::size_t>(pack));
   if (replica.in_flight++ == 0) replica.in_flight_since = now;
+  if (in_flight_++ == 0) core_wait_->lap();
   log_.launched(tag, replica.rank, now);
   const core::Time overhead = scenario_.plan.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
@@ -318,6 +335,7 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   log_.done(collective, rank, index < replicas_.size(), now);
   one_less_left(static_cast<std::int32_t>(collective.step));
   if (index >= replicas_.size()) return;
+  if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0)
     replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);

@@ -9,6 +9,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/strategy/driver.h"
+#include "real/core_wait.h"
 #include "real/emulate/scale.h"
 #include "real/gradients.h"
 #include "real/interpreter/interpreter.h"
@@ -84,6 +85,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void worked(Ticket ticket) override { collectives_->worked(ticket); }
   void computed(core::Rank rank, Clock::time_point start, Clock::time_point end) override;
 
+  [[nodiscard]] std::vector<core::Rank> ranks_of(std::size_t pack) const;
   void one_less_left(std::int32_t step);
   void begin_step(Replica& replica);
   void end_step(Replica& replica);
@@ -103,7 +105,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::DriverTables tables_;
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  std::vector<core::Rank> ranks_;  ///< of this worker in every pack: replicas, then the host if it helps
+  std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
   StepLog log_;
   std::int32_t first_ = 0;  ///< of the steps at hand,
@@ -112,7 +114,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// Of each step: replicas that have not ended it, and parts of ranks in packs that are not over.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
-  core::Expected<void> works_;  ///< or why a device or the collectives do not
+  std::optional<CoreWait> core_wait_;           ///< of the thread in run(); laps begin with the first pack in flight
+  std::chrono::nanoseconds waited_for_core_{};  ///< of the step at hand, while packs were in flight
+  int in_flight_ = 0;                           ///< packs, over all replicas
+  core::Expected<void> works_;                  ///< or why a device or the collectives do not
   std::optional<Clock::time_point> still_since_;
   std::int64_t progress_ = 0;  ///< counts what happened, to see that something does
 };

@@ -10,6 +10,7 @@
 #include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
 #include "real/protocol.h"
+#include "real/standstill.h"
 #include "real/transport/shm.h"
 #include "real/transport/tcp.h"
 
@@ -40,8 +41,7 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
   proto::Control message;
   message.set_nccl_id(own);
   if (auto sent = line.send(message); !sent) return tl::make_unexpected(sent.error());
-  const auto patience = std::chrono::duration_cast<Clock::duration>(backend.timeout);
-  auto told = line.next(patience + std::chrono::seconds(2), {});
+  auto told = line.next(longest_silence(backend.timeout), {});
   if (!told) return tl::make_unexpected(told.error());
   if (!(*told)->has_nccl_id() || (*told)->nccl_id().size() != kTuttiNcclIdBytes)
     return tl::make_unexpected(not_due("NCCL's name for the run"));
@@ -90,8 +90,8 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
 Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order, const core::Scenario& scenario,
                                                     std::vector<int> sockets, CoordinatorLine& line) {
   std::vector<std::int32_t> worker_of;
-  const core::Collective& first = scenario.plan.packs.front().collective;
-  for (core::Rank r = 0; r < first.schedule->ranks(); ++r) worker_of.push_back(first.group.device(r).worker);
+  const core::Collective& widest = scenario.plan.widest();
+  for (core::Rank r = 0; r < widest.schedule->ranks(); ++r) worker_of.push_back(widest.group.device(r).worker);
   const WaitOptions options{
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")

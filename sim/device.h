@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "sim/compute_stream.h"
 #include "sim/server.h"
 #include "sim/slowness.h"
 
@@ -29,8 +30,30 @@ class Devices {
     return known->second;
   }
 
+  /// The device computes too, and both take what they need from each other. REQUIRES: the stream outlives the devices.
+  void share(Id id, ComputeStream& stream) {
+    devices_[static_cast<std::size_t>(id)].stream = &stream;
+    any_shared_ = true;
+  }
+  [[nodiscard]] bool any_shared() const { return any_shared_; }
+  /// Null: the device is not shared with computation.
+  [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[static_cast<std::size_t>(id)].stream; }
+
+  /// Who does an addition or a copy.
+  enum class By : std::uint8_t {
+    kDevice,  ///< the device as a whole, by as many threads as it has
+    kKernel,  ///< a kernel that has multiprocessors of its own; what it moves is told to the stream
+  };
+
+  void visit_state(StateVisitor& visitor) {
+    for (Device& device : devices_) {
+      device.pool.visit_state(visitor);
+      if (device.stream) device.stream->visit_state(visitor);
+    }
+  }
+
   /// Adds `operands` ranges of `bytes` each: operands - 1 additions.
-  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now) {
+  Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now, By by = By::kDevice) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.reduce.count() == 0) return {now, now};
     if (bytes != device.known_bytes || operands != device.known_operands) {
@@ -38,12 +61,12 @@ class Devices {
       device.known_operands = operands;
       device.known_time = core::transfer_time(operands - 1, bytes, device.reduce);
     }
-    return serve(device, device.known_time, now);
+    return serve(device, device.known_time, now, by);
   }
-  Server::Service copy(Id id, core::Bytes bytes, core::Time now) {
+  Server::Service copy(Id id, core::Bytes bytes, core::Time now, By by = By::kDevice) {
     Device& device = devices_[static_cast<std::size_t>(id)];
     if (device.copy.count() == 0) return {now, now};
-    return serve(device, core::transfer_time(bytes, device.copy), now);
+    return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
 
  private:
@@ -62,20 +85,27 @@ class Devices {
     core::PartId part;
     core::Bandwidth reduce, copy;
     ServerPool pool;
+    ComputeStream* stream = nullptr;
     // What was asked for last, and the answer: sizes seldom change.
     core::Bytes known_bytes{-1};
     std::int64_t known_operands = 0;
     core::Time known_time;
   };
 
-  Server::Service serve(Device& device, core::Time duration, core::Time now) {
-    return device.pool.serve(now, slowness_.longer(device.part, duration, now));
+  Server::Service serve(Device& device, core::Time duration, core::Time now, By by) {
+    duration = slowness_.longer(device.part, duration, now);
+    if (!device.stream) return device.pool.serve(now, duration);
+    const core::Time shared = device.stream->longer(duration, device.pool.busy(now) + 1, now);
+    const Server::Service service = device.pool.serve(now, shared);
+    if (by == By::kDevice) device.stream->serve(service.start, service.end, duration, now);
+    return service;
   }
 
   const core::Cluster& cluster_;
   Slowness slowness_;
   std::map<core::PartId, Id> ids_;
   std::vector<Device> devices_;
+  bool any_shared_ = false;
 };
 
 }  // namespace tutti::sim

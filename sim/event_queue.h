@@ -33,6 +33,7 @@ enum class EventKind : std::uint32_t {
   kDeliver,  ///< `a`: message, `b`: receiver it has reached as a whole
   kArrive,   ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
   kChange,   ///< `a`: which link's bandwidth changes
+  kTimer,    ///< `a`: of Deadlines
   kShare,    ///< `a`: of FairLinks; after all other events of its time
 };
 
@@ -56,6 +57,7 @@ class EventHeap {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] const Event& front() const { return heap_.front(); }
+  [[nodiscard]] const std::vector<Event>& all() const { return heap_; }
 
   void push(const Event& event) {
     std::size_t hole = heap_.size();
@@ -116,6 +118,20 @@ class EventQueue {
     } else {
       put_away(event);
     }
+  }
+
+  /// All that is to come, in no order. Cost: that of all buckets, and a copy.
+  [[nodiscard]] std::vector<Event> all() const {
+    std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
+    all.insert(all.end(), intruders_.all().begin(), intruders_.all().end());
+    for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
+    return all;
+  }
+  /// In place of all that is to come: these. REQUIRES: none is earlier than the event popped last.
+  void replace(const std::vector<Event>& some, const std::vector<Event>& more) {
+    *this = EventQueue();
+    for (const Event& event : some) push(event);
+    for (const Event& event : more) push(event);
   }
 
   /// REQUIRES: not empty.

@@ -119,6 +119,8 @@ void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
 }
 
 void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
+  const Slowness& slowness = devices_.slowness();
+  if (slowness.loses_workers() && slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now)) return;
   while (run_step(instance, lane, now)) {
   }
 }
@@ -147,12 +149,14 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
       return false;
     }
     if (step.wait_lane >= 0 && !wait_fulfilled(instance, lane, now)) return false;
+    if (devices_.any_shared() && step.kind != StepKind::kNop) take_multiprocessor(instance, state, now);
     if (receives(step.kind) && !take_message(instance, lane, step)) return false;
     if (step.kind == StepKind::kSwitchReduce) return switch_reduce(instance, lane, step, now);
     state.phase = Phase::kWorking;
   }
   if (state.phase == Phase::kWorking) {
     state.phase = Phase::kWorked;
+    if (devices_.any_shared()) move_in_memory(instance, state, step, now);
     if (work(instance, lane, step, now)) return false;
   }
   if (state.in_hand != kNone) free_slot(instance, lane, now);
@@ -230,8 +234,9 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   if (ties_) ties_->wants(Ties::Thing::kDevice, state.device, now);
   const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
-  const Server::Service service = copies ? devices_.copy(state.device, step.target, now)
-                                         : devices_.reduce(state.device, step.target, operands, now);
+  const Devices::By by = state.driven >= Driven::kByKernel ? Devices::By::kKernel : Devices::By::kDevice;
+  const Server::Service service = copies ? devices_.copy(state.device, step.target, now, by)
+                                         : devices_.reduce(state.device, step.target, operands, now, by);
   if (service.end == now) return false;
   if (network_.keeps_trails()) {
     Trail& trail = trail_at(instance, lane);
@@ -415,6 +420,7 @@ void Interpreter::wake_waiters(Instance& instance, std::int32_t lane) {
 void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   state.blocked = Blocked::kDone;
+  if (state.driven == Driven::kByKernelThatHolds) give_back_multiprocessor(state);
   if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
   listener_.rank_done(instance.id, state.rank, state.ready,
                       network_.keeps_trails() ? trail_at(instance, lane) : Trail{});

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sim/event_queue.h"
 #include "sim/folding/ties.h"
 #include "sim/network/network.h"
+#include "sim/state_visitor.h"
 #include "sim/trail.h"
 
 namespace tutti::sim {
@@ -77,6 +79,26 @@ class Interpreter {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
+  /// A lane of the only collective that is under way, and its steps to come that are alike.
+  struct Pace {
+    std::uint32_t instance = 0;
+    std::uint64_t serial = 0;
+    std::uint64_t opened = 0;  ///< collectives that had been opened by then
+    std::size_t lane = 0;
+    std::int64_t lanes = 0;  ///< that the collective has
+    core::AlikeSteps alike;
+  };
+  /// That with the most of them; nothing if there is none, or more lanes or collectives than that are looked at.
+  [[nodiscard]] std::optional<Pace> find_pace(std::int64_t most_lanes) const;
+  /// Steps that the lane has completed; nothing if the collective is over, or another has been opened since.
+  [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
+  /// The same of all lanes of the collective. REQUIRES: it is not over.
+  [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
+  /// How many more rounds are like the last two, at whose beginning lanes were at `before`. REQUIRES: both did as many steps.
+  [[nodiscard]] std::int64_t rounds_left(const Pace& pace, const std::vector<std::int64_t>& before) const;
+  /// All of the collective. REQUIRES: trails are kept.
+  void visit_state(const Pace& pace, StateVisitor& visitor);
+
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
@@ -86,6 +108,8 @@ class Interpreter {
   enum class Blocked : std::uint8_t { kNotStarted, kNo, kOnMessage, kOnAnyMessage, kOnLane, kOnSlot, kOnWire, kDone };
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
+  /// By what, and whether that has a multiprocessor (only known where computation shares the device).
+  enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// What of a step the lane has to know.
   struct AtHand {
@@ -114,7 +138,8 @@ class Interpreter {
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
     Receiving receiving = Receiving::kUnknown;
-    bool awaited = false;          ///< by other lanes, see Waiting
+    bool awaited = false;  ///< by other lanes, see Waiting
+    Driven driven = Driven::kUnknown;
     std::uint16_t sent = 0;        ///< to tell apart what one lane sends at the same time
     Devices::Id device = kNone;    ///< asked for when it first works
     std::int32_t in_hand = kNone;  ///< connection whose slot the step at hand still holds
@@ -201,6 +226,7 @@ class Interpreter {
     return instance.trails[static_cast<std::size_t>(lane)];
   }
 
+  static void visit(LaneState& state, StateVisitor& visitor);
   void arrived(Address address, core::Time now, const Network::Arrival* arrival);
   /// The lane's next step. REQUIRES: there is one.
   static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
@@ -218,6 +244,10 @@ class Interpreter {
   bool receives_any(Instance& instance, std::int32_t lane);
   static Arrivals& arrivals_of(Instance& instance, LaneState& state);
   bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  ComputeStream* stream_beside(const Instance& instance, LaneState& state);
+  void take_multiprocessor(const Instance& instance, LaneState& state, core::Time now);
+  void give_back_multiprocessor(LaneState& state);
+  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step, core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes, core::Time now,
             core::Time buffer_free);
   static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter, std::int64_t count);

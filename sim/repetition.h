@@ -35,7 +35,7 @@ class Repetition {
       if (slow.from > core::Time() || slow.to < core::kNever) return false;
     }
     return scenario.run.compute_jitter_ppm == 0 && conditions.compute_noise.kind == core::Noise::Kind::kNone &&
-           conditions.links.empty() && conditions.background.empty();
+           conditions.links.empty() && conditions.background.empty() && conditions.gone.empty();
   }
 
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "sim/state_visitor.h"
 
 namespace tutti::sim {
 
@@ -24,6 +25,7 @@ class Server {
   /// Occupies the server from `start` to `end`. REQUIRES: start ≥ free_at().
   void occupy_until(core::Time end) { free_ = end; }
   [[nodiscard]] core::Time free_at() const { return free_; }
+  void visit_state(StateVisitor& visitor) { visitor.until(free_); }
 
  private:
   core::Time free_;
@@ -38,6 +40,17 @@ class ServerPool {
     auto first = std::min_element(servers_.begin(), servers_.end(),
                                   [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
     return first->serve(now, duration);
+  }
+  /// How many are at work at `now`.
+  [[nodiscard]] int busy(core::Time now) const {
+    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(),
+                                          [now](const Server& server) { return server.free_at() > now; }));
+  }
+  /// It makes no difference which of them is which.
+  void visit_state(StateVisitor& visitor) {
+    std::sort(servers_.begin(), servers_.end(),
+              [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });
+    for (Server& server : servers_) server.visit_state(visitor);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "sim/simulator.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,17 +19,21 @@ using core::Scenario;
 
 constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 
-/// Interpreter::kMostLanes of a collective can be simulated. Packs differ in their number only by their size, if at all.
+/// Interpreter::kMostLanes of a collective can be simulated. Packs of one algorithm differ in their number only by their size,
+/// if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
-  const auto largest = std::max_element(
-      scenario.plan.packs.begin(), scenario.plan.packs.end(),
-      [](const core::Pack& a, const core::Pack& b) { return a.collective.elements < b.collective.elements; });
+  std::map<int, const core::Pack*> largest;  // by entry of the spec
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const core::Pack*& most = largest[pack.entry];
+    if (most == nullptr || pack.collective.elements > most->collective.elements) most = &pack;
+  }
   const auto lanes_in = [](const core::Schedule& schedule) {
     std::int64_t lanes = 0;
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) lanes += schedule.lanes(rank);
     return lanes;
   };
-  std::int64_t most = lanes_in(*largest->collective.schedule);
+  std::int64_t most = 0;
+  for (const auto& [entry, pack] : largest) most = std::max(most, lanes_in(*pack->collective.schedule));
   for (const core::PlannedExchange& e : scenario.plan.exchanges)
     most = std::max(most, lanes_in(*e.collective.schedule));
   return most;
@@ -38,7 +43,7 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
   return core::Error::request(
       fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
                   "simulated; take fewer shards, channels or workers{}",
-                  lanes_of(scenario), scenario.plan.packs.front().collective.schedule->ranks(), Interpreter::kMostLanes,
+                  lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMostLanes,
                   why_not_folded.empty()
                       ? ""
                       : fmt::format(", or make workers alike, so that one can stand for all ({})", why_not_folded)),

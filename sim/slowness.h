@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -7,12 +8,16 @@
 
 namespace tutti::sim {
 
-/// Which devices take longer than their figures say, and when.
+/// Which devices take longer than their figures say, and when; and which never end anything any more.
 class Slowness {
  public:
   Slowness() = default;
   /// REQUIRES: every entry names its worker (core::chosen).
-  explicit Slowness(const std::vector<core::SlowDevices>& slow) {
+  explicit Slowness(const std::vector<core::SlowDevices>& slow, const std::vector<core::GoneWorker>& gone = {}) {
+    for (const core::GoneWorker& entry : gone) {
+      const auto [known, fresh] = gone_.try_emplace(entry.worker, entry.from);
+      if (!fresh) known->second = std::min(known->second, entry.from);
+    }
     for (const core::SlowDevices& entry : slow) by_worker_[entry.worker].push_back(entry);
   }
 
@@ -31,7 +36,16 @@ class Slowness {
     return duration;
   }
 
+  [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
+  /// Nothing is done there any more.
+  [[nodiscard]] bool gone(std::int64_t worker, core::Time now) const {
+    if (gone_.empty()) return false;
+    const auto entry = gone_.find(worker);
+    return entry != gone_.end() && now >= entry->second;
+  }
+
  private:
+  std::map<std::int64_t, core::Time> gone_;  ///< by worker: from when on
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

@@ -23,15 +23,17 @@ strategy { $strategy }
 run { steps: 1 }
 END
     command time -f "%U %M" -o "$work/cost" build/release/bin/tutti simulate "$work/scenario.textproto" --fold "$fold" \
-        --rows 0 >/dev/null 2>&1
+        --remember "${remember:-auto}" --rows 0 >/dev/null 2>&1
     read -r seconds kib <"$work/cost"
     printf '%-18s %8d ranks  %7.2f CPU s  %6d MB\n' "$(cut -d'"' -f2 <<<"$strategy")" "$((workers * per_worker))" \
         "$seconds" "$((kib / 1000))"
 }
 
 echo "every message:"
+remember=off
 for hosts in 64 256 1024 4096; do measure cpu-host 1 "$hosts" off 'algorithm: "ring"'; done
 for hosts in 64 256 1024; do measure cpu-host 1 "$hosts" off "algorithm: \"pscpu\" shards: $hosts"; done
+remember=auto
 echo "one DGX A100 for all:"
 for machines in 128 8192 131072; do
     for algorithm in ring nccl/ring halving_doubling; do
@@ -39,3 +41,9 @@ for machines in 128 8192 131072; do
     done
 done
 measure dgx-a100 8 131072 on 'algorithm: "nccl" channels: 2'
+echo "trees, every message:"
+for machines in 128 1024; do
+    for algorithm in double_tree nccl/double_tree; do
+        measure dgx-a100 8 "$machines" auto "algorithm: \"$algorithm\""
+    done
+done

@@ -23,3 +23,8 @@ printf '\n=== a run that the calibration has not seen, against the first predict
 "$tutti" compare predicted.tutti fresh.tutti
 printf '\n=== and against the second\n'
 "$tutti" compare calibrated.tutti fresh.tutti
+printf '\n=== calibrated to the runs alone, without the table over sizes\n'
+"$tutti" calibrate two.textproto --run real?.tutti -o packs.textproto
+sed '/^cluster {/,/^}/c cluster { file: "packs.textproto" }' two.textproto >packs_alone.textproto
+"$tutti" simulate packs_alone.textproto --timeline packs_alone.tutti >/dev/null 2>&1
+"$tutti" compare packs_alone.tutti fresh.tutti

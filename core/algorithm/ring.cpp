@@ -1,7 +1,5 @@
-// How a step's number becomes a chunk, without looking at the steps before it. In round t (0 … 2n - 2) the rank at
-// position p handles chunk (p - t) mod n. If only the first f < n chunks hold anything, the rounds whose chunk is empty
-// are left out: the rank's filled rounds come in runs of f (chunks f-1 … 0), n - f empty rounds apart, except that
-// its first run may begin in the middle (at chunk p, if p < f). `round_of` and `rounds_before` are that arithmetic.
+// How a step's number becomes a chunk, without looking at the steps before it: in round t (0 … 2n - 2) the rank at
+// position p handles chunk (p - t) mod n, and rounds whose chunk is empty are left out (filled_rounds.h).
 //
 // A lane's part longer than n messages is sent round in loops: all but the last move n full messages.
 
@@ -9,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/algorithm/filled_rounds.h"
 #include "core/algorithm/ring_walk.h"
 #include "core/base/check.h"
 
@@ -40,7 +39,7 @@ class Ring : public Schedule {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
     if (n_ == 1) return steps_alone(part);
     const std::int64_t rounds = last_round() + 1;
-    return part.full_loops * rounds + rounds_before(rounds, walk_.position(rank, lane), part.filled);
+    return part.full_loops * rounds + FilledRounds{n_, part.filled}.before(rounds, walk_.position(rank, lane));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -57,7 +56,7 @@ class Ring : public Schedule {
     // Divisions are half of what a step costs: most rings have one loop, and every chunk of it filled.
     const std::int64_t loop = part.full_loops == 0 ? 0 : std::min(index / rounds, part.full_loops);
     std::int64_t t = index - loop * rounds;
-    if (loop == part.full_loops && part.filled < n_) t = round_of(t, p, part.filled);
+    if (loop == part.full_loops && part.filled < n_) t = FilledRounds{n_, part.filled}.round_of(t, p);
     std::int64_t chunk = p - t;  // modulo n, and t < 2n
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
@@ -83,6 +82,19 @@ class Ring : public Schedule {
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     const bool even = std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.longer == 0; });
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
+  }
+
+  /// Rounds in which sums are passed on, and those in which results are; the first and the last of each are not like them.
+  [[nodiscard]] AlikeSteps alike_from(Rank, Lane lane, std::int64_t index) const override {
+    const Part& part = parts_[static_cast<std::size_t>(lane)];
+    if (n_ == 1) return {};
+    const std::int64_t rounds = last_round() + 1;
+    const std::int64_t loop = std::min(index / rounds, part.full_loops);
+    if (loop == part.full_loops && part.longer != 0) return {};
+    const std::int64_t first = loop * rounds;
+    const std::int64_t t = index - first;
+    if (t == 0 || t == n_ - 1 || t == last_round()) return {};
+    return {1, first + (t < n_ ? n_ - 1 : last_round())};
   }
 
   void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
@@ -132,25 +144,6 @@ class Ring : public Schedule {
     if (loop < part.full_loops) return {Buffer::kData, begin + chunk * loop_chunk_, loop_chunk_};
     return {Buffer::kData, begin + chunk * part.chunk + std::min(chunk, part.longer),
             part.chunk + (chunk < part.longer ? 1 : 0)};
-  }
-
-  /// The round of a rank's i-th filled chunk, when the first `f` chunks are filled. REQUIRES: f > 0.
-  [[nodiscard]] std::int64_t round_of(std::int64_t i, std::int64_t p, std::int64_t f) const {
-    const std::int64_t first_run = p < f ? p + 1 : 0;  // filled rounds before the first gap
-    if (i < first_run) return i;
-    const std::int64_t first_gap_end = p < f ? p + 1 + (n_ - f) : p - f + 1;
-    return first_gap_end + (i - first_run) / f * n_ + (i - first_run) % f;
-  }
-
-  /// How many of the rounds 0 … t - 1 handle a filled chunk.
-  [[nodiscard]] std::int64_t rounds_before(std::int64_t t, std::int64_t p, std::int64_t f) const {
-    if (f == 0) return 0;
-    if (f == n_) return t;
-    const std::int64_t first_run = p < f ? p + 1 : 0;
-    const std::int64_t first_gap_end = p < f ? p + 1 + (n_ - f) : p - f + 1;
-    if (t <= first_gap_end) return std::min(t, first_run);
-    const std::int64_t past = t - first_gap_end;
-    return first_run + past / n_ * f + std::min(past % n_, f);
   }
 
   std::int32_t n_;

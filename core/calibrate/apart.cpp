@@ -176,6 +176,28 @@ std::vector<const Standing*> told_apart(const Heard& heard, const std::map<Ends,
   return told;
 }
 
+/// What was not looked at since it tells of cores, and not of links.
+std::vector<std::string> notes_of_cores(const Heard& heard) {
+  std::vector<std::string> notes;
+  if (!heard.waits.empty()) {
+    const double usual = median(heard.waits);
+    const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
+    notes.push_back(fmt::format(
+        "in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of the time that packs "
+        "were in flight: what was measured holds that wait (without it rates may be {} times as high, and "
+        "latencies as much lower), and nothing was learnt from these steps of single links and devices; fewer workers "
+        "on a "
+        "machine, or fewer other programs, tell more",
+        heard.waits.size(), heard.steps, 100 * usual, without));
+  }
+  if (heard.in_memory)
+    notes.emplace_back(
+        "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a worker are copies by "
+        "its "
+        "one thread, whose pace is all that their figures tell, and no single one of them was looked at");
+  return notes;
+}
+
 /// What was looked at, and what could not be.
 std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (!heard.lane_steps)
@@ -234,8 +256,12 @@ Expected<Apartness> find_apart(const Scenario& scenario, const std::vector<std::
     if (usual == kUsuals[0] || one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);
   }
-  const std::vector<std::string> notes = notes_of(*heard, !least.list.empty());
-  least.notes.insert(least.notes.end(), notes.begin(), notes.end());
+  for (const std::vector<std::string>& notes : {notes_of_cores(*heard), notes_of(*heard, !least.list.empty())})
+    least.notes.insert(least.notes.end(), notes.begin(), notes.end());
+  for (const std::string& path : heard->staged_differently)
+    least.notes.push_back(fmt::format(
+        "{}: some packs go through host memory and others do not, so links of one kind are not told apart by it",
+        path));
   return least;
 }
 

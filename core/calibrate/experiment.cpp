@@ -56,6 +56,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
   run.experiment.scenario = std::move(*scenario);
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
+  // What is emulated sends and computes beside each other, and neither takes anything from the other.
+  if (info.executor.starts_with("emulated")) run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
   run.experiment.file = info.scenario_file;
   run.experiment.source = path;
   run.experiment.step_us = times.step_us();
@@ -213,7 +215,8 @@ class Logs {
   /// Rings and chains that add read inputs from wherever they lie.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
     const Algorithm algorithm = scenario_.strategy.algorithm;
-    return reduces(kind) && (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
+    return !scenario_.strategy.spec && reduces(kind) &&
+           (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
   }
 
   Expected<void> add_experiment(const OfOneKind& what, const LoggedTimes& times) {
@@ -264,7 +267,7 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
   std::string text;
   google::protobuf::TextFormat::PrintToString(message, &text);
   const auto scenario = read_scenario(text, experiment.file, library);
-  if (!scenario) return tl::make_unexpected(scenario.error());
+  if (!scenario) return tl::make_unexpected(without_lines(scenario.error()));
   RunTimes times(experiment.detail);
   RecordOptions record;
   record.level = experiment.detail == RunTimes::Detail::kPacks ? RecordLevel::kNone : RecordLevel::kSteps;

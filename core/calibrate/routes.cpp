@@ -26,7 +26,14 @@ class Listening : public DeafSink {
     const auto own = tracks_.find(id);
     if (own == tracks_.end() || span.kind != static_cast<std::int32_t>(StepKind::kReduce)) return;
     const double us = to_us(span.duration - span.wait);
-    if (us > 0) additions[own->second][{span.kind, span.bytes.count()}].push_back(us);
+    if (us > 0) added_.push_back({own->second, span.step, {span.kind, span.bytes.count()}, us});
+  }
+
+  void step(const StepRecord& step) override {
+    ++steps;
+    const Time wait = std::min(step.core_wait, step.communication);
+    const double share = step.communication > Time() ? to_us(wait) / to_us(step.communication) : 0;
+    if (share > kMuchWait) waits[step.step] = share;
   }
 
   void end() override {
@@ -34,16 +41,28 @@ class Listening : public DeafSink {
       const auto from = tracks_.find(message.sender);
       const auto to = tracks_.find(message.receiver);
       if (from == tracks_.end() || to == tracks_.end() || from->second == to->second) continue;
-      messages.emplace_back(Ends{from->second, to->second}, message);
+      if (!waits.contains(message.step)) messages.emplace_back(Ends{from->second, to->second}, message);
+    }
+    for (const Added& one : added_) {
+      if (!waits.contains(one.step)) additions[one.device][one.alike].push_back(one.us);
     }
   }
 
   std::vector<std::pair<Ends, MessageTimes::Message>> messages;
   std::map<DeviceAt, Samples> additions;
   bool lane_steps = false;
+  int steps = 0;
+  std::map<std::int32_t, double> waits;  ///< shares above kMuchWait, by step
 
  private:
+  struct Added {
+    DeviceAt device;
+    std::int32_t step = 0;
+    Alike alike;
+    double us = 0;
+  };
   std::map<TrackId, DeviceAt> tracks_;
+  std::vector<Added> added_;
   MessageTimes times_;
 };
 
@@ -129,11 +148,12 @@ bool tells(const Samples& samples) {
 }
 
 /// Of one timeline, into what is heard of all.
-void add(const Cluster& cluster, const Scenario& run, const Listening& one, Heard& heard, std::set<Ends>& crowded) {
+void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one, Heard& heard,
+         std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;
   for (const auto& [ends, message] : one.messages) {
-    if (hops.contains(ends)) continue;
-    const auto way = hops_of(cluster, run.strategy.staging, ends);
+    if (hops.contains(ends) || (in_memory && ends.first.first == ends.second.first)) continue;
+    const auto way = hops_of(cluster, run.plan.packs.front().collective.staging, ends);
     if (!way) continue;
     hops[ends] = *way;
     heard.routes.try_emplace(ends, route_over(cluster, *way));
@@ -152,11 +172,14 @@ void add(const Cluster& cluster, const Scenario& run, const Listening& one, Hear
   }
   for (const auto& [device, samples] : one.additions) {
     const auto part = part_of(cluster, device);
-    if (!part) continue;
+    if (!part || (in_memory && cluster.part(*part).kind == PartKind::kGpu)) continue;
     heard.devices.try_emplace(device, fmt::format("{}", cluster.part(*part).device.reduce.count()));
     join(heard.additions[device], samples);
   }
   heard.lane_steps = heard.lane_steps || one.lane_steps;
+  heard.in_memory = heard.in_memory || in_memory;
+  heard.steps += one.steps;
+  for (const auto& [step, share] : one.waits) heard.waits.push_back(share);
 }
 
 }  // namespace
@@ -170,9 +193,15 @@ Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& t
     const RunInfo& info = timeline->run();
     const auto run = read_scenario(info.scenario_text, info.scenario_file, library);
     if (!run) return tl::make_unexpected(run.error());
+    const std::vector<Pack>& packs = run->plan.packs;
+    const Staging staging = packs.front().collective.staging;
+    if (std::any_of(packs.begin(), packs.end(), [&](const Pack& p) { return p.collective.staging != staging; })) {
+      heard.staged_differently.push_back(path);
+      continue;
+    }
     Listening one;
     if (const auto done = timeline->replay(one); !done) return tl::make_unexpected(done.error());
-    add(*scenario.cluster, *run, one, heard, crowded);
+    add(*scenario.cluster, *run, info.devices_in_memory, one, heard, crowded);
   }
   for (const auto& [ends, route] : heard.routes) {
     const auto own = heard.messages.find(ends);

@@ -36,8 +36,19 @@ struct Heard {
   /// Pairs of which so little is known only because their messages met others, so that what they took has waiting in it.
   int crowded = 0;
   bool lane_steps = false;  ///< were recorded in any of them
+  bool in_memory = false;   ///< devices of some of them lay in the memory of their workers (RunInfo::devices_in_memory)
+  int steps = 0;
+  /// Of each step whose workers stood ready for a core for more than kMuchWait of the time that packs were in flight, which share.
+  std::vector<double> waits;
+  /// Timelines whose packs do not all go through host memory alike, so that routes are not told by their ends: left out.
+  std::vector<std::string> staged_differently;
 };
 
+/// Of the time that packs were in flight, the share of waiting for cores from which a step tells nothing of single links.
+inline constexpr double kMuchWait = 0.1;
+
+/// What only waited for a core is no slow link: nothing is learnt from steps whose workers did, nor of links and devices that
+/// were there in name alone.
 /// Only messages that met no others on any link count, but for those of their own pack between the same devices.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines, const Library& library);

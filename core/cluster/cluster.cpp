@@ -156,9 +156,15 @@ bool Cluster::append_route_across(PartId from, PartId to, Staging staging, std::
   if (staging == Staging::kDirect) return append_network(from, to, false, route);
   const PartId sender_host = staging_host(from);
   const PartId receiver_host = staging_host(to);
-  return append_local(from, sender_host, false, route) &&
-         append_network(sender_host, receiver_host, sender_host != from, route) &&
-         append_local(receiver_host, to, true, route);
+  if (!append_local(from, sender_host, false, route)) return false;
+  const std::size_t first = route.size();
+  if (!append_network(sender_host, receiver_host, sender_host != from, route)) return false;
+  if (staging == Staging::kViaHostOnRequest) {
+    Time way;
+    for (std::size_t i = first; i < route.size(); ++i) way += route[i].latency;
+    route[first].latency += way;
+  }
+  return append_local(receiver_host, to, true, route);
 }
 
 Hop Cluster::link(LinkId id) const {

@@ -57,8 +57,9 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// How messages between GPUs and the network travel: straight (GPUDirect RDMA), or through host memory on both sides.
-enum class Staging { kDirect, kViaHost };
+/// How messages between GPUs and the network travel: straight (GPUDirect RDMA), or through host memory on both sides; the
+/// last besides only after the receiver has asked for them, which takes the latency of the way over the network once more.
+enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
 /// The workers and what joins them. Its memory grows with the kinds of machines, not with the workers.
 class Cluster {

@@ -24,6 +24,7 @@ struct DeviceRates {
   Bandwidth copy;                               ///< bytes copied per second inside the device
   int threads = 1;                              ///< operations served at a time, each at an equal part of the rates
   std::map<DataType, double> flops_per_second;  ///< peak; types that are missing are not known
+  int multiprocessors = 0;                      ///< of a GPU; 0: not known
 
   bool operator==(const DeviceRates&) const = default;
 };

@@ -95,6 +95,10 @@ class MachineReader {
     part.device.reduce = rate_or(device, "reduce_gb_per_s", what, Bandwidth(part.device.memory.count() / 3));
     part.device.copy = rate_or(device, "copy_gb_per_s", what, Bandwidth(part.device.memory.count() / 2));
     part.device.threads = static_cast<int>(fields_.integer(device, "threads", what, 1, 1024).value_or(1));
+    part.device.multiprocessors =
+        static_cast<int>(fields_.integer(device, "multiprocessors", what, 1, 1 << 16).value_or(0));
+    if (device.has_multiprocessors() && device.kind() == proto::Device::CPU)
+      fields_.complain_at(device, "multiprocessors", "{}: multiprocessors are those of a GPU; leave them out", what);
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
         problems_.add(sources_.at(flops, "data_type"), "{}: flops: data_type is missing", what);

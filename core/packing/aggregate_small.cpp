@@ -25,7 +25,7 @@ IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit) {
 }
 
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients, Bytes max_bytes,
-                                              std::int64_t max_group) {
+                                              std::int64_t max_group, bool exact_group) {
   TUTTI_CHECK(max_bytes.count() > 0 && max_group > 0, "max_bytes = {}, max_group = {}", max_bytes.count(), max_group);
   std::vector<int> small;
   for (int i = 0; i < static_cast<int>(gradients.size()); ++i) {
@@ -33,7 +33,7 @@ std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gra
     if (gradient.type == DataType::kFloat32 && gradient.elements * size_of(gradient.type) <= max_bytes)
       small.push_back(i);
   }
-  std::vector<std::vector<int>> units = extract_ranges(small, max_group).runs;
+  std::vector<std::vector<int>> units = extract_ranges(small, exact_group ? max_group - 2 : max_group).runs;
   std::vector<bool> packed(gradients.size(), false);
   for (const std::vector<int>& run : units) {
     for (const int i : run) packed[static_cast<std::size_t>(i)] = true;

@@ -27,8 +27,9 @@ struct SmallGradient {
 /// agg_small_grads_max_bytes and _max_group: float32 gradients of at most `max_bytes` are grouped into runs of
 /// neighbours; each run of two or more travels as one pack. Answers what travels, in order: the packs first, then every
 /// other gradient by itself. REQUIRES: both limits above 0.
+/// TensorFlow's runs hold up to max_group + 2; with `exact_group` they hold max_group at most.
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients, Bytes max_bytes,
-                                              std::int64_t max_group);
+                                              std::int64_t max_group, bool exact_group = false);
 
 }  // namespace tutti::core

@@ -96,6 +96,7 @@ class CommunicatorsReader {
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
     strategy.reduction = Reduction::kSum;
+    strategy.spec.reset();
     strategy.shards = 1;
     strategy.root = 0;
     strategy.compression.reset();

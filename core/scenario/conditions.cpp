@@ -72,6 +72,9 @@ std::vector<std::string> describe(const Conditions& conditions, const std::vecto
         s.part < 0 ? fmt::format("every device of worker {}", s.worker) : cluster.part_name({worker, s.part}), "takes",
         static_cast<double>(s.slowdown_ppm) / 1e6, between(s.from, s.to)));
   }
+  for (const GoneWorker& g : conditions.gone)
+    texts.push_back(g.from == Time() ? fmt::format("worker {} never comes", g.worker)
+                                     : fmt::format("worker {} is gone from {} on", g.worker, show(g.from)));
   for (const LinkChange& change : conditions.links) {
     texts.push_back(change.share_ppm == 0
                         ? fmt::format("link {} is dead{}", cluster.link_name(change.link), between(change.at, kNever))

@@ -19,6 +19,12 @@ struct SlowDevices {
   Time to = kNever;
 };
 
+/// A worker whose devices begin nothing any more from some moment on: it never comes, dies, or stalls for good.
+struct GoneWorker {
+  std::int64_t worker = 0;
+  Time from;
+};
+
 /// A link that carries less from some moment on.
 struct LinkChange {
   LinkId link = 0;
@@ -39,12 +45,14 @@ struct BackgroundLoad {
 /// What is not as the cluster's figures say.
 struct Conditions {
   std::vector<SlowDevices> slow;
+  std::vector<GoneWorker> gone;
   std::vector<LinkChange> links;  ///< both directions, each by itself; in order of time
   std::vector<BackgroundLoad> background;
   Noise compute_noise;
 
   [[nodiscard]] bool any() const {
-    return !slow.empty() || !links.empty() || !background.empty() || compute_noise.kind != Noise::Kind::kNone;
+    return !slow.empty() || !gone.empty() || !links.empty() || !background.empty() ||
+           compute_noise.kind != Noise::Kind::kNone;
   }
 };
 

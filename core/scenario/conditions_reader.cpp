@@ -23,6 +23,7 @@ class ConditionsReader {
 
   Conditions read(const proto::Conditions& message) {
     for (const proto::SlowDevices& slow : message.slow()) read_slow(slow);
+    for (const proto::GoneWorker& gone : message.gone()) read_gone(gone);
     for (const proto::LinkChange& change : message.link()) read_change(change);
     for (const proto::BackgroundLoad& load : message.background()) read_background(load);
     if (message.has_compute_noise()) read_noise(message.compute_noise());
@@ -65,6 +66,12 @@ class ConditionsReader {
       if (slow.worker >= 0 && !message.device().empty()) slow.part = device_of(message, slow.worker);
     }
     conditions_.slow.push_back(slow);
+  }
+
+  void read_gone(const proto::GoneWorker& message) {
+    if (!message.has_worker()) return fields_.complain(message, "gone: worker is missing; say which, from 0");
+    const auto worker = fields_.integer(message, "worker", "gone", 0, cluster_.workers() - 1);
+    conditions_.gone.push_back({worker.value_or(0), moment(message, "from_ms", "gone", Time())});
   }
 
   std::int32_t device_of(const proto::SlowDevices& message, std::int64_t worker) {

@@ -60,6 +60,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
   strategy.clear_pad_packs();
+  strategy.clear_framework();
   strategy.clear_compression();
   strategy.set_reduction(proto_of(one.reduction));
   strategy.set_collective(proto_of(one.collective));
@@ -74,6 +75,12 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   std::string written;
   google::protobuf::TextFormat::PrintToString(scenario, &written);
   return written;
+}
+
+Error without_lines(const Error& error) {
+  std::vector<Problem> problems = error.problems();
+  for (Problem& problem : problems) problem.where = {problem.where.file, 0, 0};
+  return {error.kind(), std::move(problems)};
 }
 
 }  // namespace tutti::core

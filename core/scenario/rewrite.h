@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/data_type.h"
+#include "core/base/error.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {
@@ -23,5 +24,8 @@ struct OneBuffer {
 /// nothing to compute, and no packing.
 /// REQUIRES: `text` is a scenario without problems; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
+
+/// What is wrong with such a text as a user can be told of it: its lines are of no file.
+Error without_lines(const Error& error);
 
 }  // namespace tutti::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/format.h"
 #include "core/base/version.h"
@@ -20,8 +21,40 @@ std::string describe(const Cluster& cluster) {
   return cluster.fabric() ? text + ", " + cluster.fabric()->describe() : text;
 }
 
+namespace {
+
+/// What is not as usual.
+std::string describe(const TfRuntime& runtime) {
+  std::string text;
+  if (!runtime.subdiv_offsets.empty())
+    text += fmt::format(", subdivisions {}", fmt::join(runtime.subdiv_offsets, ", "));
+  if (runtime.max_subdivs_per_device)
+    text += fmt::format(", up to {} subdivisions per device", *runtime.max_subdivs_per_device);
+  if (runtime.align != TfRuntime().align) text += fmt::format(", aligned to {} bytes", runtime.align.count());
+  if (!runtime.tasks_by_name) text += ", tasks by number";
+  if (!runtime.gpu_ring_order.empty()) text += fmt::format(", GPUs in the order {}", runtime.gpu_ring_order);
+  return text;
+}
+
+/// "pscpu:2048:xring (limits in bytes)"
+std::string describe(const AllReduceSpec& spec) {
+  std::string text = to_text(spec);
+  const bool limited =
+      std::any_of(spec.entries.begin(), spec.entries.end(), [](const SpecEntry& e) { return e.limit >= 0; });
+  if (limited) text += spec.limit_unit == LimitUnit::kBytes ? " (limits in bytes)" : " (limits in elements)";
+  if (spec.result_order == ResultOrder::kByEntry) text += ", results by entry";
+  return text;
+}
+
+}  // namespace
+
 std::string describe(const Strategy& strategy) {
-  std::string text(to_string(strategy.algorithm));
+  std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
+  if (strategy.collective_all_reduce) {
+    text += fmt::format(" (CollectiveAllReduce {}, implementation {})",
+                        to_string(strategy.collective_all_reduce->generation),
+                        to_string(strategy.collective_all_reduce->merged().implementation));
+  }
   if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
   if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
   if (strategy.out_of_place) text += ", out of place";
@@ -32,15 +65,19 @@ std::string describe(const Strategy& strategy) {
                 ? ", one pack"
                 : fmt::format(", bytes_per_pack {}", strategy.bytes_per_pack->count());
   }
+  if (strategy.chunks_by_count > 0)
+    text += fmt::format(", {} chunks of equally many gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
     text += fmt::format(", small gradients up to {} bytes aggregated", strategy.agg_small_grads_max_bytes.count());
+    if (strategy.agg_small_grads_exact_group) text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
   }
   if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
+  if (strategy.framework) text += ", packs of " + describe(*strategy.framework);
   if (strategy.pad_packs) text += ", packs padded";
   if (strategy.reduction != Reduction::kSum) text += fmt::format(", {}", to_string(strategy.reduction));
   const Strategy usual = Strategy::for_algorithm(strategy.algorithm);
-  if (strategy.merging != usual.merging) {
+  if (!strategy.spec && strategy.merging != usual.merging) {
     text += strategy.merging == Merging::kSeparate ? ", not merged"
             : strategy.merging == Merging::kConcat ? ", concatenated"
                                                    : ", scoped allocator";
@@ -48,8 +85,12 @@ std::string describe(const Strategy& strategy) {
   if (strategy.launch != usual.launch)
     text += strategy.launch == Launch::kSerial ? ", serial launches" : ", concurrent launches";
   if (strategy.staging != usual.staging)
-    text += strategy.staging == Staging::kDirect ? ", direct" : ", via host memory";
+    text += strategy.staging == Staging::kDirect    ? ", direct"
+            : strategy.staging == Staging::kViaHost ? ", via host memory"
+                                                    : ", via host memory on request";
   if (strategy.update == Update::kAfterAll) text += ", one update";
+  if (strategy.timeout) text += fmt::format(", timers of {}", show(*strategy.timeout));
+  if (strategy.algorithm == Algorithm::kTfRing) text += describe(strategy.tf_runtime);
   if (strategy.compression) {
     text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
                         to_string(strategy.compression->type));

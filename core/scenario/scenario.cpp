@@ -8,9 +8,12 @@
 
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/all_reduce_spec_reader.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/framework_reader.h"
+#include "core/scenario/tensorflow_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -62,6 +65,8 @@ class ScenarioReader {
     scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
     if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
+    if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
+    if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
   }
 
   // --- strategy ---
@@ -70,17 +75,23 @@ class ScenarioReader {
     if (!message_.has_strategy())
       return fields_.complain(message_, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
     const proto::Strategy& s = message_.strategy();
-    const auto algorithm = parse_algorithm(s.algorithm());
-    if (s.algorithm().empty()) {
-      fields_.complain_at(s, "algorithm", "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
-    } else if (!algorithm) {
-      const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
-      fields_.complain_at(s, "algorithm", "strategy: there is no algorithm \"{}\"{}", s.algorithm(),
-                          hint.empty() ? "; there are " + listed(algorithm_names()) : hint);
-    }
     Strategy& strategy = scenario_.strategy;
-    strategy = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
-    strategy_known_ = algorithm.has_value();
+    const auto all_reduce = collective_all_reduce_from(s, fields_);
+    if (s.has_all_reduce_spec()) {
+      auto spec = all_reduce_spec_from(s, fields_);
+      strategy_known_ = spec.has_value();
+      const bool any = spec && !spec->entries.empty();
+      const auto largest = any ? spec->entries.back().algorithm : std::nullopt;
+      strategy = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
+      strategy.spec = std::move(spec);
+    } else {
+      // Which one it becomes is known when cluster and gradients are.
+      const auto algorithm = all_reduce ? Algorithm::kTfRing : read_algorithm(s);
+      strategy_known_ = algorithm.has_value();
+      strategy = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+    }
+    strategy.collective_all_reduce = all_reduce;
+    strategy.merge_scope_asked = s.has_all_reduce_merge_scope();
     const std::string what = "strategy";
     strategy.shards = static_cast<int>(fields_.integer(s, "shards", what, 1, 1 << 20).value_or(1));
     if (const auto channels = fields_.integer(s, "channels", what, 1, 64))
@@ -92,22 +103,27 @@ class ScenarioReader {
         Bytes(fields_.integer(s, "agg_small_grads_max_bytes", what, 1, std::int64_t{1} << 50).value_or(0));
     strategy.agg_small_grads_max_group =
         static_cast<int>(fields_.integer(s, "agg_small_grads_max_group", what, 1, 1 << 30).value_or(10));
+    strategy.agg_small_grads_exact_group = s.agg_small_grads_exact_group();
     strategy.all_reduce_merge_scope =
         static_cast<int>(fields_.integer(s, "all_reduce_merge_scope", what, 1, 1 << 30).value_or(1));
     check_packing(s);
-    switch (s.merging()) {
-      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
-      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
-      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
-      default: break;
+    strategy.framework = framework_from(s, fields_);
+    if (strategy.framework) {
+      // One stream for all buckets, in their order; BytePS's parts go side by side.
+      if (!std::holds_alternative<BytePs>(*strategy.framework)) strategy.launch = Launch::kSerial;
+      strategy.launch_order = LaunchOrder::kAsHandedOver;
     }
-    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
-    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
+    strategy.launch_asked = s.launch() != proto::Strategy::LAUNCH_DEFAULT;
+    read_merging_and_launch(s);
     strategy.reduction = reduction_of(s.reduction());
-    strategy.update = s.update() == proto::Strategy::AFTER_ALL ? Update::kAfterAll : Update::kPerPack;
+    const bool after_all = s.update() == proto::Strategy::AFTER_ALL ||
+                           (s.update() == proto::Strategy::UPDATE_DEFAULT && strategy.framework);
+    strategy.update = after_all ? Update::kAfterAll : Update::kPerPack;
     strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
     if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
     if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
+    if (s.staging() == proto::Strategy::VIA_HOST_ON_REQUEST) strategy.staging = Staging::kViaHostOnRequest;
+    if (s.has_tf_ring()) strategy.tf_runtime = tf_runtime_from(s.tf_ring(), fields_);
     strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
     strategy.collective = collective_of(s.collective());
     strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
@@ -119,6 +135,31 @@ class ScenarioReader {
                           "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
                           to_string(strategy.collective));
     }
+  }
+
+  std::optional<Algorithm> read_algorithm(const proto::Strategy& s) {
+    const auto algorithm = parse_algorithm(s.algorithm());
+    if (s.algorithm().empty()) {
+      fields_.complain_at(s, "algorithm", "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
+    } else if (!algorithm) {
+      const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
+      fields_.complain_at(s, "algorithm", "strategy: there is no algorithm \"{}\"{}", s.algorithm(),
+                          hint.empty() ? "; there are " + listed(algorithm_names()) : hint);
+    }
+    return algorithm;
+  }
+
+  /// What is said in place of the algorithm's defaults.
+  void read_merging_and_launch(const proto::Strategy& s) {
+    Strategy& strategy = scenario_.strategy;
+    switch (s.merging()) {
+      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
+      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
+      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
+      default: break;
+    }
+    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
+    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
   }
 
   void read_compression(const proto::Strategy& s) {
@@ -144,11 +185,18 @@ class ScenarioReader {
     };
     both(s.has_bytes_per_pack(), "bytes_per_pack", (s.num_packs() > 0), "num_packs");
     both(s.has_bytes_per_pack(), "bytes_per_pack", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
-    both((s.num_packs() > 0), "num_packs", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
+    // Taken literally: TensorFlow takes num_packs.
+    if (s.all_reduce_spec().validation() != proto::AllReduceSpec::LITERAL)
+      both((s.num_packs() > 0), "num_packs", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
     both(s.has_bytes_per_pack(), "bytes_per_pack", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
     both((s.num_packs() > 0), "num_packs", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
     if (s.num_packs() > 0 && s.merging() != proto::Strategy::MERGING_DEFAULT)
       fields_.complain_at(s, "merging", "strategy: num_packs always concatenates all gradients; leave merging out");
+    if (s.agg_small_grads_exact_group() && !s.has_agg_small_grads_max_bytes()) {
+      fields_.complain_at(
+          s, "agg_small_grads_exact_group",
+          "strategy: agg_small_grads_exact_group does nothing without agg_small_grads_max_bytes; say that too");
+    }
     if (s.has_agg_small_grads_max_group() && !s.has_agg_small_grads_max_bytes()) {
       fields_.complain_at(
           s, "agg_small_grads_max_group",
@@ -224,6 +272,8 @@ class ScenarioReader {
       fields_.complain_at(w, "accumulate_ms",
                           "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
     }
+    if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
+      options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -311,18 +361,40 @@ class ScenarioReader {
   // --- together ---
 
   void check_together() {
+    if (scenario_.cluster && scenario_.strategy.collective_all_reduce) {
+      lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
+      read_merging_and_launch(message_.strategy());
+    }
     if (scenario_.cluster && strategy_known_) {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
         complain_about_strategy(problem);
+      if (scenario_.strategy.spec) check_entries(*scenario_.strategy.spec);
     }
     if (scenario_.cluster && strategy_known_ && message_.communicator_size() > 0)
       scenario_.communicators = communicators_from(message_, fields_, scenario_.strategy, *scenario_.cluster);
+    const bool splits = std::any_of(scenario_.communicators.begin(), scenario_.communicators.end(),
+                                    [](const Communicator& c) { return c.splits_model; });
+    if (scenario_.strategy.spec && splits) {
+      fields_.complain_at(
+          message_.strategy(), "all_reduce_spec",
+          "strategy: all_reduce_spec reduces over all replicas, which hold different parts of the model "
+          "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
+    }
     if (!problems_.empty()) return;
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about_strategy(plan.error());
     scenario_.plan = std::move(*plan);
     check_reach();
     check_duration();
+  }
+
+  /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
+  void check_entries(const AllReduceSpec& spec) {
+    if (spec.validation == SpecValidation::kLiteral) return;
+    for (std::size_t e = 0; e < spec.entries.size(); ++e) {
+      for (const SpecProblem& problem : problems_on(scenario_.strategy, e, *scenario_.cluster))
+        complain_about(problem, spec, message_.strategy(), fields_);
+    }
   }
 
   void complain_about_strategy(const StrategyProblem& problem) {
@@ -334,8 +406,16 @@ class ScenarioReader {
   /// Every device that sends must reach every other one. Workers of one machine are alike, so it is enough to look at
   /// the first two of each group.
   void check_reach() {
+    const Strategy& strategy = scenario_.strategy;
+    if (!strategy.spec) return (void)check_reach_of(strategy);
+    for (std::size_t e = 0; e < strategy.spec->entries.size(); ++e) {
+      if (strategy.spec->entries[e].algorithm && !check_reach_of(for_entry(strategy, e))) return;
+    }
+  }
+
+  bool check_reach_of(const Strategy& strategy) {
     const Cluster& cluster = *scenario_.cluster;
-    const bool hosts = sums_on_hosts(scenario_.strategy.algorithm);
+    const bool hosts = sums_on_hosts(strategy.algorithm);
     std::vector<std::int64_t> workers;
     std::int64_t first = 0;
     for (const WorkerGroup& group : cluster.groups()) {
@@ -349,11 +429,12 @@ class ScenarioReader {
         if (!seen.insert({&cluster.machine(a), &cluster.machine(b), a == b}).second) continue;
         for (const PartId from : senders(a, hosts)) {
           for (const PartId to : senders(b, hosts)) {
-            if (!check_route(from, to)) return;
+            if (!check_route(from, to, strategy.staging)) return false;
           }
         }
       }
     }
+    return true;
   }
 
   [[nodiscard]] std::vector<PartId> senders(std::int64_t worker, bool host) const {
@@ -365,11 +446,11 @@ class ScenarioReader {
     return parts;
   }
 
-  bool check_route(PartId from, PartId to) {
+  bool check_route(PartId from, PartId to, Staging staging) {
     const Cluster& cluster = *scenario_.cluster;
     std::vector<Hop> route;
-    if (cluster.append_route(from, to, scenario_.strategy.staging, route)) return true;
-    const bool staged = from.worker != to.worker && scenario_.strategy.staging == Staging::kViaHost;
+    if (cluster.append_route(from, to, staging, route)) return true;
+    const bool staged = from.worker != to.worker && staging != Staging::kDirect;
     const bool rails = from.worker != to.worker && cluster.network()->kind == Network::Kind::kRails;
     cluster_fields_->complain(
         *cluster_,
@@ -429,6 +510,13 @@ class ScenarioReader {
 };
 
 }  // namespace
+
+std::optional<Interference> parse_interference(const std::string& text) {
+  if (text == "auto") return Interference::kWhereKnown;
+  if (text == "on") return Interference::kOn;
+  if (text == "off") return Interference::kOff;
+  return std::nullopt;
+}
 
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library) {
   return ScenarioReader(path, library).read(text);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,22 @@
 
 namespace tutti::core {
 
+/// Where communication and computation take from each other what both need.
+enum class Interference {
+  kWhereKnown,  ///< on GPUs whose multiprocessors are known
+  kOn,          ///< on all devices that compute
+  kOff,
+};
+/// "auto", "on", "off", as the command line has them; nothing for another text.
+std::optional<Interference> parse_interference(const std::string& text);
+
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
   /// Replicas' computation varies by ± this, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
+  Interference interference = Interference::kWhereKnown;
   Conditions conditions;
 };
 

@@ -22,6 +22,12 @@ enum class Renumbering : std::uint8_t {
   kExchange,  ///< worker w becomes w xor d; a power of two of workers
 };
 
+/// Steps of a lane up to `end`, of which each does what the one `period` steps before it does, but for what lies where.
+struct AlikeSteps {
+  std::int64_t period = 0;  ///< 0: none are known to be
+  std::int64_t end = 0;
+};
+
 /// A connection with this many slots never holds its sender back.
 inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 
@@ -61,6 +67,12 @@ class Schedule {
   /// come a host of each. False may also mean that the algorithm does not know. Cost: constant.
   [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
     return static_cast<void>(by), static_cast<void>(per_worker), false;
+  }
+
+  /// Steps from `index` on that are alike in kind, counts and peers, and wait for no other lane. `period` 0 may also mean that
+  /// the algorithm does not know. REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
+  [[nodiscard]] virtual AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const {
+    return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index), AlikeSteps{};
   }
 
   /// Elements of the rank's scratch buffer.

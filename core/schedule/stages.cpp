@@ -49,6 +49,14 @@ class Stages : public Schedule {
     return step;
   }
 
+  [[nodiscard]] AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
+    const Place place = locate(rank, lane);
+    if (index < place.lanes_before) return {};
+    AlikeSteps alike = place.stage->schedule->alike_from(place.local, place.lane, index - place.lanes_before);
+    alike.end += place.lanes_before;
+    return alike;
+  }
+
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     std::int64_t most = 0;
     for (const Stage& stage : stages_) {

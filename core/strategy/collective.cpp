@@ -13,7 +13,11 @@
 #include "core/algorithm/ring.h"
 #include "core/algorithm/ring_blocks.h"
 #include "core/algorithm/shuffle.h"
+#include "core/algorithm/signals.h"
 #include "core/algorithm/star.h"
+#include "core/algorithm/tf_ring.h"
+#include "core/algorithm/tree_broadcast.h"
+#include "core/algorithm/xring.h"
 #include "core/base/check.h"
 #include "core/packing/device_groups.h"
 #include "core/schedule/stages.h"
@@ -50,6 +54,9 @@ class CollectiveMaker {
                                                         : cluster.replicas_per_worker())) {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(), "{} replicas",
                 cluster.replicas());
+    // TensorFlow's rings pad what does not cut evenly.
+    if (strategy.algorithm == Algorithm::kXring) elements_ = padded_for_xring(elements, replicas(), strategy.shards);
+    if (strategy.algorithm == Algorithm::kNcclXring) elements_ = padded_for_xring(elements, workers(), 1);
   }
 
   std::optional<Collective> make_across() {
@@ -112,6 +119,7 @@ class CollectiveMaker {
         Contract::of(CollectiveKind::kAllReduce, replicas(), elements_, 0, strategy_.out_of_place);
     switch (strategy_.algorithm) {
       case Algorithm::kRing: return ring_all_reduce(replicas(), elements_, rotated_rings(shift()));
+      case Algorithm::kXring: return xring_all_reduce(replicas(), elements_, rotated_rings(shift()));
       case Algorithm::kHalvingDoubling: return halving_doubling_all_reduce(contract, device_engine());
       case Algorithm::kRecursiveDoubling: return recursive_doubling_all_reduce(contract, device_engine());
       case Algorithm::kDoubleTree: return double_tree(contract, device_engine());
@@ -119,10 +127,12 @@ class CollectiveMaker {
       case Algorithm::kPsgpu: return psgpu();
       case Algorithm::kNccl: return nccl_ring(replicas(), channels(workers() > 1));
       case Algorithm::kNcclRing:
+      case Algorithm::kNcclXring:
       case Algorithm::kNcclHalvingDoubling:
       case Algorithm::kNcclDoubleTree:
       case Algorithm::kNcclPscpu: return inside_then_across();
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
+      case Algorithm::kTfRing: return tf_ring_reduce(contract, tf_rings());
     }
     return nullptr;
   }
@@ -150,8 +160,23 @@ class CollectiveMaker {
         if (along) return chain(contract, options);
         return direct(contract, Engine::kKernel);
       }
+      case Algorithm::kTfRing:
+        if (along) return hierarchical_tree_broadcast(contract, tf_rings().order, device_engine());
+        return tf_ring_gather(contract, tf_rings());
       default: return direct(contract, device_engine());
     }
+  }
+
+  /// The rings of TensorFlow's runtime, and its chunks.
+  [[nodiscard]] TfRingOptions tf_rings() const {
+    const Bytes bytes = elements_ * size_of(type_);
+    TfRingOptions options{task_order(cluster_, strategy_.tf_runtime),
+                          subdivisions(cluster_, strategy_.tf_runtime, strategy_.shards, bytes)};
+    options.chunk =
+        std::max<std::int64_t>(1, aligned_chunk(elements_, replicas() * std::ssize(options.subdivisions),
+                                                size_of(type_).count(), strategy_.tf_runtime.align.count()));
+    options.engine = device_engine();
+    return options;
   }
 
   /// `shards` rings; in ring s the replicas of each worker are rotated by s · max(1, per_worker / shards).
@@ -212,6 +237,8 @@ class CollectiveMaker {
   std::shared_ptr<const Schedule> inside_then_across() {
     std::vector<Stage> stages{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))}};
     if (workers() > 1) {
+      if (strategy_.waits_for_workers && per_worker() > 1)
+        stages.push_back({StageScope::kInsideWorkers, signals_to_first(per_worker(), Engine::kCopyEngine)});
       stages.push_back(across());
       stages.push_back({StageScope::kInsideWorkers,
                         chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)});
@@ -222,6 +249,8 @@ class CollectiveMaker {
   Stage across() {
     if (strategy_.algorithm == Algorithm::kNcclRing)
       return {StageScope::kLeaders, ring_all_reduce(workers(), elements_, {.engine = Engine::kCopyEngine})};
+    if (strategy_.algorithm == Algorithm::kNcclXring)
+      return {StageScope::kLeaders, xring_all_reduce(workers(), elements_, {.engine = Engine::kCopyEngine})};
     if (strategy_.algorithm == Algorithm::kNcclHalvingDoubling)
       return {StageScope::kLeaders, halving_doubling_all_reduce(workers(), elements_, Engine::kCopyEngine)};
     if (strategy_.algorithm == Algorithm::kNcclDoubleTree)

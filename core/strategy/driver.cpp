@@ -1,7 +1,7 @@
 #include "core/strategy/driver.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
@@ -35,7 +35,10 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 
 DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan(p) {
   packs_of_variable.resize(workload.gradients.size());
-  successor.assign(plan.packs.size(), -1);
+  successors.resize(plan.packs.size());
+  concatenation_of_pack.assign(plan.packs.size(), -1);
+  concatenation_of_variable.assign(workload.gradients.size(), -1);
+  std::map<int, int> by_entry;
   Bytes upto;
   for (int i = 0; i < static_cast<int>(plan.packs.size()); ++i) {
     const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
@@ -43,8 +46,20 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
       upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
     }
+    if (pack.also_needs >= 0) packs_of_variable[static_cast<std::size_t>(pack.also_needs)].push_back(i);
     bytes_up_to.push_back(upto);
-    if (pack.after >= 0) successor[static_cast<std::size_t>(pack.after)] = i;
+    if (pack.after >= 0) successors[static_cast<std::size_t>(pack.after)].push_back(i);
+    if (!pack.needs_all_gradients) continue;
+    const auto [known, fresh] = by_entry.try_emplace(pack.entry, static_cast<int>(concatenations.size()));
+    if (fresh) concatenations.emplace_back();
+    concatenations[static_cast<std::size_t>(known->second)].packs.push_back(i);
+    concatenation_of_pack[static_cast<std::size_t>(i)] = known->second;
+  }
+  for (std::size_t v = 0; v < workload.gradients.size() && !by_entry.empty(); ++v) {
+    const auto entry = by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
+    if (entry == by_entry.end()) continue;
+    concatenation_of_variable[v] = entry->second;
+    ++concatenations[static_cast<std::size_t>(entry->second)].gradients;
   }
   if (!plan.compression || plan.compression->of_packs) return;
   for (const BackwardSegment& segment : workload.segments) {
@@ -71,12 +86,15 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   scale_ppm_ = times_scale_ppm;
   states_.assign(tables_.plan.packs.size(), {});
   for (int p = 0; p < pack_count(); ++p) {
-    state(p).gradients_missing = static_cast<int>(pack(p).members.size());
+    state(p).gradients_missing = static_cast<int>(pack(p).members.size()) + (pack(p).also_needs >= 0 ? 1 : 0);
   }
-  gradients_missing_ = static_cast<std::int64_t>(tables_.workload.gradients.size());
+  concatenated_.clear();
+  for (const DriverTables::Concatenation& c : tables_.concatenations)
+    concatenated_.push_back({c.gradients, static_cast<std::int64_t>(c.packs.size())});
   backward_done_ = false;
   packs_missing_ = pack_count();
   tasks_missing_ = 0;
+  awaited_packs_ = 0;
   finished_early_.clear();
   pass_ = 0;
   exchanges_asked_ = 0;
@@ -113,8 +131,10 @@ void Driver::compute_on(DriverActions& actions) {
     if (const auto next = points_.next(); next && *next - at_ < left_) piece_ = std::max(Time(), *next - at_);
   }
   left_ -= piece_;
-  actions.compute({backward_ ? ComputeKind::kBackward : ComputeKind::kForward, scaled(piece_),
-                   backward_ ? next_segment_ - 1 : -1, -1});
+  if (!backward_) return actions.compute({ComputeKind::kForward, scaled(piece_), -1, -1, times_.forward_compute_bound});
+  const int segment = next_segment_ - 1;
+  actions.compute({ComputeKind::kBackward, scaled(piece_), segment, -1,
+                   times_.compute_bound_in_pass(static_cast<std::size_t>(segment), pass_)});
 }
 
 void Driver::piece_done(DriverActions& actions) {
@@ -125,6 +145,7 @@ void Driver::piece_done(DriverActions& actions) {
 
 /// What is due now is begun; computation goes on if it need not wait for it.
 void Driver::exchange_or_go_on(DriverActions& actions) {
+  if (awaited_packs_ > 0) return;
   while (points_.any()) {
     const auto due = points_.take(at_);
     if (!due) break;
@@ -207,17 +228,18 @@ void Driver::segment_done(int segment, DriverActions& actions) {
 void Driver::gradients_ready(int segment, DriverActions& actions) {
   std::vector<int> complete;
   for (const int variable : tables_.workload.segments[static_cast<std::size_t>(segment)].variables) {
-    --gradients_missing_;
-    if (tables_.plan.packs.front().needs_all_gradients) continue;
+    if (const int c = tables_.concatenation_of_variable[static_cast<std::size_t>(variable)]; c >= 0) {
+      if (--concatenated_[static_cast<std::size_t>(c)].gradients_missing > 0) continue;
+      const std::vector<int>& packs = tables_.concatenations[static_cast<std::size_t>(c)].packs;
+      complete.insert(complete.end(), packs.begin(), packs.end());
+      continue;
+    }
     for (const int p : tables_.packs_of_variable[static_cast<std::size_t>(variable)]) {
       if (--state(p).gradients_missing == 0) complete.push_back(p);
     }
   }
-  if (tables_.plan.packs.front().needs_all_gradients && gradients_missing_ == 0) {
-    complete.resize(static_cast<std::size_t>(pack_count()));
-    std::iota(complete.begin(), complete.end(), 0);
-  }
   std::sort(complete.begin(), complete.end());
+  if (tables_.plan.computation_waits) awaited_packs_ += static_cast<int>(complete.size());
   for (const int p : complete) {
     actions.pack_ready(p);
     copy_convert_launch(p, actions);
@@ -249,23 +271,43 @@ void Driver::pack_done(int p, DriverActions& actions) {
   TUTTI_CHECK(state(p).launched && !state(p).done, "pack {} is complete before it was launched, or twice", p);
   state(p).done = true;
   --packs_missing_;
-  if (const int next = tables_.successor[static_cast<std::size_t>(p)]; next >= 0) launch_if_allowed(next, actions);
+  for (const int next : tables_.successors[static_cast<std::size_t>(p)]) launch_if_allowed(next, actions);
   if (backward_done_) {
     unpack_and_update(p, actions);
     if (packs_missing_ == 0) finish(actions);
   } else {
     finished_early_.push_back(p);
+    if (tables_.plan.computation_waits && --awaited_packs_ == 0) exchange_or_go_on(actions);
   }
 }
 
 /// What can be done for one pack as soon as it is complete.
 void Driver::unpack_and_update(int p, DriverActions& actions) {
-  if (tables_.plan.unpacks_at_the_end) return;
+  if (const int c = tables_.concatenation_of_pack[static_cast<std::size_t>(p)]; c >= 0) {
+    if (--concatenated_[static_cast<std::size_t>(c)].packs_missing == 0)
+      unpack_concatenation(tables_.concatenations[static_cast<std::size_t>(c)], actions);
+    return;
+  }
   unpack(pack(p).copied_out, pack(p).converted_out, p, actions);
   if (tables_.plan.update == Update::kPerPack) {
     ++tasks_missing_;
     actions.compute({ComputeKind::kUpdate, update_share(p), -1, p});
   }
+}
+
+/// All packs of a concatenation are complete.
+void Driver::unpack_concatenation(const DriverTables::Concatenation& concatenation, DriverActions& actions) {
+  Bytes copied, converted;
+  Time update;
+  for (const int p : concatenation.packs) {
+    copied += pack(p).copied_out;
+    converted += pack(p).converted_out;
+    update += update_share(p);
+  }
+  unpack(copied, converted, -1, actions);
+  if (tables_.plan.update != Update::kPerPack) return;
+  ++tasks_missing_;
+  actions.compute({ComputeKind::kUpdate, update, -1, -1});
 }
 
 /// Packs that were converted as a whole are converted back as a whole, before they are copied.
@@ -281,12 +323,7 @@ void Driver::unpack(Bytes copied, Bytes converted, int p, DriverActions& actions
 
 /// Every pack is complete and the backward pass is over.
 void Driver::finish(DriverActions& actions) {
-  if (tables_.plan.unpacks_at_the_end) {
-    Bytes copied, converted;
-    for (const Pack& p : tables_.plan.packs) copied += p.copied_out, converted += p.converted_out;
-    unpack(copied, converted, -1, actions);
-  }
-  if (tables_.plan.unpacks_at_the_end || tables_.plan.update == Update::kAfterAll) {
+  if (tables_.plan.update == Update::kAfterAll) {
     ++tasks_missing_;
     actions.compute({ComputeKind::kUpdate, scaled(times_.update)});
   }

@@ -20,6 +20,7 @@ struct ComputeTask {
   Time duration;
   int segment = -1;  ///< kBackward, and kConvert of gradients
   int pack = -1;     ///< of what belongs to one; copies, conversions and updates without it: to all together
+  std::int64_t compute_bound_ppm = 0;  ///< what of it is limited by multiprocessors; the rest waits for memory
 };
 
 /// The world as a driver sees it: virtual in the simulator, clocks and processes in a real run.
@@ -47,9 +48,18 @@ struct DriverTables {
   const Workload& workload;
   const Plan& plan;
   std::vector<std::vector<int>> packs_of_variable;
-  std::vector<int> successor;      ///< of each pack: the one that waits for it, or -1
-  std::vector<Bytes> bytes_up_to;  ///< of gradients in packs 0 … p, in their own types
-  std::vector<Bytes> converted;    ///< per segment: read and written to convert its gradients; empty if they are not
+  std::vector<std::vector<int>> successors;  ///< of each pack: those that wait for it
+  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of these is ready, and are
+  /// unpacked when the last of them is complete. One for each entry of a spec, or one in all.
+  struct Concatenation {
+    std::vector<int> packs;
+    std::int64_t gradients = 0;
+  };
+  std::vector<Concatenation> concatenations;
+  std::vector<int> concatenation_of_pack;      ///< -1: none
+  std::vector<int> concatenation_of_variable;  ///< -1: none
+  std::vector<Bytes> bytes_up_to;              ///< of gradients in packs 0 … p, in their own types
+  std::vector<Bytes> converted;  ///< per segment: read and written to convert its gradients; empty if they are not
 };
 
 /// How much slower or faster than stated a replica computes in a step, in millionths: even within ± `jitter_ppm`, told
@@ -65,6 +75,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
 /// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
+/// - Where the plan says so, the backward pass waits for the packs that are ready.
 /// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.
 class Driver {
@@ -115,6 +126,7 @@ class Driver {
   void launch_if_allowed(int pack, DriverActions& actions);
   void finish(DriverActions& actions);
   void unpack_and_update(int pack, DriverActions& actions);
+  void unpack_concatenation(const DriverTables::Concatenation& concatenation, DriverActions& actions);
   void unpack(Bytes copied, Bytes converted, int pack, DriverActions& actions);
   [[nodiscard]] Time update_share(int pack) const;
 
@@ -125,9 +137,14 @@ class Driver {
 
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
-  std::int64_t gradients_missing_ = 0;  ///< of the step
-  std::int32_t pass_ = 0;               ///< the micro-batch at hand
-  bool backward_ = false;               ///< … and which half of it
+  /// Of a concatenation, in this step.
+  struct Concatenated {
+    std::int64_t gradients_missing = 0;
+    std::int64_t packs_missing = 0;
+  };
+  std::vector<Concatenated> concatenated_;
+  std::int32_t pass_ = 0;  ///< the micro-batch at hand
+  bool backward_ = false;  ///< … and which half of it
   int next_segment_ = 0;
   Time left_;   ///< of the segment, or of the forward pass: not yet asked for
   Time piece_;  ///< asked for at the moment
@@ -140,6 +157,7 @@ class Driver {
   bool half_waits_ = false;           ///< all of it is computed, and exchanges are not over
   bool backward_done_ = false;
   int packs_missing_ = 0;
+  int awaited_packs_ = 0;  ///< Plan::computation_waits: ready and not complete; the backward pass waits
   int tasks_missing_ = 0;  ///< copies out and updates under way
   std::vector<int> finished_early_;
 };

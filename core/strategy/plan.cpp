@@ -10,6 +10,8 @@
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
+#include "core/strategy/collective_keys.h"
+#include "core/strategy/spec_plan.h"
 
 namespace tutti::core {
 
@@ -19,13 +21,30 @@ Bytes Plan::bytes() const {
   return total;
 }
 
+const Collective& Plan::widest() const {
+  return std::max_element(packs.begin(), packs.end(),
+                          [](const Pack& a, const Pack& b) {
+                            return a.collective.schedule->ranks() < b.collective.schedule->ranks();
+                          })
+      ->collective;
+}
+
+Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
+  return strategy.spec ? for_entry(strategy, static_cast<std::size_t>(pack.entry)) : strategy;
+}
+
 namespace {
 
 class Planner {
  public:
   Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
           const std::vector<Communicator>& communicators)
-      : own_(workload), workload_(packed(workload, strategy)), strategy_(strategy), cluster_(cluster) {
+      : own_(workload),
+        workload_(packed(workload, strategy)),
+        strategy_(strategy),
+        cluster_(cluster),
+        merging_(strategy.merging) {
+    plan_.notes = strategy.notes;
     plan_.exchanges = planned(communicators, cluster);
     for (const Communicator& c : communicators) {
       if (c.splits_model) plan_.partition = c.partition.across();
@@ -46,8 +65,12 @@ class Planner {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_units(), true);
+    } else if (strategy_.framework) {
+      add_buckets(*strategy_.framework);
     } else if (strategy_.bytes_per_pack) {
-      for (const std::vector<int>& pack : packs_by_bytes()) add_merged(pack, strategy_.merging);
+      add_all(packs_by_bytes());
+    } else if (strategy_.chunks_by_count > 0) {
+      add_all(packs_by_count());
     } else {
       std::vector<std::vector<int>> units;
       for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i) units.push_back({i});
@@ -108,15 +131,17 @@ class Planner {
           used = 0;
         }
       }
-      if (size == 0) continue;
+      if (size == 0) {
+        ++turn_;
+        continue;
+      }
       Pack pack = make_pack(std::move(members), type, size);
       // The concatenation copies everything before the first pack; cutting a pack out of it copies the pack.
-      pack.copied_in = (plan_.packs.empty() ? total + size : size) * size_of(type);
+      pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
       pack.copied_out = 2 * size * size_of(type);
       pack.needs_all_gradients = true;
       plan_.packs.push_back(std::move(pack));
     }
-    plan_.unpacks_at_the_end = true;
     if (empty > 0) note("{} of {} packs are empty: the model has {} elements", empty, sizes.size(), total);
     note(
         "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
@@ -127,7 +152,8 @@ class Planner {
   [[nodiscard]] std::vector<std::vector<int>> small_units() const {
     std::vector<SmallGradient> gradients;
     for (const Variable& g : workload_.gradients) gradients.push_back({g.elements, g.type});
-    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group);
+    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group,
+                           strategy_.agg_small_grads_exact_group);
   }
 
   /// Last-created gradients first, as TensorFlow reverses them.
@@ -139,8 +165,8 @@ class Planner {
     for (std::vector<int>& pack : packs) {
       for (int& i : pack) i = count - 1 - i;
     }
-    if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kNccl &&
-        strategy_.merging == Merging::kConcat) {
+    if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kTfRing &&
+        strategy_.algorithm != Algorithm::kNccl && strategy_.merging == Merging::kConcat) {
       note(
           "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
           "and out of every pack",
@@ -149,11 +175,46 @@ class Planner {
     return packs;
   }
 
+  /// The last chunk first, and in each the last gradient.
+  [[nodiscard]] std::vector<std::vector<int>> packs_by_count() const {
+    std::vector<std::vector<int>> packs;
+    int next = static_cast<int>(workload_.gradients.size()) - 1;
+    std::vector<std::int64_t> chunks = chunk_by_count(std::ssize(workload_.gradients), strategy_.chunks_by_count);
+    for (auto size = chunks.rbegin(); size != chunks.rend(); ++size) {
+      packs.emplace_back();
+      for (std::int64_t i = 0; i < *size; ++i) packs.back().push_back(next--);
+    }
+    return packs;
+  }
+
+  void add_all(const std::vector<std::vector<int>>& packs) {
+    check_scoped_allocator(packs);
+    for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
+  }
+
+  /// Gradients of different types in one scope end the pass over the whole graph, which stays as it was.
+  /// SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
+    if (merging_ != Merging::kScopedAllocator) return;
+    for (const std::vector<int>& scope : scopes) {
+      const auto other = std::find_if(scope.begin(), scope.end(),
+                                      [&](int v) { return gradient(v).type != gradient(scope.front()).type; });
+      if (other == scope.end()) continue;
+      merging_ = Merging::kSeparate;
+      return note(
+          "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then merges nothing at "
+          "all (\"Group ops don't all have same type\"), and every gradient travels by itself",
+          gradient(scope.front()).name, to_string(gradient(scope.front()).type), gradient(*other).name,
+          to_string(gradient(*other).type));
+    }
+  }
+
   /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and out.
   void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
     const bool merges = strategy_.all_reduce_merge_scope > 1;
-    for (const std::vector<int>& group :
-         merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope)) {
+    const auto groups = merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope);
+    if (!units_are_packed) check_scoped_allocator(groups);
+    for (const std::vector<int>& group : groups) {
       std::vector<int> members;
       bool packed = false;
       for (const int unit : group) {
@@ -165,7 +226,7 @@ class Planner {
         for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
         note("merging is off: all_reduce_merge_scope has no effect");
       } else {
-        add_merged(members, packed ? Merging::kConcat : strategy_.merging);
+        add_merged(members, packed ? Merging::kConcat : merging_);
       }
     }
     if (merges && strategy_.merging == Merging::kConcat) {
@@ -176,17 +237,36 @@ class Planner {
     }
   }
 
+  /// Packs as another framework makes them.
+  void add_buckets(const Framework& framework) {
+    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+    for (Bucket& bucket : buckets_of(framework, workload_, replicas, cluster_.replicas_per_worker())) {
+      const Member last = bucket.members.back();
+      if (last.offset + last.count == 0) continue;
+      const DataType type = gradient(last.variable).type;
+      Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
+      if (bucket.copied_in) pack.copied_in = (last.offset + last.count) * size_of(type);
+      if (bucket.copied_out) pack.copied_out = (last.offset + last.count) * size_of(type);
+      pack.needs_all_gradients = bucket.needs_all_gradients;
+      pack.also_needs = bucket.also_needs;
+      plan_.packs.push_back(std::move(pack));
+    }
+    if (const auto* zero = std::get_if<DeepSpeed>(&framework); zero && !zero->overlap_comm) {
+      plan_.computation_waits = true;
+      note(
+          "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for "
+          "it");
+    }
+  }
+
   // --- packs ---
 
   /// One pack of several gradients, or one pack each where they cannot be merged.
   void add_merged(const std::vector<int>& variables, Merging merging) {
     const bool one_type = std::all_of(variables.begin(), variables.end(),
                                       [&](int v) { return gradient(v).type == gradient(variables.front()).type; });
-    if (!one_type) {
-      note(
-          "gradients of different types cannot be merged; those of the packs concerned travel one by one, as in "
-          "TensorFlow");
-    }
+    if (!one_type && merging != Merging::kSeparate)
+      note("gradients of different types cannot be merged; those of the packs concerned travel one by one");
     if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
       for (const int v : variables) add_merged({v}, merging);
       return;
@@ -202,10 +282,13 @@ class Planner {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       members.push_back({variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
     }
-    if (layout.total.count() == 0) return;
+    if (layout.total.count() == 0) {
+      ++turn_;
+      return;
+    }
     Pack pack = make_pack(std::move(members), type, layout.total.count() / item);
     if (variables.size() > 1 && merging == Merging::kConcat) {
-      pack.copied_in = layout.total;
+      pack.copied_in += layout.total;
       pack.copied_out = layout.total;
     }
     plan_.packs.push_back(std::move(pack));
@@ -241,7 +324,11 @@ class Planner {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    Pack pack{{}, collective(strategy_, sent, elements, static_cast<int>(plan_.packs.size()))};
+    Pack pack{{}, collective(strategy_, sent, elements, turn_)};
+    pack.turn = turn_++;
+    // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
+    if (strategy_.algorithm == Algorithm::kXring && pack.collective.elements > elements)
+      pack.copied_in = pack.collective.bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
@@ -264,10 +351,31 @@ class Planner {
   /// Serialised collectives are ordered by descending instance key, so the last one handed over starts first; packs by
   /// bytes are handed over last-created first already. SOURCE: tensorflow/core/graph/collective_order.cc.
   void set_launch_order() {
+    const bool descending =
+        strategy_.launch_order == LaunchOrder::kDescendingKeys ||
+        (strategy_.launch_order == LaunchOrder::kByPacking && !strategy_.bytes_per_pack && strategy_.num_packs == 0);
+    if (strategy_.collective_all_reduce || descending) give_keys();
     if (strategy_.launch != Launch::kSerial) return;
-    if (!strategy_.bytes_per_pack && strategy_.num_packs == 0) std::reverse(plan_.packs.begin(), plan_.packs.end());
+    if (descending) sort_by_keys();
     for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
       plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
+  }
+
+  /// One for each gradient, in the order in which they are handed over; what is merged has the first of its members.
+  void give_keys() {
+    CollectiveKeys keys;
+    for (Pack& pack : plan_.packs) {
+      pack.instance_key = keys.op();
+      for (std::size_t member = 1; member < pack.members.size(); ++member) static_cast<void>(keys.op());
+    }
+  }
+
+  void sort_by_keys() {
+    std::vector<std::int64_t> keys;
+    for (const Pack& pack : plan_.packs) keys.push_back(pack.instance_key);
+    std::vector<Pack> sorted;
+    for (const int i : launch_order(keys)) sorted.push_back(std::move(plan_.packs[static_cast<std::size_t>(i)]));
+    plan_.packs = std::move(sorted);
   }
 
   /// NCCL's rings are known for whole machines only (see channels() in collective.cpp).
@@ -286,7 +394,9 @@ class Planner {
   const Workload workload_;  ///< … in those in which they are packed
   const Strategy& strategy_;
   const Cluster& cluster_;
+  Merging merging_;  ///< as asked, or none where that fails
   Plan plan_;
+  int turn_ = 0;  ///< of the next pack, empty ones included, which TensorFlow counts too
   std::optional<StrategyProblem> indivisible_;
 };
 
@@ -294,6 +404,7 @@ class Planner {
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
   return Planner(workload, strategy, cluster, communicators).make();
 }
 

@@ -5,18 +5,11 @@
 
 #include "core/strategy/collective.h"
 #include "core/strategy/communicator.h"
+#include "core/strategy/framework.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
 
 namespace tutti::core {
-
-/// A stretch of one gradient inside a pack.
-struct Member {
-  int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< element of the gradient
-  std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< element of the pack
-};
 
 /// Gradients that travel as one buffer, and how.
 struct Pack {
@@ -29,19 +22,28 @@ struct Pack {
   /// convert its gradients back.
   Bytes converted_in = {};
   Bytes converted_out = {};
+  /// By which TensorFlow's workers know the collective (collective_keys.h); 0: theirs has none.
+  std::int64_t instance_key = 0;
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
-  /// The pack starts once every gradient of the step is ready, not only its own (num_packs concatenates them all).
+  /// num_packs: the pack is cut from a concatenation of all gradients (of its entry), and starts once they are all ready, not
+  /// only its own. Copies out, and with them updates, wait for the last pack: they are concatenated before they are cut back.
   bool needs_all_gradients = false;
+  /// The entry of the strategy's spec by which it travels, and its number among that entry's packs.
+  int entry = 0;
+  int turn = 0;
+  /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
+  int also_needs = -1;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
 /// ready at the same time.
 struct Plan {
   std::vector<Pack> packs;
-  /// Copies out, and with them updates, wait for the last pack (num_packs: the packs are concatenated before they are
-  /// cut back into gradients).
-  bool unpacks_at_the_end = false;
+  /// By gradient: the entry of the strategy's spec that takes it. Empty: there is no spec.
+  std::vector<int> entry_of_gradient;
+  /// Replicas go on with the backward pass only when the packs that are ready are complete.
+  bool computation_waits = false;
   Update update = Update::kPerPack;
   Time launch_overhead;
   std::optional<Compression> compression;
@@ -52,7 +54,12 @@ struct Plan {
   std::vector<std::string> notes;
 
   [[nodiscard]] Bytes bytes() const;
+  /// A collective of those with the most ranks. Ranks that others have too are the same devices there.
+  [[nodiscard]] const Collective& widest() const;
 };
+
+/// The strategy by which `pack` of a plan of `strategy` travels: without a spec.
+Strategy strategy_of(const Strategy& strategy, const Pack& pack);
 
 /// What would travel, and among whom. ERRORS (texts): num_packs over gradients of different types, no gradients with elements.
 /// REQUIRES: problems_of(strategy, cluster) and those of all communicators are empty; at most one splits the model;

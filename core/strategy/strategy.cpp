@@ -14,7 +14,8 @@ struct Name {
   Algorithm algorithm;
 };
 /// The first name of an algorithm is the one it is shown by.
-constexpr std::array<Name, 16> kNames{{{"ring", Algorithm::kRing},
+constexpr std::array<Name, 17> kNames{{{"ring", Algorithm::kRing},
+                                       {"xring", Algorithm::kXring},
                                        {"halving_doubling", Algorithm::kHalvingDoubling},
                                        {"recursive_doubling", Algorithm::kRecursiveDoubling},
                                        {"double_tree", Algorithm::kDoubleTree},
@@ -22,20 +23,14 @@ constexpr std::array<Name, 16> kNames{{{"ring", Algorithm::kRing},
                                        {"psgpu", Algorithm::kPsgpu},
                                        {"nccl", Algorithm::kNccl},
                                        {"nccl/ring", Algorithm::kNcclRing},
+                                       {"nccl/xring", Algorithm::kNcclXring},
                                        {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
                                        {"nccl/double_tree", Algorithm::kNcclDoubleTree},
                                        {"nccl/pscpu", Algorithm::kNcclPscpu},
                                        {"pscpu/pscpu", Algorithm::kPscpuPscpu},
-                                       {"xring", Algorithm::kRing},
+                                       {"tf_ring", Algorithm::kTfRing},
                                        {"rechd", Algorithm::kHalvingDoubling},
-                                       {"nccl/xring", Algorithm::kNcclRing},
                                        {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
-
-bool starts_with_nccl(Algorithm algorithm) {
-  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing ||
-         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclDoubleTree ||
-         algorithm == Algorithm::kNcclPscpu;
-}
 
 bool is_power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
 
@@ -83,10 +78,14 @@ std::vector<Algorithm> algorithms() {
 Strategy Strategy::for_algorithm(Algorithm algorithm) {
   Strategy strategy;
   strategy.algorithm = algorithm;
-  const bool collective = algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl;
+  const bool collective =
+      algorithm == Algorithm::kRing || algorithm == Algorithm::kTfRing || algorithm == Algorithm::kNccl;
   strategy.merging = collective ? Merging::kScopedAllocator : Merging::kConcat;
   strategy.launch = algorithm == Algorithm::kNccl ? Launch::kSerial : Launch::kConcurrent;
-  strategy.staging = algorithm == Algorithm::kNccl ? Staging::kDirect : Staging::kViaHost;
+  strategy.staging = algorithm == Algorithm::kNccl     ? Staging::kDirect
+                     : algorithm == Algorithm::kTfRing ? Staging::kViaHostOnRequest
+                                                       : Staging::kViaHost;
+  strategy.waits_for_workers = algorithm == Algorithm::kNcclXring;
   return strategy;
 }
 
@@ -98,11 +97,18 @@ bool carries_out(Algorithm algorithm, CollectiveKind kind) {
     case Algorithm::kHalvingDoubling: return kind != Kind::kAllToAll && kind != Kind::kSendReceive;
     case Algorithm::kRecursiveDoubling:
       return kind == Kind::kAllGather || kind == Kind::kBroadcast || kind == Kind::kReduce;
+    case Algorithm::kTfRing: return kind == Kind::kAllGather || kind == Kind::kBroadcast;
     case Algorithm::kPscpu:
     case Algorithm::kPsgpu:
     case Algorithm::kNccl: return true;
     default: return false;
   }
+}
+
+bool starts_with_nccl(Algorithm algorithm) {
+  return algorithm == Algorithm::kNccl || algorithm == Algorithm::kNcclRing || algorithm == Algorithm::kNcclXring ||
+         algorithm == Algorithm::kNcclHalvingDoubling || algorithm == Algorithm::kNcclDoubleTree ||
+         algorithm == Algorithm::kNcclPscpu;
 }
 
 bool sums_on_hosts(Algorithm algorithm) {
@@ -144,9 +150,55 @@ void find_collective_problems(const Strategy& strategy, const Cluster& cluster, 
   }
 }
 
+/// Of TensorFlow's own ring and what there is to be set of it.
+void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems) {
+  const TfRuntime& runtime = strategy.tf_runtime;
+  const int per_worker = cluster.replicas_per_worker();
+  if (strategy.shards > 2) {
+    problems.push_back({"shards", fmt::format("tf_ring has 1, or 2 as tf_cnn_benchmarks' collective#2 (got {}); say "
+                                              "tf_ring {{ subdiv_offsets: … }} for more rings",
+                                              strategy.shards)});
+  }
+  const int said = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +
+                   (runtime.max_subdivs_per_device ? 1 : 0);
+  if (said > 1) {
+    problems.push_back({"tf_ring",
+                        "shards, subdiv_offsets and max_subdivs_per_device all say how many rings there are; "
+                        "keep one"});
+  }
+  if (strategy.collective != CollectiveKind::kAllReduce &&
+      (strategy.shards > 1 || runtime.max_subdivs_per_device ||
+       (!runtime.subdiv_offsets.empty() && runtime.subdiv_offsets != std::vector<std::int32_t>{0}))) {
+    problems.push_back({"tf_ring", fmt::format("only the all-reduce has several rings, or one with an offset; "
+                                               "TensorFlow's {} has one of offset 0",
+                                               to_string(strategy.collective))});
+  }
+  for (const std::int32_t offset : runtime.subdiv_offsets) {
+    if (offset > -per_worker && offset < per_worker) continue;
+    problems.push_back({"tf_ring", fmt::format("subdiv_offsets: {} turns a ring by more devices than the {} that a "
+                                               "worker has; take {} to {}",
+                                               offset, per_worker, 1 - per_worker, per_worker - 1)});
+  }
+  std::vector<LinkedDevice> devices(static_cast<std::size_t>(per_worker));
+  for (int i = 0; i < per_worker; ++i) devices[static_cast<std::size_t>(i)].number = i;
+  if (!runtime.gpu_ring_order.empty() && !names_each_once(devices, runtime.gpu_ring_order)) {
+    problems.push_back(
+        {"tf_ring", fmt::format("gpu_ring_order: \"{}\" does not name each of the {} devices of a worker "
+                                "once, and TensorFlow ignores it then; say 0 to {} in some order, with "
+                                "commas, or leave it out",
+                                runtime.gpu_ring_order, per_worker, per_worker - 1)});
+  }
+  if (strategy.pad_packs) {
+    problems.push_back({"pad_packs",
+                        "tf_ring cuts packs into aligned chunks, the last of them shorter, whatever the "
+                        "length; leave pad_packs out"});
+  }
+}
+
 }  // namespace
 
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
+  if (strategy.spec) return {};  // its entries have them: problems_on()
   std::vector<StrategyProblem> problems;
   const Algorithm algorithm = strategy.algorithm;
   const std::string_view name = to_string(algorithm);
@@ -175,11 +227,14 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
 
   const int s = strategy.shards;
   const bool has_shards = algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu ||
-                          algorithm == Algorithm::kPsgpu || algorithm == Algorithm::kRing;
+                          algorithm == Algorithm::kPsgpu || algorithm == Algorithm::kRing ||
+                          algorithm == Algorithm::kTfRing || algorithm == Algorithm::kXring;
   if (s > 1 && !has_shards) {
     problems.push_back(
-        {"shards", fmt::format("\"{}\" has no shards, only ring, pscpu, psgpu and pscpu/pscpu have; leave shards out{}",
-                               name, algorithm == Algorithm::kNccl ? ", or did you mean channels?" : "")});
+        {"shards",
+         fmt::format(
+             "\"{}\" has no shards, only ring, tf_ring, xring, pscpu, psgpu and pscpu/pscpu have; leave shards out{}",
+             name, algorithm == Algorithm::kNccl ? ", or did you mean channels?" : "")});
   }
   if (has_shards && uses_hosts && s > workers) {
     problems.push_back(
@@ -191,11 +246,15 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
         {"shards", fmt::format("{} shards are more than the {} GPUs that could sum them; take at most {}", s,
                                cluster.replicas(), cluster.replicas())});
   }
-  if (algorithm == Algorithm::kRing && s > per_worker) {
+  if ((algorithm == Algorithm::kRing || algorithm == Algorithm::kXring) && s > per_worker) {
     problems.push_back(
         {"shards",
          fmt::format("{} rings cannot be rotated against each other with {} replicas per worker; take at most {}", s,
                      per_worker, per_worker)});
+  }
+  if (algorithm == Algorithm::kTfRing) find_tf_ring_problems(strategy, cluster, problems);
+  if (algorithm == Algorithm::kXring && cluster.replicas() < 2) {
+    problems.push_back({"algorithm", "xring goes round at least 2 replicas (here 1); take more, or ring"});
   }
   const bool pairs = algorithm == Algorithm::kHalvingDoubling || algorithm == Algorithm::kRecursiveDoubling;
   if (pairs && !is_power_of_two(cluster.replicas())) {
@@ -211,7 +270,7 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
     problems.push_back({"channels", fmt::format("\"{}\" has no channels, only nccl and what begins with it has{}", name,
                                                 has_shards ? "; did you mean shards?" : "; leave channels out")});
   }
-  if (strategy.staging == Staging::kViaHost && strategy.staging_asked && all_gpus && !all_cpus) {
+  if (strategy.staging != Staging::kDirect && strategy.staging_asked && all_gpus && !all_cpus) {
     problems.push_back({"staging",
                         "VIA_HOST copies through the workers' CPUs, and a machine of this cluster declares none; give "
                         "it one (device { name: \"cpu0\" kind: CPU … }), or take DIRECT"});

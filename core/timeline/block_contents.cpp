@@ -112,6 +112,7 @@ bool BlockContents::take_run(const proto::RunHeader& h) {
   run.communication_bound = Time(h.communication_bound_ps());
   run.bound_reason = h.bound_reason();
   run.step_bound = Time(h.step_bound_ps());
+  run.devices_in_memory = h.devices_in_memory();
   return true;
 }
 
@@ -157,15 +158,28 @@ bool BlockContents::take_steps(const proto::StepColumns& c) {
   }
   const int awaited = c.awaited_size();
   if ((awaited != 0 && awaited != n) || c.awaited_for_ps_size() != awaited) return false;
+  const int slowed = c.slowed_ps_size();
+  if (slowed != 0 && slowed != n) return false;
+  const int core_wait = c.core_wait_ps_size();
+  if (core_wait != 0 && core_wait != n) return false;
   for (int i = 0; i < n; ++i) {
     if (c.step(i) < 0 || c.end_ps(i) < c.start_ps(i) ||
         !are_times({c.start_ps(i), c.end_ps(i), c.forward_ps(i), c.backward_ps(i), c.other_compute_ps(i),
-                    c.communication_ps(i), c.exposed_ps(i)})) {
+                    c.communication_ps(i), c.exposed_ps(i), awaited > 0 ? c.awaited_for_ps(i) : 0,
+                    core_wait > 0 ? c.core_wait_ps(i) : 0})) {
       return false;
     }
     steps.push_back({c.step(i), Time(c.start_ps(i)), Time(c.end_ps(i)), c.slowest(i), Time(c.forward_ps(i)),
                      Time(c.backward_ps(i)), Time(c.other_compute_ps(i)), Time(c.communication_ps(i)),
                      Time(c.exposed_ps(i))});
+    if (slowed != 0) {
+      if (!are_times({c.slowed_ps(i)})) return false;
+      steps.back().slowed = Time(c.slowed_ps(i));
+    }
+    if (core_wait != 0) {
+      if (!are_times({c.core_wait_ps(i)})) return false;
+      steps.back().core_wait = Time(c.core_wait_ps(i));
+    }
     if (awaited == 0) continue;
     if (!are_times({c.awaited_for_ps(i)})) return false;
     steps.back().awaited = c.awaited(i);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -107,7 +108,8 @@ Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   comparison.b = b.info();
   const auto pair = [&](Time StepParts::*part) { return Pair{(*of_a).*part, (*of_b).*part}; };
   comparison.steady = {pair(&StepParts::time),          pair(&StepParts::forward),       pair(&StepParts::backward),
-                       pair(&StepParts::other_compute), pair(&StepParts::communication), pair(&StepParts::exposed)};
+                       pair(&StepParts::other_compute), pair(&StepParts::communication), pair(&StepParts::exposed),
+                       pair(&StepParts::slowed)};
   comparison.basis_a = a.steady_basis();
   comparison.basis_b = b.steady_basis();
   comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(), a.info(),
@@ -140,6 +142,15 @@ std::vector<std::string> Comparison::in_words() const {
   if (largest->second.difference() != Time())
     sentences.push_back(
         fmt::format("most of that lies in the {}, which takes {}", largest->first, more(largest->second)));
+  const auto emulates = [](const RunInfo& run) { return run.executor.starts_with("emulated"); };
+  for (const auto& [slowed, simulated, other] :
+       {std::tuple(steady.slowed.a, &a, &b), std::tuple(steady.slowed.b, &b, &a)}) {
+    if (slowed == Time() || !emulates(*other)) continue;
+    sentences.push_back(
+        fmt::format("what is {} counts {} a step by which communication slows computation; what is emulated does not: "
+                    "simulate with --interference off to compare the rest",
+                    simulated->executor, show(slowed)));
+  }
   const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
     return magnitude(x.took.difference()) < magnitude(y.took.difference());
   });

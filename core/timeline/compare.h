@@ -61,6 +61,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
 /// What a training step goes into, in both.
 struct PartsComparison {
   Pair time, forward, backward, other_compute, communication, exposed;
+  Pair slowed = {};
 };
 
 /// What two timelines of the same workload have in common and where they part: a prediction and its run, or two

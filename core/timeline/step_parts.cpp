@@ -21,6 +21,7 @@ StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaPar
   record.other_compute = inside(longest.other_compute);
   record.communication = std::min(longest.communication, end - start);
   record.exposed = end - start - record.forward - record.backward - record.other_compute;
+  record.slowed = std::min(longest.slowed, record.forward + record.backward + record.other_compute);
   return record;
 }
 

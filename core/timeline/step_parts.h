@@ -11,6 +11,7 @@ struct ReplicaParts {
   std::string device;
   Time start;  ///< its own step began
   Time forward, backward, other_compute, communication;
+  Time slowed = {};  ///< of what it computed: StepRecord::slowed
 };
 
 /// The record of a step that goes from `start`, when the one before had ended everywhere, to `end`, with the parts of

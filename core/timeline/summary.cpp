@@ -40,6 +40,7 @@ std::optional<StepParts> Summary::steady_parts() const {
   parts.other_compute = mean(&StepRecord::other_compute);
   parts.communication = mean(&StepRecord::communication);
   parts.exposed = mean(&StepRecord::exposed);
+  parts.slowed = mean(&StepRecord::slowed);
   return parts;
 }
 

@@ -11,6 +11,7 @@ namespace tutti::core {
 /// What a training step goes into. Forward, backward, other computation and what is exposed add up to it.
 struct StepParts {
   Time time, forward, backward, other_compute, communication, exposed;
+  Time slowed = {};  ///< StepRecord::slowed
 };
 
 /// What a researcher wants to know of a run, taken from its timeline: as it comes into being, or from a file.

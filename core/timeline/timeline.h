@@ -37,6 +37,9 @@ struct RunInfo {
   Time communication_bound;  ///< no algorithm reduces the gradients in less
   std::string bound_reason;
   Time step_bound;  ///< no step takes less
+  /// A real run without the workers' devices: their buffers lay in the worker's memory, and what is said to be a link between
+  /// them is a copy by the one thread that did everything else there too.
+  bool devices_in_memory = false;
   std::vector<std::string> notes;
   /// The plan: what the pack numbers below stand for.
   struct PackInfo {
@@ -99,6 +102,11 @@ struct StepRecord {
   std::string awaited = {};
   /// How much later than the others' on average, as far as it needed longer for them than they did.
   Time awaited_for = {};
+  /// How much longer than alone computation took for what communication had of the device; part of the three above.
+  Time slowed = {};
+  /// Of real runs: for how long, of all workers at most, the thread that moves a worker's bytes stood ready while the cores ran
+  /// others. Not all of it is lost: some of it the thread had nothing to do. 0 where it is not known.
+  Time core_wait = {};
 };
 
 /// One pack of one step, over all ranks.

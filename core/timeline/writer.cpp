@@ -156,6 +156,7 @@ struct TimelineWriter::State {
     header.set_communication_bound_ps(run.communication_bound.count());
     header.set_bound_reason(bounded(run.bound_reason));
     header.set_step_bound_ps(run.step_bound.count());
+    header.set_devices_in_memory(run.devices_in_memory);
     write_indexed(block);
   }
 
@@ -284,6 +285,8 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_exposed_ps(step.exposed.count());
   c.add_awaited(bounded(step.awaited));
   c.add_awaited_for_ps(step.awaited_for.count());
+  c.add_slowed_ps(step.slowed.count());
+  c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
 }
 

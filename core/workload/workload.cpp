@@ -12,12 +12,24 @@
 
 namespace tutti::core {
 
+namespace {
+constexpr std::int64_t kAllOfIt = 1'000'000;  // in millionths
+}
+
 Time StepTimes::backward_total() const { return std::accumulate(backward.begin(), backward.end(), Time()); }
 Time StepTimes::accumulate_total() const { return std::accumulate(accumulate.begin(), accumulate.end(), Time()); }
 
 Time StepTimes::early_passes(std::int32_t passes) const {
   if (passes < 2) return Time();
   return (passes - 1) * (forward + backward_total()) + (passes - 2) * accumulate_total();
+}
+
+std::int64_t StepTimes::compute_bound_in_pass(std::size_t segment, std::int32_t pass) const {
+  const std::int64_t own = backward_compute_bound.empty() ? kAllOfIt : backward_compute_bound[segment];
+  const Time whole = backward_in_pass(segment, pass);
+  if (whole == backward[segment]) return own;
+  return static_cast<std::int64_t>(static_cast<Wide>(own) * static_cast<Wide>(backward[segment].count()) /
+                                   static_cast<Wide>(whole.count()));
 }
 
 Bytes Workload::bytes() const {
@@ -90,6 +102,7 @@ class WorkloadMaker {
       if (options_.forward) times.forward = *options_.forward;
       if (options_.backward) scale_to(times.backward, *options_.backward);
       times.update = options_.update ? *options_.update : default_update(g);
+      set_compute_bound(g);
       if (workload_.micro_batches > 1) add_accumulation(times, device(g).device.memory);
     }
     if (options_.forward && options_.backward) {
@@ -142,6 +155,42 @@ class WorkloadMaker {
     Bytes variables;
     for (const Variable& variable : options_.model.variables) variables += variable.bytes();
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
+  }
+
+  /// Samples of a pass, if they are known.
+  [[nodiscard]] std::optional<std::int64_t> batch() const {
+    if (options_.batch) return options_.batch;
+    if (options_.layer_times) return options_.layer_times->batch;
+    return any_has(is_measured) ? std::optional(options_.model.batch) : std::nullopt;
+  }
+
+  /// The time that a layer's operations take at the usual efficiency, over the time that the layer takes: so much of it is
+  /// limited by multiprocessors. All of it where operations, samples or the device's rate are not known.
+  void set_compute_bound(std::size_t g) {
+    StepTimes& times = workload_.times[g];
+    const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
+    times.forward_compute_bound = otherwise;
+    times.backward_compute_bound.assign(workload_.segments.size(), otherwise);
+    const auto& rates = device(g).device.flops_per_second;
+    const auto rate = rates.find(options_.model.variables.front().type);
+    if (options_.compute_bound_ppm || !any_has(has_flops) || !batch() || rate == rates.end()) return;
+    const double seconds_per_operation = static_cast<double>(*batch()) / (rate->second * options_.flops_efficiency);
+    const auto bound = [&](double operations, Time time) {
+      const auto needed = static_cast<double>(seconds(operations * seconds_per_operation).count());
+      const auto taken = static_cast<double>(time.count());
+      return needed < taken ? std::llround(needed / taken * static_cast<double>(kAllOfIt)) : kAllOfIt;
+    };
+    double forward = 0;
+    for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
+      double backward = 0;
+      for (const int v : workload_.segments[s].variables) {
+        const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
+        backward += variable.backward_flops.value_or(0);
+        forward += variable.forward_flops.value_or(0);
+      }
+      times.backward_compute_bound[s] = bound(backward, times.backward[s]);
+    }
+    times.forward_compute_bound = bound(forward, times.forward);
   }
 
   void add_accumulation(StepTimes& times, Bandwidth memory) const {

@@ -23,6 +23,10 @@ struct StepTimes {
   Time update;                 ///< of all variables together
   std::vector<Time> accumulate =
       {};  ///< per segment, in every pass but the first: adding its gradients to those before
+  /// What of a pass is limited by multiprocessors, in millionths; the rest waits for memory. Without `backward_compute_bound`:
+  /// all of it.
+  std::int64_t forward_compute_bound = 1'000'000;
+  std::vector<std::int64_t> backward_compute_bound = {};  ///< per segment
 
   [[nodiscard]] Time backward_total() const;
   [[nodiscard]] Time accumulate_total() const;
@@ -30,6 +34,8 @@ struct StepTimes {
   [[nodiscard]] Time backward_in_pass(std::size_t segment, std::int32_t pass) const {
     return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
   }
+  /// What of that is limited by multiprocessors: none of the adding.
+  [[nodiscard]] std::int64_t compute_bound_in_pass(std::size_t segment, std::int32_t pass) const;
   /// All but the last of `passes` forward and backward passes, with the additions in them.
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
@@ -57,6 +63,7 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
+  std::optional<std::int64_t> compute_bound_ppm;  ///< of both passes
 };
 
 /// Forward and backward passes that a step may have.

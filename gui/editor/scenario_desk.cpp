@@ -124,6 +124,7 @@ void ScenarioDesk::run() {
     return emit told(bar_->why());
   }
   if (!folder_.isValid()) return bar_->show_words(folder_.errorString());
+  emit told({});  // what was wrong before
   bar_->show_running(true);
   bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
   qApp->installEventFilter(this);

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "core/schedule/step.h"
+
 namespace tutti::gui {
 
 using core::Expected;
@@ -12,26 +14,28 @@ using core::Time;
 
 namespace {
 
-/// Spans as the file has them, read in stretches and kept, for questions that go back and forth.
+/// Spans as the file has them, read in stretches and kept for a while, for questions that go back and forth.
 class Stretches {
  public:
   explicit Stretches(const Trace& trace) : trace_(trace) {}
 
-  /// Stays valid. REQUIRES: the row has the span.
-  Expected<const Span*> at(std::size_t row, SpanRow::Index i) {
+  /// REQUIRES: the row has the span.
+  Expected<Span> at(std::size_t row, SpanRow::Index i) {
     const SpanRow::Index stretch = i / kLength;
     auto there = read_.find({row, stretch});
     if (there == read_.end()) {
       const SpanRow::Index first = stretch * kLength;
       auto spans = trace_.spans(row, first, std::min(trace_.rows()[row].spans.size(), first + kLength));
       if (!spans) return tl::make_unexpected(spans.error());
+      if (read_.size() >= kMost) read_.clear();
       there = read_.emplace(std::pair(row, stretch), std::move(*spans)).first;
     }
-    return &there->second[i % kLength];
+    return there->second[i % kLength];
   }
 
  private:
   static constexpr SpanRow::Index kLength = 4096;  // about a block of the file
+  static constexpr std::size_t kMost = 200;        // 80 MB
   const Trace& trace_;
   std::map<std::pair<std::size_t, SpanRow::Index>, std::vector<Span>> read_;
 };
@@ -42,6 +46,11 @@ bool is_received_from(const Span& to, const Span& from) {
 }
 
 bool is_lane(const Trace::Row& row) { return row.track.kind == core::TrackKind::kLane; }
+
+/// Whether a span of that kind may have received something.
+bool may_receive(int kind) {
+  return kind <= static_cast<int>(core::StepKind::kSwitchReduce) && receives(static_cast<core::StepKind>(kind));
+}
 
 /// When the pack of that step was over everywhere; the end of the run if nobody says.
 Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
@@ -55,7 +64,7 @@ Time end_of_pack(const Trace& trace, std::size_t side, const Span& span) {
 Expected<std::optional<Message>> message_of(const Trace& trace, Stretches& all, SpanId receiver) {
   const auto received = all.at(receiver.row, receiver.index);
   if (!received) return tl::make_unexpected(received.error());
-  const Span& to = **received;
+  const Span& to = *received;
   const auto row = trace.row_of(to.peer);
   if (to.peer == core::kNoTrack || !row) return std::nullopt;
   const SpanRow& spans = trace.rows()[*row].spans;
@@ -63,7 +72,7 @@ Expected<std::optional<Message>> message_of(const Trace& trace, Stretches& all, 
     if (spans.pack(i - 1) != to.pack) continue;
     const auto sent = all.at(*row, i - 1);
     if (!sent) return tl::make_unexpected(sent.error());
-    const Span& from = **sent;
+    const Span& from = *sent;
     if (from.step < to.step) return std::nullopt;
     if (is_received_from(to, from)) return Message{{*row, i - 1}, receiver, begun(from), begun(to)};
   }
@@ -83,7 +92,7 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
   Stretches all(trace);
   const auto read = all.at(sender.row, sender.index);
   if (!read) return tl::make_unexpected(read.error());
-  const Span& sent = **read;
+  const Span& sent = *read;
   const core::TrackId track = trace.rows()[sender.row].track.id;
   const Time until = end_of_pack(trace, trace.rows()[sender.row].side, sent);
   std::vector<Message> messages;
@@ -93,10 +102,11 @@ Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender
     SpanRow::Index i = spans.first_from(sent.start);
     if (i > 0) --i;
     for (; i < spans.size() && spans.start(i) <= until; ++i) {
-      if (spans.pack(i) != sent.pack) continue;
+      if (spans.pack(i) != sent.pack || !may_receive(spans.kind(i))) continue;
       const auto received = all.at(r, i);
       if (!received) return tl::make_unexpected(received.error());
-      const Span& to = **received;
+      const Span& to = *received;
+      if (to.step > sent.step) break;
       if (to.peer != track || !is_received_from(to, sent)) continue;
       messages.push_back({sender, {r, i}, begun(sent), begun(to)});
       break;  // one receipt a lane

@@ -166,6 +166,7 @@ CheckedScenario check_scenario(const std::string& text, const std::string& path,
 std::vector<std::string> suggestions(const std::string& full_name, const core::Library& library) {
   using Kind = core::Library::Kind;
   if (full_name == "tutti.proto.Strategy.algorithm") return core::algorithm_names();
+  if (full_name == "tutti.proto.SpecEntry.algorithm") return core::spec_algorithm_names();
   if (full_name == "tutti.proto.Workers.machine") return library.names(Kind::kMachine);
   if (full_name == "tutti.proto.Network.link") return library.names(Kind::kLink);
   if (full_name == "tutti.proto.Workload.model") return library.names(Kind::kModel);

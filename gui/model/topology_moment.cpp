@@ -68,13 +68,12 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
 }
 
 const std::vector<std::size_t>& TopologyPlayer::route(const Transfer& transfer) {
-  const auto [known, fresh] = routes_.try_emplace({transfer.from, transfer.to});
-  if (fresh) {
-    // All packs of a plan are staged alike.
-    const core::Staging staging =
-        plan_ && !plan_->plan.packs.empty() ? plan_->plan.packs.front().collective.staging : core::Staging::kDirect;
-    known->second = topology_.route(transfer.from, transfer.to, staging);
-  }
+  // Packs of several algorithms may be staged differently.
+  const auto pack = static_cast<std::size_t>(std::max(0, transfer.pack));
+  const bool planned = plan_ && pack < plan_->plan.packs.size();
+  const core::Staging staging = planned ? plan_->plan.packs[pack].collective.staging : core::Staging::kDirect;
+  const auto [known, fresh] = routes_.try_emplace({transfer.from, transfer.to, staging});
+  if (fresh) known->second = topology_.route(transfer.from, transfer.to, staging);
   return known->second;
 }
 

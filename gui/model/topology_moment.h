@@ -1,9 +1,11 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gui/model/pack_replay.h"
@@ -71,7 +73,7 @@ class TopologyPlayer {
   std::vector<core::Time> last_end_;                 ///< of this one and those before it
   std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the last few that were looked at
   PackReplay* replay_ = nullptr;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::size_t>> routes_;
+  std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
 /// A moment at which there is something to see: in the middle of the last step's longest flight of a pack; 0 if there is none.

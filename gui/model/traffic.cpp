@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "gui/model/exchanges.h"
 #include "gui/model/messages.h"
 
 namespace tutti::gui {
@@ -85,6 +86,8 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
   if (steps_ == 0) return {};
   const auto reader = trace.another_reader();
   if (!reader) return tl::make_unexpected(reader.error());
+  const auto exchanges = Exchanges::read(trace, *reader);
+  if (!exchanges) return tl::make_unexpected(exchanges.error());
   std::map<core::TrackId, std::size_t> row_of_track;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) row_of_track[trace.rows()[r].track.id] = r;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
@@ -94,7 +97,8 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     Segment* segment = nullptr;
     Key last{-1, -1, -1, -1};
     const auto read = trace.read_row(*reader, r, [&](const Span& span) {
-      const Key key{device_of_row[r], track.lane, span.step, span.pack};
+      const std::int32_t exchange = span.pack < 0 ? exchanges->number(track, span.start) : -1;
+      const Key key{device_of_row[r], track.lane, span.step, exchange < 0 ? span.pack : kFirstExchange - exchange};
       if (!segment || key != last) segment = &segments_[key];
       last = key;
       // A damaged file may name a step twice: the first counts.
@@ -137,7 +141,7 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
   message.to_lane = lane;
   message.to_index = segment.indices[i];
   message.step = step;
-  message.pack = pack;
+  message.pack = std::max(-1, pack);
   message.bytes = segment.bytes[i];
   const bool in_switch = segment.kinds[i] == static_cast<int>(StepKind::kSwitchReduce);
   message.from = in_switch ? device : segment.senders[i].device;
@@ -224,10 +228,12 @@ Traffic::Sender Traffic::sender(std::int32_t device, Lane lane, std::int32_t ste
 }
 
 std::vector<std::string> counter_names(const Trace& trace) {
-  const bool has_lanes = std::any_of(trace.rows().begin(), trace.rows().end(), [](const Trace::Row& row) {
-    return row.track.kind == core::TrackKind::kLane && row.spans.size() > 0;
-  });
-  return has_lanes ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
+  std::int64_t steps = 0;
+  for (const Trace::Row& row : trace.rows()) {
+    if (row.track.kind == core::TrackKind::kLane) steps += row.spans.size();
+  }
+  const bool known = steps > 0 && steps <= Traffic::kMostSteps;
+  return known ? std::vector<std::string>{"bytes in flight", "queue depth"} : std::vector<std::string>();
 }
 
 std::vector<NamedCounter> counters_of(const Traffic& traffic) {

@@ -82,7 +82,7 @@ class Traffic {
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
-  /// Steps of one lane in one flight of a pack.
+  /// Steps of one lane in one flight of a pack, or in one exchange.
   struct Segment {
     std::vector<std::int64_t> indices;
     std::vector<core::Time> began;  ///< had what it waited for
@@ -94,7 +94,9 @@ class Traffic {
     std::vector<std::int64_t> sender_indices;  ///< likewise
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
-  using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;  ///< device, lane, step, pack
+  /// Device, lane, step, pack; or, from kFirstExchange on downwards, the number of an exchange of that step.
+  using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
+  static constexpr std::int32_t kFirstExchange = -2;
 
   core::Expected<void> read_steps(const Trace& trace, const std::atomic<bool>* cancel);
   void join();

@@ -17,6 +17,7 @@ DetailsPanel::DetailsPanel(const TimelineView& view)
   layout->addWidget(table_);
   // Long values take more lines rather than being cut off.
   table_->setWordWrap(true);
+  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   connect(&view_, &TimelineView::selection_changed, this, &DetailsPanel::update_facts);
 }

@@ -373,10 +373,14 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   view_->setFocus();
   const bool of_desk = desk_->made(path);
   if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
-  tell(tr("%1 spans in %2 rows%3")
-           .arg(trace->spans())
-           .arg(trace->rows().size())
-           .arg(trace->complete() ? QString() : tr("; the file %1").arg(QString::fromStdString(trace->damage()))));
+  QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
+  if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
+  // That more happened than is drawn is not to be taken for nothing having happened.
+  for (const std::string& note : trace->run().notes) {
+    if (note.starts_with("spans ") || note.starts_with("not all spans "))
+      told += QStringLiteral("; ") + QString::fromStdString(note);
+  }
+  tell(told);
   put_topology_away(false);
   marks_->read_beside(path);
   if (!of_desk) remember_file(path);

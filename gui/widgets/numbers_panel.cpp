@@ -1,6 +1,7 @@
 #include "gui/widgets/numbers_panel.h"
 
 #include <QEvent>
+#include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -36,6 +37,7 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
   table_->setTextElideMode(Qt::ElideMiddle);  // both ends of "w0/gpu1, receive-send" say something
+  table_->horizontalHeader()->setStretchLastSection(false);
   table_->viewport()->installEventFilter(this);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
@@ -56,9 +58,16 @@ RangeStatistics NumbersPanel::numbers(bool bytes) const {
 
 void NumbersPanel::update_numbers() {
   table_->setRowCount(0);
-  if (!view_.trace() || (!view_.range() && view_.trace()->spans() > kQuick)) return;
-  const TimeRange range = view_.range().value_or(view_.view().range());
-  const RangeStatistics all = numbers(spans_in(*view_.trace(), view_.visible_rows(), range) <= kQuickToRead);
+  table_->clearSpans();
+  if (!view_.trace()) return;
+  const std::int64_t spans =
+      spans_in(*view_.trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()));
+  if (!view_.range() && spans > kQuick) {
+    table_->setRowCount(1);
+    table_->setSpan(0, 0, 1, table_->columnCount());
+    return set_row(*table_, 0, {tr("too many spans: select a range, or zoom in")});
+  }
+  const RangeStatistics all = numbers(spans <= kQuickToRead);
   table_->setRowCount(static_cast<int>(all.kinds.size()));
   for (std::size_t i = 0; i < all.kinds.size(); ++i) show_numbers(static_cast<int>(i), all.kinds[i]);
   fit_columns(*table_);

@@ -22,7 +22,9 @@ QByteArray svg_of(const TimelineView& view) {
   QPainter painter(&svg);
   view.paint_shapes(painter, view.size());
   painter.end();
-  return buffer.data();
+  // A plot is a rectangle per pixel: scaled, their edges must not shine through.
+  QByteArray text = buffer.data();
+  return text.replace("<defs>", "<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>");
 }
 
 QByteArray png_of(const TimelineView& view) {

@@ -29,6 +29,8 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   addWidget(filter_);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
+  // What was found is of the timeline before.
+  connect(&view_, &TimelineView::trace_changed, &found_, [this] { found_.show_durations({}); });
   connect(&found_, &FoundPanel::narrowed, this, &SearchBar::narrow);
 }
 

@@ -19,6 +19,7 @@ struct EmulatedNetwork::Message {
   std::int64_t total = 0;
   std::uint32_t number = 0;  ///< Piece::message
   std::size_t own_hops = 0;  ///< of the sender's worker; the others are the receiver's
+  Clock::time_point began;   ///< the first hop to serve it
   Clock::time_point tail;    ///< of the hop served last, when it reaches the next
   bool local = false;
 
@@ -112,6 +113,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index, Cl
   const Clock::duration moving = scale_.here(core::transfer_time(core::Bytes(message->total), hop.rate));
   const Clock::time_point tail = std::max(later(head, moving), message->tail);
   free = tail;
+  if (index == 0) message->began = head;
   if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
   const Clock::duration latency = scale_.here(hop.latency);
   message->tail = later(tail, latency);
@@ -138,7 +140,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   if (!message->local) ++on_own_links_;
   sending_[piece.channel].push_back(message);
   const Clock::time_point now = timers_.now();
-  message->tail = now;
+  message->began = message->tail = now;
   if (paths_.path(message->path).hops.empty()) {  // a device to itself
     timers_.at(now, [this, message] {
       let_go(message);
@@ -170,7 +172,8 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
 
 /// The sender's last link lets the head go; it comes to the receiver's first at `head`.
 void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
-  message->stamp = {head.time_since_epoch().count(), message->tail.time_since_epoch().count()};
+  message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
+                    message->tail.time_since_epoch().count()};
   message->handed_over = true;
   --on_own_links_;
   Piece stamp;
@@ -248,7 +251,7 @@ void EmulatedNetwork::let_go(const MessagePointer& message) {
 // --- receiving ---
 
 void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
-  const std::int32_t worker = plan_.packs.front().collective.group.device(peer).worker;
+  const std::int32_t worker = plan_.widest().group.device(peer).worker;
   if (failure_.empty()) failure_ = fmt::format("worker {} {}", worker, what);
 }
 
@@ -301,9 +304,10 @@ void EmulatedNetwork::arrived(const Piece& piece) {
     message->stamped = true;
     Stamp stamp;
     std::memcpy(&stamp, message->bytes.data(), sizeof stamp);
-    if (!may_say(stamp.head_ns, stamp.tail_ns))
+    if (!may_say(stamp.began_ns, stamp.head_ns) || !may_say(stamp.head_ns, stamp.tail_ns))
       return fail(piece.channel.from, "stamped a message with a time at which it cannot come");
     const Clock::time_point head{std::chrono::nanoseconds(stamp.head_ns)};
+    message->began = Clock::time_point(std::chrono::nanoseconds(stamp.began_ns));
     message->tail = Clock::time_point(std::chrono::nanoseconds(stamp.tail_ns));
     timers_.at(head, [this, message] { serve(message, message->own_hops, timers_.now()); });
   }
@@ -346,7 +350,9 @@ void EmulatedNetwork::deliver(const MessagePointer& message) {
     const auto incoming = receiving_.find(message->channel);
     if (--incoming->second.under_way == 0) receiving_.erase(incoming);
   }
+  began_ = message->began;
   std::byte* const to = receiver_->place(whole);
+  began_.reset();
   if (!to) {
     return fail(
         whole.channel.from,

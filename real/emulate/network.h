@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] bool flushed() const override { return on_own_links_ == 0 && below_.flushed(); }
   [[nodiscard]] bool is_local(core::Rank rank) const override { return below_.is_local(rank); }
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
+  [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
   /// Messages from other processes, and how many of them really came later than their links would have let them.
   struct Punctuality {
@@ -56,6 +58,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   using MessagePointer = std::shared_ptr<Message>;
   /// In front of a message that goes to another process.
   struct Stamp {
+    std::int64_t began_ns = 0;  ///< the first link began to serve it
     std::int64_t head_ns = 0;
     std::int64_t tail_ns = 0;
   };
@@ -102,6 +105,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   Ticket next_ticket_ = 0;
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_under_way_;  ///< what they are sent from
   std::int64_t slot_stamp_ = 0;                                                ///< of the one that is coming in
+  std::optional<Clock::time_point> began_;                                     ///< of what is being delivered
   Punctuality punctuality_;
   std::int64_t on_own_links_ = 0;  ///< messages to other processes that are not yet handed over
   std::string failure_;

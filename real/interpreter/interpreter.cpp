@@ -331,8 +331,13 @@ void Interpreter::worked(Ticket ticket) {
 /// The step at hand has done all but, maybe, wait for what it sends to leave. The lane goes on.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
-    listener_.step_done({lane.instance->tag, lane.rank, lane.number, lane.next, lane.now->step, lane.began, lane.waited,
-                         transport_.now(), lane.peer, lane.peer_lane});
+    const StepDone done{lane.instance->tag, lane.rank,   lane.number,      lane.next, lane.now->step,
+                        lane.began,         lane.waited, transport_.now(), lane.peer, lane.peer_lane};
+    if (one_thing_at_a_time_ && lane.unsent > 0) {
+      lane.leaving = done;
+    } else {
+      listener_.step_done(done);
+    }
   }
   ++lane.next;
   lane.begun = false;

@@ -140,7 +140,7 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const bool wanted =
       lane.receives_any || (lane.now->from == channel.from && lane.now->step.from.lane == channel.from_lane);
   if (!wanted) return &connection;
-  if (watch_steps_) lane.waited = transport_.now();
+  if (watch_steps_) lane.waited = std::min(std::max(transport_.began(), lane.began), transport_.now());
   if (piece.total > 0) {
     lane.state = Lane::State::kReady;
     take_message(lane);

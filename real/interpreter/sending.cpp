@@ -181,6 +181,10 @@ void Interpreter::sent(Ticket ticket) {
   --lane.departing[static_cast<std::size_t>(send.index - lane.done)].unsent;
   const std::int64_t before = lane.done;
   for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done) lane.departing.pop_front();
+  if (lane.leaving && lane.departing.empty()) {
+    lane.leaving->end = lane.began = lane.waited = transport_.now();
+    listener_.step_done(*std::exchange(lane.leaving, std::nullopt));
+  }
   if (lane.done > before) count_complete(lane);
   if (lane.state == Lane::State::kSending) make_ready(lane);
 }

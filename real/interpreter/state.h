@@ -114,6 +114,8 @@ struct Interpreter::Lane {
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
+  std::optional<StepDone>
+      leaving;  ///< the step before, until what it sends has left, where lanes come to rest between steps
   core::Rank peer = -1;
   core::Lane peer_lane = -1;
 };

@@ -102,6 +102,8 @@ class Transport {
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
   /// When that happened which the receiver is being told of; outside of poll(), now.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
+  /// When the message began to move whose first piece the receiver is being told of; now, if that is all that is known.
+  [[nodiscard]] virtual Clock::time_point began() const { return now(); }
 };
 
 }  // namespace tutti::real

@@ -36,6 +36,9 @@ class Folded : public core::Schedule {
     fold(step, own);
     return step;
   }
+  [[nodiscard]] core::AlikeSteps alike_from(Rank rank, Lane lane, std::int64_t index) const override {
+    return schedule_->alike_from(unfolded(rank), lane, index);
+  }
   void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
     const Rank own = unfolded(rank);
     schedule_->visit_ways(own, lane, [&](const Step& way) {

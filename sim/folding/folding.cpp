@@ -27,6 +27,7 @@ std::string difference(const Scenario& scenario) {
   if (scenario.run.compute_jitter_ppm != 0 || conditions.compute_noise.kind != core::Noise::Kind::kNone)
     return "replicas compute at paces of their own";
   if (!conditions.slow.empty()) return "some devices are slow";
+  if (!conditions.gone.empty()) return "some workers are gone";
   if (!conditions.links.empty() || !conditions.background.empty()) return "something happens on some links";
   return "";
 }

@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "sim/event_order.h"
+#include "sim/state_visitor.h"
 
 namespace tutti::sim {
 
@@ -40,6 +41,21 @@ class Ties {
     });
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
+  }
+  /// Only what is wanted now can be wanted by somebody else at the same time.
+  void visit_state(StateVisitor& visitor) {
+    for (std::vector<Wanted>& all : wanted_) {
+      for (Wanted& wanted : all) {
+        visitor.seen(wanted.at);
+        if (wanted.at >= visitor.now()) {
+          for (const Comer& comer : wanted.by) {
+            visitor.same(static_cast<std::int64_t>(comer.place));
+            visitor.same(comer.away);
+          }
+        }
+        visitor.until(wanted.at);
+      }
+    }
   }
   /// There was a tie whose outcome depends on the worker.
   [[nodiscard]] bool matter() const { return matter_; }

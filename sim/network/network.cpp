@@ -286,6 +286,27 @@ void Network::load_silent_links(const Message& message, Time end) {
     loads_.add(link, message.bytes, std::min(message.began_moving, end), end);
 }
 
+void Network::visit_state(StateVisitor& visitor) {
+  if (fair_ || changes_to_come_ > 0) visitor.unfit();
+  for (Server& resource : resources_) resource.visit_state(visitor);
+}
+
+void Network::visit_message(std::uint32_t id, StateVisitor& visitor) {
+  Message& message = messages_[id];
+  if (message.branches >= 0) visitor.unfit();
+  visitor.same(message.path);
+  visitor.same(message.bytes.count());
+  visit_order(message.order, visitor);
+  visitor.moment(message.sent);
+  visitor.moment(message.began_moving);
+  visitor.moment(message.tail);
+  visitor.same(message.receiver.instance);
+  visitor.same(message.receiver.connection);
+  visitor.told(message.queued_at);
+  visitor.told(message.queued_time.count());
+  visit_trail(trails_[id], visitor);
+}
+
 Network::Arrival Network::deliver(const Event& event) {
   Message& message = messages_[event.a];
   const core::Path& path = paths_.path(message.path);

@@ -12,6 +12,7 @@
 #include "sim/network/link_loads.h"
 #include "sim/network/sections.h"
 #include "sim/server.h"
+#include "sim/state_visitor.h"
 #include "sim/trail.h"
 
 namespace tutti::sim {
@@ -54,6 +55,11 @@ class Network {
 
   /// What links have carried since they had carried `before`, they carry so many times again.
   void carry_again(const std::vector<core::Bytes>& before, std::int64_t times);
+
+  /// Who is busy and until when, of all resources. What shares fairly (fair) is unfit.
+  void visit_state(StateVisitor& visitor);
+  /// A message under way; unfit if it is no chain. REQUIRES: trails are kept.
+  void visit_message(std::uint32_t id, StateVisitor& visitor);
 
   /// Messages may go along this path. Whoever tells all of them before the first is sent, and says so, has results sooner.
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }

@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "core/base/random.h"
 #include "core/timeline/writer.h"
+#include "gui/model/messages.h"
 #include "tests/gui/simulated.h"
 
 namespace tutti::gui {
@@ -160,6 +164,74 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
     EXPECT_GE(flying.peak(), bytes);
     EXPECT_EQ(flying.at(trace->length()), 0) << "in the end everything has been taken";
     EXPECT_EQ((*traffic)->queue_depth().at(trace->length()), 0);
+  }
+}
+
+/// When the exchanges of a device were in flight, in order: of its rows of packs, whose spans need not be in one of them.
+std::map<std::string, std::vector<TimeRange>> exchanges_by_device(const Trace& trace) {
+  std::map<std::string, std::vector<TimeRange>> flights;
+  for (const Trace::Row& row : trace.rows()) {
+    for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kPacks && i < row.spans.size(); ++i) {
+      if (row.spans.kind(i) == core::SpanKind::kExchange)
+        flights[row.group + row.track.device].push_back({row.spans.start(i), row.spans.end(i)});
+    }
+  }
+  for (auto& [device, of] : flights)
+    std::sort(of.begin(), of.end(), [](const TimeRange& a, const TimeRange& b) { return a.from < b.from; });
+  return flights;
+}
+
+/// Which of the ranges holds all of it; none: -1.
+std::ptrdiff_t place(const std::vector<TimeRange>& ranges, Time from, Time to) {
+  const auto holds = std::find_if(ranges.begin(), ranges.end(),
+                                  [&](const TimeRange& range) { return range.from <= from && to <= range.to; });
+  return holds == ranges.end() ? -1 : holds - ranges.begin();
+}
+
+TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
+  for (const char* algorithm : {"ring", "halving_doubling"}) {
+    const auto trace = test::simulated_trace(
+        test::small_scenario("algorithm: \"ring\"", 2, 2) +
+        fmt::format(
+            "communicator {{ name: \"t\" size: 4 algorithm: \"{}\" exchange {{ collective: ALL_REDUCE bytes: 4096 "
+            "per_forward: 3 per_backward: 2 }} }}",
+            algorithm));
+    const auto flights = exchanges_by_device(*trace);
+    ASSERT_EQ(flights.size(), 4u);
+    for (const auto& [device, of] : flights) ASSERT_EQ(of.size(), 10u) << "5 in each of 2 steps";
+    std::size_t receipts = 0, followed = 0;
+    for (std::size_t r = 0; r < trace->rows().size(); ++r) {
+      const Trace::Row& row = trace->rows()[r];
+      for (SpanRow::Index i = 0; row.track.kind == core::TrackKind::kLane && i < row.spans.size(); ++i) {
+        if (!receives(static_cast<StepKind>(row.spans.kind(i)))) continue;
+        ++receipts;
+        if (row.spans.pack(i) >= 0) continue;
+        const auto message = message_into(*trace, {r, i});
+        ASSERT_TRUE(message && *message);
+        const Trace::Row& sender = trace->rows()[(*message)->from.row];
+        const SpanRow::Index sent = (*message)->from.index;
+        const auto taken_in = place(flights.at(row.group + row.track.device), row.spans.start(i), row.spans.end(i));
+        ASSERT_GE(taken_in, 0);
+        EXPECT_EQ(
+            place(flights.at(sender.group + sender.track.device), sender.spans.start(sent), sender.spans.end(sent)),
+            taken_in);
+        ++followed;
+      }
+    }
+    EXPECT_GE(followed, 10u * 4 * 2);
+    const auto traffic = Traffic::read(*trace);
+    ASSERT_TRUE(traffic);
+    EXPECT_EQ((*traffic)->transfers().size(), receipts);
+    for (const Transfer& transfer : (*traffic)->transfers()) {
+      if (transfer.pack >= 0) continue;
+      const auto& to = (*traffic)->devices()[static_cast<std::size_t>(transfer.to)];
+      const auto& from = (*traffic)->devices()[static_cast<std::size_t>(transfer.from)];
+      const auto& taken = flights.at(fmt::format("worker {}{}", to.worker, to.name));
+      const auto& sent = flights.at(fmt::format("worker {}{}", from.worker, from.name));
+      const auto n = place(taken, transfer.awaited, transfer.taken);
+      ASSERT_GE(n, 0);
+      EXPECT_EQ(place(sent, transfer.sent, transfer.left), n);
+    }
   }
 }
 

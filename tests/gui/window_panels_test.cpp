@@ -9,7 +9,9 @@
 #include <QScrollBar>
 #include <QTableWidget>
 #include <fstream>
+#include <sstream>
 
+#include "core/timeline/writer.h"
 #include "gui/widgets/found_panel.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/message_arrows.h"
@@ -63,6 +65,33 @@ TEST_F(Window, NumbersAreSeenWithoutScrollingSideways) {
   QApplication::processEvents();
   is_whole();
   EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text()) << "names that are elided are told by their tip";
+}
+
+TEST_F(Window, NumbersOfVeryManySpansAskForARange) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kLane, 0, "gpu0", 0, 0});
+  constexpr int kMany = 2'100'000;
+  for (int i = 0; i < kMany; ++i) {
+    core::Span span;
+    span.start = Time(10 * i);
+    span.duration = Time(10);
+    span.kind = 1;
+    writer.span(0, span);
+  }
+  writer.end();
+  ASSERT_TRUE(open(write("many.tutti", out.str()))) << said_;
+  const QTableWidget& table = window_.findChild<NumbersPanel*>()->table();
+  ASSERT_EQ(table.rowCount(), 1);
+  EXPECT_THAT(table.item(0, 0)->text().toStdString(), HasSubstr("select"));
+  view().select_range(TimeRange{Time(), Time(1000)});
+  ASSERT_EQ(table.rowCount(), 1);
+  EXPECT_EQ(table.item(0, 1)->text(), QStringLiteral("100"));
+  view().select_range(std::nullopt);
+  view().show_range({Time(), Time(100'000)});
+  ASSERT_EQ(table.rowCount(), 1);
+  EXPECT_EQ(table.item(0, 1)->text(), QStringLiteral("10000")) << "of few in view at once";
 }
 
 TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
@@ -186,6 +215,7 @@ TEST_F(Window, WhatIsSeenIsWrittenAsPixelsAndAsShapes) {
   EXPECT_EQ(write_picture(view(), svg), QString());
   const std::string text = folder_.read("a.svg");
   EXPECT_THAT(text, testing::AllOf(HasSubstr("<svg"), HasSubstr("worker 1"), HasSubstr("step 0"), HasSubstr("pack 0")));
+  EXPECT_THAT(text, HasSubstr("<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>"));
   EXPECT_THAT(text, testing::Not(HasSubstr("<image"))) << "shapes, not pixels";
   EXPECT_THAT(write_picture(view(), QStringLiteral("/nowhere/a.png")).toStdString(), HasSubstr("/nowhere/a.png"));
 }

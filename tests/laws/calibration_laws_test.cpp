@@ -426,6 +426,76 @@ TEST(CalibrationLaw, WhatWaitsInQueuesIsNotTakenForSlow) {
   EXPECT_THAT(c.notes, testing::Contains(HasSubstr("met others on their way, so that nothing was learnt")));
 }
 
+/// A simulated timeline, told as if real processes had made it.
+class AsIfRun : public core::TimelineSink {
+ public:
+  AsIfRun(core::TimelineSink& to, double core_wait, bool devices_in_memory)
+      : to_(to), core_wait_(core_wait), devices_in_memory_(devices_in_memory) {}
+  void begin(const core::RunInfo& run) override {
+    core::RunInfo changed = run;
+    changed.devices_in_memory = devices_in_memory_;
+    to_.begin(changed);
+  }
+  void track(const core::Track& track) override { to_.track(track); }
+  void span(core::TrackId track, const core::Span& span) override { to_.span(track, span); }
+  void step(const core::StepRecord& step) override {
+    core::StepRecord changed = step;
+    changed.core_wait = core::Time(std::llround(static_cast<double>(step.communication.count()) * core_wait_));
+    to_.step(changed);
+  }
+  void pack(const core::PackRecord& pack) override { to_.pack(pack); }
+  void link(const core::LinkRecord& link) override { to_.link(link); }
+  void path(const core::PathPiece& piece) override { to_.path(piece); }
+  void note(const std::string& text) override { to_.note(text); }
+  void end() override { to_.end(); }
+
+ private:
+  core::TimelineSink& to_;
+  double core_wait_;
+  bool devices_in_memory_;
+};
+
+std::string as_if_run(const TemporaryFolder& folder, const std::string& text, double core_wait,
+                      bool devices_in_memory) {
+  const std::string name = folder.file("run");
+  std::ofstream file(name, std::ios::binary);
+  core::TimelineWriter writer(file);
+  AsIfRun run(writer, core_wait, devices_in_memory);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  EXPECT_TRUE(sim::Simulator().run(scenario_of(text), record, {}, run));
+  return name;
+}
+
+bool one_stands_out(const Calibration& calibration) {
+  return std::any_of(calibration.figures.begin(), calibration.figures.end(),
+                     [](const CalibratedFigure& f) { return f.figure.name.find(" of ") != std::string::npos; });
+}
+
+TEST(CalibrationLaw, WhatWaitedForACoreIsNotTakenForASlowLink) {
+  const TemporaryFolder folder;
+  const std::string slow = hosts(4, "1", "10", "30");
+  const std::string stated = hosts(4, "2", "10", "30");
+  const Calibration quiet = calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
+  EXPECT_TRUE(one_stands_out(quiet)) << "a little waiting hides nothing";
+  EXPECT_THAT(quiet.notes, testing::Not(testing::Contains(HasSubstr("stood ready"))));
+  const Calibration crowded = calibrated(stated, request({as_if_run(folder, slow, 0.5, false)}, {}, {}));
+  EXPECT_FALSE(one_stands_out(crowded));
+  EXPECT_THAT(crowded.notes,
+              testing::Contains(testing::AllOf(HasSubstr("in 3 of 3 steps workers stood ready"),
+                                               HasSubstr("for up to 50 %"), HasSubstr("up to 2 times as high"))));
+}
+
+TEST(CalibrationLaw, LinksThatAreThereInNameAloneAreNotLookedAt) {
+  const TemporaryFolder folder;
+  const std::string fast = mesh("80");
+  const std::string stated = mesh("40");
+  EXPECT_TRUE(one_stands_out(calibrated(stated, request({as_if_run(folder, fast, 0, false)}, {}, {}))));
+  const Calibration c = calibrated(stated, request({as_if_run(folder, fast, 0, true)}, {}, {}));
+  EXPECT_FALSE(one_stands_out(c));
+  EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices lay in the memory of their workers")));
+}
+
 TEST(CalibrationLaw, WhereNothingStandsOutEachKindHasOneFigure) {
   const TemporaryFolder folder;
   const std::string timeline = simulated(folder, "even", hosts(4, "2", "10", "30"), core::RecordLevel::kSteps);

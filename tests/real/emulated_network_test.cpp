@@ -71,7 +71,7 @@ struct Worker : InterpreterListener {
   }
   /// A message's first piece is its stamp.
   static Piece stamp_of(const Channel& channel, std::int64_t bytes, std::uint32_t number = 0) {
-    return {channel, bytes + 16, 0, 16, number};
+    return {channel, bytes + 24, 0, 24, number};
   }
   bool say(const Piece& piece, const std::vector<std::int64_t>& content) {
     std::byte* const to = below.receiver().place(piece);
@@ -99,21 +99,24 @@ struct Worker : InterpreterListener {
 TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
   const std::int64_t now = std::chrono::nanoseconds(std::chrono::hours(1)).count();
   const std::int64_t day = std::chrono::nanoseconds(std::chrono::hours(24)).count();
-  for (const std::vector<std::int64_t>& stamp : std::vector<std::vector<std::int64_t>>{{kLeast, kLeast},
-                                                                                       {-1, now},
-                                                                                       {now - 1, now},
-                                                                                       {now, now + day},
-                                                                                       {now + day, now + day},
-                                                                                       {now, now - 1},
-                                                                                       {now, kMost},
-                                                                                       {kMost, kMost},
-                                                                                       {kLeast, kMost}}) {
+  for (const std::vector<std::int64_t>& stamp : std::vector<std::vector<std::int64_t>>{{kLeast, kLeast, kLeast},
+                                                                                       {-1, -1, now},
+                                                                                       {now - 1, now - 1, now},
+                                                                                       {now, now, now + day},
+                                                                                       {now, now + day, now + day},
+                                                                                       {now, now, now - 1},
+                                                                                       {now, now, kMost},
+                                                                                       {kMost, kMost, kMost},
+                                                                                       {kLeast, now, now},
+                                                                                       {now - 1, now, now},
+                                                                                       {now + 1, now, now},
+                                                                                       {kLeast, kLeast, kMost}}) {
     Worker worker;
     worker.timers.run_due([] {});
     const Clock::time_point before = worker.timers.next();
     ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), stamp));
     EXPECT_EQ(worker.error(), "worker 2 stamped a message with a time at which it cannot come")
-        << stamp[0] << ", " << stamp[1];
+        << stamp[0] << ", " << stamp[1] << ", " << stamp[2];
     EXPECT_EQ(worker.timers.next(), before) << "nobody waits for it";
   }
 }
@@ -121,9 +124,9 @@ TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
 TEST(EmulatedNetwork, AMessageThatComesWhenItsLinksLetItIsTaken) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
-  ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), {now, now + 1'000}));
+  ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), {now, now, now + 1'000}));
   Piece rest = Worker::stamp_of(worker.channel(true), 160);
-  rest.offset = 16;
+  rest.offset = 24;
   rest.length = 160;
   const std::int64_t before = worker.interpreter.moved();
   ASSERT_TRUE(worker.say(rest, std::vector<std::int64_t>(20)));
@@ -161,7 +164,7 @@ TEST(EmulatedNetwork, MoreMessagesThanThereAreSlotsForAreRefused) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   std::uint32_t taken = 0;
-  while (taken < 100 && worker.say(Worker::stamp_of(worker.channel(true), 0, taken), {now, now})) ++taken;
+  while (taken < 100 && worker.say(Worker::stamp_of(worker.channel(true), 0, taken), {now, now, now})) ++taken;
   EXPECT_EQ(taken, 2u);
 }
 

@@ -120,7 +120,7 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
     EXPECT_THAT(
         ran.error().message(),
         HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link network→w3/nic0 is dead "
-                  "from 50.0 ms on; what was to cross it waits forever, and with it pack 0"));
+                  "from 50.0 ms on; what waits for that waits forever, and with it pack 0"));
     EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
   }
 }

@@ -34,6 +34,32 @@ TEST(EventQueue, HandsOutByTimeThenOrder) {
   }
 }
 
+TEST(EventQueue, HandsOutTheSameLaterIfAllOfItIsMoved) {
+  for (const int far : {0, 3, 8, 20, 40}) {
+    core::Random random(static_cast<std::uint64_t>(far) + 7);
+    EventQueue queue;
+    Time now;
+    for (std::uint32_t i = 0; i < 3000; ++i) {
+      const auto ahead = static_cast<std::int64_t>(random.below(std::uint64_t{1} << far));
+      queue.push({now + Time(ahead), random.below(4), EventKind::kLane, i, 0});
+      if (random.below(3) == 0) now = queue.pop().time;
+    }
+    EventQueue moved = queue;
+    std::vector<Event> all = moved.all();
+    ASSERT_EQ(all.size(), queue.size());
+    const Time later(12'345);
+    for (Event& event : all) event.time += later;
+    const auto middle = all.begin() + 500;
+    moved.replace({all.begin(), middle}, {middle, all.end()});
+    while (!queue.empty()) {
+      const Event one = queue.pop();
+      const Event other = moved.pop();
+      ASSERT_EQ(std::tuple(one.time + later, one.order, one.a), std::tuple(other.time, other.order, other.a));
+    }
+    EXPECT_TRUE(moved.empty());
+  }
+}
+
 /// Events one after the other, each at its own time or in crowds, near and far: the order is that of a sorted list.
 TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
   for (const int far : {0, 3, 8, 20, 40, 61}) {

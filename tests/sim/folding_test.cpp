@@ -5,13 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <regex>
-
 #include "core/base/random.h"
-#include "core/timeline/summary.h"
 #include "sim/folding/ties.h"
-#include "sim/simulator.h"
-#include "tests/support/clusters.h"
+#include "tests/sim/simulated.h"
 
 namespace tutti::sim {
 namespace {
@@ -19,57 +15,12 @@ namespace {
 using core::Scenario;
 using core::Summary;
 using core::Time;
-
-Scenario read(const std::string& text) {
-  const core::Library library(test::source_folder() + "/scenarios");
-  auto scenario = core::read_scenario(text, "f", library);
-  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << "\n" << text;
-  return std::move(*scenario);
-}
-
-/// Workers have the same numbers where one stands for all.
-std::string without_worker(const std::string& name) { return std::regex_replace(name, std::regex("w[0-9]+/"), "w/"); }
-
-/// All that a summary knows, in words.
-std::vector<std::string> told(const Summary& summary) {
-  std::vector<std::string> all;
-  const auto add = [&all](const std::string& what, auto... times) {
-    std::string line = what;
-    ((line += " " + std::to_string(times.count())), ...);
-    all.push_back(line);
-  };
-  for (const core::StepRecord& s : summary.steps()) {
-    add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end, s.forward, s.backward,
-        s.other_compute, s.communication, s.exposed, s.awaited_for);
-  }
-  for (const core::PackRecord& p : summary.last_packs())
-    add("pack " + std::to_string(p.pack), p.ready, p.first_start, p.last_start, p.end);
-  for (const core::LinkRecord& l : summary.busiest_links()) add(without_worker(l.name), l.bytes, l.busy);
-  for (const core::PathPiece& p : summary.path()) {
-    add("path " + without_worker(p.device) + " " + p.layer + " over " + without_worker(p.slowest_link), p.start, p.end,
-        p.parts.total(), p.parts.latency, p.parts.queue, p.parts.reduce, p.parts.copy);
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-/// Nothing if the run is refused.
-std::optional<Summary> simulated(const Scenario& scenario, Folds folds, Remembers remembers = Remembers::kNever) {
-  core::RecordOptions record;
-  record.level = core::RecordLevel::kNone;
-  Summary summary;
-  const auto ran = Simulator(folds, remembers).run(scenario, record, {}, summary);
-  EXPECT_TRUE(ran || (folds == Folds::kAlways && ran.error().message().find("one worker cannot") != std::string::npos))
-      << ran.error().message();
-  return ran ? std::optional(summary) : std::nullopt;
-}
-
-bool says(const Summary& summary, const std::string& what) {
-  return std::any_of(summary.info().notes.begin(), summary.info().notes.end(),
-                     [&](const std::string& note) { return note.find(what) != std::string::npos; });
-}
-bool says_folded(const Summary& summary) { return says(summary, "one worker stands for all"); }
-bool says_remembered(const Summary& summary) { return says(summary, "the others are step"); }
+using test::read;
+using test::says;
+using test::says_folded;
+using test::says_remembered;
+using test::simulated;
+using test::told;
 
 /// A random scenario whose workers are alike, as far as its algorithm has it.
 std::string random_scenario(core::Random& random) {
@@ -96,14 +47,37 @@ std::string random_scenario(core::Random& random) {
   if (random.below(3) == 0) strategy += " launch: CONCURRENT";
   if (random.below(3) == 0) strategy += " compression { type: FLOAT16 of: " + one_of({"GRADIENTS", "PACKS"}) + " }";
   if (random.below(3) == 0) gradients += "forward_ms: 0.3 micro_batches: 3 ";
+  if (random.below(2) == 0) gradients += "compute_bound_percent: " + std::to_string(random.below(101)) + " ";
   return "cluster { workers { machine: \"" + machine + "\" count: " + std::to_string(odd ? workers / 2 * 3 : workers) +
          " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
          " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
          " }\nrun { steps: " + std::to_string(2 + random.below(6)) +
-         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) + " }";
+         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL", "FAIR"}) +
+         one_of({"", "", " interference: ON", " interference: OFF"}) + " }";
 }
 
 class Folding : public testing::TestWithParam<int> {};
+
+TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
+  int folded = 0;
+  for (const std::string machine : {"dgx1-v100", "pcie4-a100", "hgx-h100"}) {
+    for (const std::string spec : {"xring#2:40k:nccl/xring", "nccl/rechd:40k:nccl/xring", "xring:40k:nccl"}) {
+      const std::string text =
+          "cluster { workers { machine: \"" + machine +
+          "\" count: 4 } network { kind: RAILS latency_us: 1.5 } }\nworkload { variable { name: \"a\" shape: 1000001 "
+          "backward_ms: 0.1 } "
+          "variable { name: \"b\" shape: 777 backward_ms: 0.2 } variable { name: \"c\" shape: 131072 } }\n"
+          "strategy { all_reduce_spec { text: \"" +
+          spec + "\" } reduction: MEAN }";
+      const Scenario scenario = read(text);
+      const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
+      if (!one) continue;
+      ++folded;
+      EXPECT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+    }
+  }
+  EXPECT_GE(folded, 2);
+}
 
 TEST_P(Folding, ChangesNothing) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 1);

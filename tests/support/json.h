@@ -38,6 +38,8 @@ class Data {
   }
   [[nodiscard]] std::int64_t number() const { return std::stoll(value_->text); }
   [[nodiscard]] double real() const { return std::stod(value_->text); }
+  /// As it stands in the document.
+  [[nodiscard]] const core::Value& value() const { return *value_; }
   [[nodiscard]] std::vector<std::int64_t> numbers() const {
     std::vector<std::int64_t> list;
     for (const Data& item : items()) list.push_back(item.number());

@@ -258,6 +258,54 @@ TEST(Calibrate, ACardAtHalfItsRateIsFoundInAnEmulatedRun) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 0.125, 0.125 * 0.1) << "of the others";
 }
 
+/// This process, and what it starts meanwhile, on one core.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    int core = 0;
+    while (!CPU_ISSET(core, &before_)) ++core;
+    CPU_SET(core, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OnOneCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_{};
+};
+
+TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
+  if (::access("/proc/thread-self/schedstat", R_OK) != 0) GTEST_SKIP() << "this kernel does not count waits for cores";
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write("four.textproto", four_hosts("0.125"));
+  const std::string run = folder.file("run.tutti");
+  const OnOneCore one_core;
+  const Outcome ran = run_tutti({"run", scenario, "--timeline", run});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("workers stood ready while their cores ran others for up to "));
+  const Outcome o = run_tutti({"calibrate", scenario, "--run", run});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("in 3 of 3 steps workers stood ready while their cores ran others"));
+  EXPECT_THAT(o.out, Not(testing::ContainsRegex(" of w[0-9]/")));
+}
+
+TEST(Calibrate, ARunWithoutTheGpusOfItsScenarioSaysSoAndNamesNoneOfTheirLinks) {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write(
+      "gpus.textproto",
+      "cluster { workers { machine: \"dgx1-v100\" replicas: 4 } }\nworkload { variable { name: \"a\" shape: 20000 } "
+      "variable { "
+      "name: \"b\" shape: 400000 } backward_ms: 20 }\nstrategy { algorithm: \"psgpu\" shards: 4 } run { steps: 3 }\n");
+  const std::string run = folder.file("run.tutti");
+  ASSERT_EQ(run_tutti({"run", scenario, "--timeline", run}).status, 0);
+  const Outcome o = run_tutti({"calibrate", scenario, "--run", run});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("devices lay in the memory of their workers"));
+  EXPECT_THAT(o.out, Not(HasSubstr(" of w0/")));
+}
+
 TEST(Calibrate, HelpNamesThePage) {
   const Outcome o = run_tutti({"calibrate", "--help"});
   EXPECT_EQ(o.status, 0);

@@ -95,6 +95,30 @@ TEST(Plan, ShowsWhatTravelsTogether) {
       << "ScopedAllocator begins every tensor on a multiple of 64 bytes";
 }
 
+TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.textproto",
+      "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
+      "variable { name: \"small\" shape: 8 } variable { name: \"large\" shape: 9 } } "
+      "strategy { all_reduce_spec { text: \"pscpu#2:8:xring\" } }");
+  const Outcome text = run_tutti({"plan", file, "--check"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("pscpu#2:8:xring (limits in elements)"), HasSubstr("pscpu, 2 shards"),
+                              HasSubstr("(12 elements)")))
+      << "9 elements are padded for four ranks, and so it is proved";
+  const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+  const Data json(document);
+  EXPECT_EQ(json["all_reduce_spec"].text(), "pscpu#2:8:xring");
+  const std::vector<Data> packs = json["packs"].items();
+  ASSERT_EQ(packs.size(), 2u);
+  EXPECT_EQ(packs[0]["algorithm"].text(), "pscpu");
+  EXPECT_EQ(packs[0]["shards"].number(), 2);
+  EXPECT_EQ(packs[1]["algorithm"].text(), "xring");
+  EXPECT_EQ(packs[1]["entry"].number(), 1);
+  EXPECT_EQ(packs[1]["bytes"].number(), 48);
+}
+
 TEST(Plan, PrintsAndProvesSchedules) {
   const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
   EXPECT_EQ(o.status, 0) << o.err;

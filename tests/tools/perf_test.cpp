@@ -48,6 +48,30 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
   EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
 }
 
+/// Every row is one buffer, reduced by the entry of the spec that takes it.
+TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
+  const TemporaryFolder folder;
+  const auto times = [&](const std::string& strategy) {
+    const std::string file = folder.write(
+        "s.textproto",
+        "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
+        "variable { name: \"v\" shape: 8 } } strategy { " +
+            strategy + " }");
+    const Outcome o =
+        run_tutti({"perf", file, "-b", "1K", "-e", "64K", "-f", "64", "--place", "in", "--format", "json"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    std::vector<double> us;
+    for (const Data& row : Data(document)["rows"].items()) us.push_back(row["in_place"]["time_us"].real());
+    return us;
+  };
+  const std::vector<double> mixed = times("all_reduce_spec { text: \"pscpu:1k:xring\" }");
+  const std::vector<double> pscpu = times("algorithm: \"pscpu\""), xring = times("algorithm: \"xring\"");
+  ASSERT_EQ(mixed.size(), 2u);
+  EXPECT_EQ(mixed, (std::vector<double>{pscpu[0], xring[1]}));
+  EXPECT_NE(pscpu, xring);
+}
+
 TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   for (const std::string op : {"sum", "prod", "max", "min", "avg"}) {
     for (const std::string type : {"float32", "int32", "float16"}) {
@@ -181,6 +205,17 @@ TEST(Perf, NotesOfTheRunAreInTextAndJson) {
     ASSERT_NE(first, std::string::npos) << o.out;
     EXPECT_EQ(o.out.find(note, first + 1), std::string::npos) << "once";
   }
+}
+
+TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
+  const TemporaryFolder folder;
+  const std::string file =
+      folder.write("one_line.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } "
+                   "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }");
+  const Outcome o = run_tutti({"perf", file, "--collective", "alltoall"});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, testing::StartsWith(file + ": strategy: algorithm: \"ring\" has no alltoall"));
 }
 
 TEST(Perf, RefusesWhatIsNoSize) {

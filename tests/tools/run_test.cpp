@@ -18,6 +18,7 @@
 #include "core/strategy/strategy.h"
 #include "core/timeline/reader.h"
 #include "tests/support/clusters.h"
+#include "tests/support/json.h"
 #include "tests/support/program.h"
 
 namespace tutti::test {
@@ -115,6 +116,37 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
       EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
       EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
       EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp")) << strategy;
+    }
+  }
+}
+
+/// Packs of one step with and without the workers' CPUs as ranks, staged and not, packed or each gradient by itself.
+TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
+  const TemporaryFolder folder;
+  for (const char* strategy :
+       {"all_reduce_spec { text: \"pscpu#2:100:nccl/pscpu:9k:xring#2\" } reduction: MEAN",
+        "all_reduce_spec { text: \"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" }",
+        "all_reduce_spec { text: \"[('nccl/xring', 1, 9000), ('pscpu/pscpu', 2)]\" limit_unit: ELEMENTS }",
+        "all_reduce_spec { text: \"xring:9k:pscpu\" } num_packs: 3",
+        "all_reduce_spec { } agg_small_grads_max_bytes: 100"}) {
+    const bool concatenates = std::string(strategy).find("num_packs") != std::string::npos;
+    const std::string file = folder.write(
+        "s.textproto",
+        scenario(strategy, 2,
+                 concatenates
+                     ? "variable { name: \"a\" shape: [100, 1001] } variable { name: \"b\" shape: 7 } variable { "
+                       "name: \"c\" shape: 5001 } forward_ms: 1 backward_ms: 2"
+                     : ""));
+    const Outcome planned = run_tutti({"plan", file, "--check"});
+    EXPECT_EQ(planned.status, 0) << strategy << ": " << planned.err;
+    EXPECT_EQ(run_tutti({"simulate", file}).status, 0) << strategy;
+    for (const std::vector<std::string>& how :
+         {std::vector<std::string>{"--transport", "tcp"}, {"--transport", "shm"}, {"--emulate"}}) {
+      std::vector<std::string> command{"run", file};
+      command.insert(command.end(), how.begin(), how.end());
+      const Outcome ran = run_tutti(command);
+      EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
+      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
     }
   }
 }
@@ -336,6 +368,29 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   EXPECT_EQ(compared.status, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("packs of the last step, the largest difference first"));
   EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
+}
+
+TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto",
+                                        "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: "
+                                        "ONE_SWITCH latency_us: 50 bandwidth_gb_per_s: "
+                                        "0.125 } } workload { variable { name: \"a\" shape: 300000 } forward_ms: 1 "
+                                        "backward_ms: 1 } strategy { algorithm: "
+                                        "\"ring\" } run { steps: 2 }");
+  const std::string predicted = folder.file("predicted.tutti"), emulated = folder.file("emulated.tutti");
+  ASSERT_EQ(run_tutti({"simulate", file, "--timeline", predicted}).status, 0);
+  ASSERT_EQ(run_tutti({"run", file, "--emulate", "--time-scale", "20", "--timeline", emulated}).status, 0);
+  const Outcome o = run_tutti({"compare", predicted, emulated, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = parse_or_throw(o.out, "out");
+  const std::vector<Data> kinds = Data(document)["steps"].items();
+  ASSERT_EQ(kinds.size(), 5u) << "of a ring: " << o.out;
+  for (const Data& kind : kinds) {
+    const double simulated = kind["time"]["first_us"].real();
+    EXPECT_GT(simulated, 0);
+    EXPECT_NEAR(kind["time"]["second_us"].real() / simulated, 1, 0.1) << kind["step"].text();
+  }
 }
 
 TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {

@@ -37,9 +37,31 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
       test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
-  EXPECT_GT(json["awaited_for_us"].real(), 35'000);
+  EXPECT_GT(json["awaited_for_us"].real(), 34'000);
   EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out, Not(HasSubstr("others waited")))
       << "no news where all are alike";
+}
+
+TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
+  const TemporaryFolder folder;
+  const std::string file = scenario("16_interference");
+  EXPECT_THAT(run_tutti({"simulate", file}).out, HasSubstr("slowed by communication"));
+  EXPECT_THAT(run_tutti({"simulate", file, "--interference", "off"}).out, Not(HasSubstr("slowed by")));
+  EXPECT_THAT(run_tutti({"simulate", scenario("02_eight_hosts_ring")}).out, Not(HasSubstr("slowed by")));
+  expect_refused({"simulate", file, "--interference", "sometimes"}, folder, HasSubstr("auto, on, off"));
+  expect_refused({"run", folder.write("on.textproto", std::string(kSmall) + "run { interference: ON }")}, folder,
+                 HasSubstr("interference: ON is simulated only"));
+  const auto json = [&](const std::string& how) {
+    return test::parse_or_throw(run_tutti({"simulate", file, "--interference", how, "--format", "json"}).out, "out");
+  };
+  const core::Value with = json("auto"), without = json("off");
+  const Data slowed(with), plain(without);
+  EXPECT_NEAR(
+      slowed["backward_us"].real() + slowed["other_compute_us"].real(),
+      plain["backward_us"].real() + plain["other_compute_us"].real() + slowed["slowed_by_communication_us"].real(),
+      0.001);
+  EXPECT_GT(slowed["slowed_by_communication_us"].real(), 300);
+  EXPECT_EQ(plain["slowed_by_communication_us"].real(), 0);
 }
 
 TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {

@@ -87,6 +87,10 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   c->add_option("--seed", o.seed, "Seed of the jitter (instead of the scenario's)");
   c->add_option("--network-model", o.network_model, "fifo, fair or ideal (instead of the scenario's)");
   c->add_option(
+      "--interference", o.interference,
+      "auto: communication slows computation, and the other way about, on GPUs whose multiprocessors are known; "
+      "on: on all devices that compute; off: nowhere (instead of the scenario's)");
+  c->add_option(
        "--fold", o.fold,
        "auto: simulate one worker for all where nothing tells them apart (exactly the same times), but keep all "
        "that --timeline records of runs that do not take long; on: or refuse; off: simulate every worker")

@@ -254,7 +254,7 @@ class Measuring {
     what.out_of_place = out_of_place;
     const auto scenario = core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
                                               scenario_.file, environment_.library);
-    if (!scenario) return tl::make_unexpected(scenario.error());
+    if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
     core::RunControl control;
     control.cancel = &stop_;
     control.progress = [&](double share) {

@@ -33,6 +33,7 @@ std::string how(const core::Scenario& scenario) {
   plain.shards = asked.shards;
   plain.channels = asked.channels;
   plain.staging = asked.staging;
+  plain.spec = asked.spec;
   return core::describe(plain);
 }
 

@@ -45,8 +45,10 @@ bool is_whole(const Scenario& scenario, const Member& member) {
   return member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
 }
 
-std::string start_rule(const Pack& pack) {
-  std::string text = pack.needs_all_gradients ? "when all gradients are ready" : "when ready";
+std::string start_rule(const Scenario& scenario, const Pack& pack) {
+  const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
+  std::string text = pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry) : "when ready";
+  if (pack.also_needs >= 0) text += ", with the next bucket begun";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
@@ -100,17 +102,26 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
   return text + line + '\n';
 }
 
+/// "pscpu, 2 shards": how a pack of a strategy with several algorithms travels.
+std::string way_of(const Scenario& scenario, const Pack& pack) {
+  const core::Strategy strategy = strategy_of(scenario.strategy, pack);
+  const std::string& name = scenario.strategy.spec->entries[static_cast<std::size_t>(pack.entry)].name;
+  return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
+}
+
 /// A line per pack. What is the same for all of them is told once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
     std::string heading;
     std::function<std::string(const Pack&)> cell;
   };
-  const std::vector<Column> columns{
+  std::vector<Column> columns{
       {"<type", [](const Pack& p) { return std::string(to_string(p.collective.type)); }},
       {"<taking part", [](const Pack& p) { return fmt::format("{} ranks", p.collective.schedule->ranks()); }},
-      {"<starts", start_rule},
+      {"<starts", [&](const Pack& p) { return start_rule(scenario, p); }},
   };
+  if (scenario.strategy.spec)
+    columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
   std::vector<std::string> common;
@@ -139,9 +150,10 @@ std::string packs_with_all_names(const Scenario& scenario) {
   std::string text = "\n";
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Pack& pack = scenario.plan.packs[p];
-    text += fmt::format("pack {}: {} of {}, {} gradient{}, {} ranks, starts {}\n", p, show(pack.collective.bytes()),
+    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{} ranks, starts {}\n", p, show(pack.collective.bytes()),
                         to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
-                        pack.collective.schedule->ranks(), start_rule(pack));
+                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", pack.collective.schedule->ranks(),
+                        start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
   return text;
@@ -207,19 +219,30 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
     json.field("scenario", std::string_view(scenario.name));
     json.field("cluster", std::string_view(core::describe(*scenario.cluster)));
     json.field("workload", std::string_view(scenario.workload.name));
-    json.field("algorithm", to_string(scenario.strategy.algorithm));
-    json.field("shards", scenario.strategy.shards);
+    if (scenario.strategy.spec) {
+      json.field("all_reduce_spec", std::string_view(to_text(*scenario.strategy.spec)));
+    } else {
+      json.field("algorithm", to_string(scenario.strategy.algorithm));
+      json.field("shards", scenario.strategy.shards);
+    }
     json.field("gradient_bytes", scenario.workload.bytes());
     std::int32_t number = 0;
     json.key("packs").array(scenario.plan.packs, [&](const Pack& pack) {
       json.object([&] {
         json.field("pack", number);
+        if (scenario.strategy.spec) {
+          const core::Strategy strategy = strategy_of(scenario.strategy, pack);
+          json.field("entry", pack.entry);
+          json.field("algorithm", to_string(strategy.algorithm));
+          json.field("shards", strategy.shards);
+        }
         json.field("bytes", pack.collective.bytes());
         json.field("elements", pack.collective.elements);
         json.field("type", to_string(pack.collective.type));
         json.field("ranks", pack.collective.schedule->ranks());
-        json.field("starts", std::string_view(start_rule(pack)));
+        json.field("starts", std::string_view(start_rule(scenario, pack)));
         if (pack.after >= 0) json.field("after_pack", pack.after);
+        if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);
         json.field("copied_in_bytes", pack.copied_in);
         json.field("copied_out_bytes", pack.copied_out);
         if (scenario.plan.compression) {
@@ -256,12 +279,13 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     std::int64_t elements = std::min(planned.elements, kCheckedElements);
     if (has_blocks(planned.kind))
       elements = std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
-    const auto index = static_cast<int>(p);
+    const core::Strategy strategy = strategy_of(scenario.strategy, scenario.plan.packs[p]);
+    const int turn = scenario.plan.packs[p].turn;
     const core::Cluster& cluster = *scenario.cluster;
     const auto& partition = scenario.plan.partition;
     const Collective collective =
-        partition ? core::make_collective(cluster, scenario.strategy, planned.type, elements, index, *partition)
-                  : core::make_collective(cluster, scenario.strategy, planned.type, elements, index);
+        partition ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
+                  : core::make_collective(cluster, strategy, planned.type, elements, turn);
     const std::int64_t steps = steps_of(*collective.schedule);
     if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(
@@ -279,7 +303,8 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
                         planned.kind == core::CollectiveKind::kAllReduce
                             ? "every contribution exactly once"
                             : fmt::format("what {} says", to_string(planned.kind)),
-                        elements, elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+                        collective.elements,
+                        collective.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
   }
   return text;
 }

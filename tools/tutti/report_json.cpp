@@ -38,7 +38,9 @@ void write_step(Json& json, const StepRecord& step) {
   json.field("other_compute_us", step.other_compute);
   json.field("communication_us", step.communication);
   json.field("exposed_communication_us", step.exposed);
+  json.field("slowed_by_communication_us", step.slowed);
   json.field("slowest_replica", std::string_view(step.slowest));
+  if (step.core_wait > core::Time()) json.field("core_wait_us", step.core_wait);
   if (step.awaited.empty()) return;
   json.field("awaited", std::string_view(step.awaited));
   json.field("awaited_for_us", step.awaited_for);
@@ -54,6 +56,7 @@ void write_steady(Json& json, const Summary& summary) {
   json.field("other_compute_us", parts->other_compute);
   json.field("communication_us", parts->communication);
   json.field("exposed_communication_us", parts->exposed);
+  json.field("slowed_by_communication_us", parts->slowed);
   if (const auto awaited = summary.awaited()) {
     json.field("awaited", std::string_view(awaited->device));
     json.field("awaited_for_us", awaited->mean);

@@ -71,6 +71,9 @@ std::string step_part(const Summary& summary, const StepParts& step) {
              // Of a replica that ends before the last one, less may be in flight than is exposed of the whole step.
              fmt::format("{}{} with a pack in flight", step.exposed <= step.communication ? "of " : "",
                          show(step.communication))});
+  if (step.slowed > Time())
+    table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
+               "so much longer computation took than alone"});
   if (const auto awaited = summary.awaited(); awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
     table.row({"others waited", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
                fmt::format("on average, for the last to have its gradients: {} in {} of {}", awaited->device,

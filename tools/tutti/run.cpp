@@ -62,6 +62,12 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   real::TcpExecutor executor(std::move(*executor_options));
   const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment,
                              [](const core::RunOptions& run) -> core::Expected<void> {
+                               if (run.interference == core::Interference::kOn) {
+                                 return tl::make_unexpected(Error::request(
+                                     "run: interference: ON is simulated only: a real run meets its own, "
+                                     "and an emulated one has none; leave it out (tutti simulate takes "
+                                     "it, also as --interference on)"));
+                               }
                                if (!run.conditions.any()) return {};
                                return tl::make_unexpected(
                                    Error::request("conditions are simulated only: a real run meets its own; leave them "

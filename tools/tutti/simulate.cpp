@@ -25,6 +25,13 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   return execute(
       simulator, "simulating", options, environment, [&options](core::RunOptions& run) -> core::Expected<void> {
         if (options.seed) run.seed = *options.seed;
+        if (!options.interference.empty()) {
+          const auto interference =
+              choice<core::Interference>("--interference", options.interference, "auto, on, off",
+                                         [](const std::string& name) { return core::parse_interference(name); });
+          if (!interference) return tl::make_unexpected(interference.error());
+          run.interference = *interference;
+        }
         if (options.network_model.empty()) return {};
         const auto model =
             choice<core::NetworkModel>("--network-model", options.network_model, "fifo, ideal, fair",

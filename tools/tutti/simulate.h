@@ -7,6 +7,7 @@ namespace tutti::tools {
 struct SimulateOptions : ExecuteOptions {
   std::optional<std::uint64_t> seed;
   std::string network_model;
+  std::string interference;
   std::string fold = "auto";
   std::string remember = "auto";
 };

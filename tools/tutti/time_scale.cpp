@@ -72,6 +72,7 @@ double round_up(double factor) {
 double time_scale_for(const core::Scenario& scenario) {
   core::Scenario one_step = scenario;
   one_step.run.steps = 1;
+  one_step.run.interference = core::Interference::kOff;  // nor is it emulated
   Durations predicted;
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;

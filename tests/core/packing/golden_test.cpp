@@ -1,4 +1,4 @@
-// Every packing case collected from TensorFlow's sources and tests, each with its own source (tests/data).
+// Every packing case collected from TensorFlow's sources and tests, each with its own source (tests/reference/tensorflow).
 
 #include <gtest/gtest.h>
 
@@ -12,28 +12,14 @@
 #include "core/packing/scoped_allocator.h"
 #include "core/strategy/collective.h"
 #include "core/workload/model.h"
+#include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
-#include "tests/support/json.h"
 
 namespace tutti::core {
 namespace {
 
 using test::Data;
-
-const Value& cases() {
-  static const Value kCases = test::load_data("tensorflow_packing.json");
-  return kCases;
-}
-
-/// The cases of one feature. At least one, or the test would prove nothing.
-std::vector<Data> cases_of(const std::string& feature) {
-  std::vector<Data> list;
-  for (const Data& c : Data(cases())["cases"].items()) {
-    if (c["feature"].text() == feature) list.push_back(c);
-  }
-  EXPECT_FALSE(list.empty()) << feature;
-  return list;
-}
+using test::golden_cases;
 
 std::vector<std::vector<int>> lists(const Data& data) {
   std::vector<std::vector<int>> all;
@@ -42,8 +28,8 @@ std::vector<std::vector<int>> lists(const Data& data) {
 }
 
 TEST(TensorFlowPacking, BytesPerPack) {
-  for (const Data& c : cases_of("bytes_per_pack (pack_by_size / group_by_size)")) {
-    SCOPED_TRACE(c["id"].text() + ", " + c["source"].text());
+  for (const Data& c : golden_cases("bytes_per_pack (pack_by_size / group_by_size)")) {
+    SCOPED_TRACE(test::golden_name(c));
     std::vector<std::optional<Bytes>> sizes;
     if (c["input"].has("tensor_bytes")) {
       for (const std::int64_t b : c["input"]["tensor_bytes"].numbers()) sizes.emplace_back(Bytes(b));
@@ -74,16 +60,16 @@ TEST(TensorFlowPacking, BytesPerPack) {
 }
 
 TEST(TensorFlowPacking, NumPacks) {
-  for (const Data& c : cases_of("num_packs (ConcatAndSplitPacker)")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("num_packs (ConcatAndSplitPacker)")) {
+    SCOPED_TRACE(test::golden_name(c));
     EXPECT_EQ(concat_and_split(c["input"]["total_elements"].number(), c["input"]["num_packs"].number()),
               c["expected"]["pack_elements"].numbers());
   }
 }
 
 TEST(TensorFlowPacking, NumPacksOfTensorFlow21CountsTensors) {
-  for (const Data& c : cases_of("CollectiveAllReduce.num_packs (2.1-era)")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("CollectiveAllReduce.num_packs (2.1-era)")) {
+    SCOPED_TRACE(test::golden_name(c));
     std::vector<std::int64_t> expected;
     for (const Data& chunk : c["expected"]["chunks_before_reversal"].items())
       expected.push_back(static_cast<std::int64_t>(chunk.items().size()));
@@ -93,8 +79,8 @@ TEST(TensorFlowPacking, NumPacksOfTensorFlow21CountsTensors) {
 }
 
 TEST(TensorFlowPacking, AggregateSmallGradients) {
-  for (const Data& c : cases_of("agg_small_grads (AggregateSmallTensorPacker)")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("agg_small_grads (AggregateSmallTensorPacker)")) {
+    SCOPED_TRACE(test::golden_name(c));
     if (c["input"].has("dtype")) {
       const std::vector<SmallGradient> pair(
           2, {c["input"]["elements"].number(), *parse_data_type(c["input"]["dtype"].text())});
@@ -110,8 +96,8 @@ TEST(TensorFlowPacking, AggregateSmallGradients) {
 }
 
 TEST(TensorFlowPacking, ExtractRanges) {
-  for (const Data& c : cases_of("extract_ranges")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("extract_ranges")) {
+    SCOPED_TRACE(test::golden_name(c));
     const std::vector<int> indices = c["input"]["indices"].ints();
     const IndexRuns result = extract_ranges(indices, c["input"]["range_size_limit"].number());
     std::vector<std::vector<int>> ends;
@@ -123,8 +109,8 @@ TEST(TensorFlowPacking, ExtractRanges) {
 
 /// A range is packed into the sum of its elements, in order.
 TEST(TensorFlowPacking, PackRange) {
-  for (const Data& c : cases_of("pack_range")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("pack_range")) {
+    SCOPED_TRACE(test::golden_name(c));
     std::vector<SmallGradient> gradients;
     std::int64_t total = 0;
     for (const Data& shape : c["input"]["shapes"].items()) {
@@ -140,8 +126,8 @@ TEST(TensorFlowPacking, PackRange) {
 
 /// Unpacking puts every gradient back where it came from: what is packed plus what is not is everything, once.
 TEST(TensorFlowPacking, UnpackSmallTensors) {
-  for (const Data& c : cases_of("unpack_small_tensors")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("unpack_small_tensors")) {
+    SCOPED_TRACE(test::golden_name(c));
     // Gradients 0, 1, 3 and 4 are small; 2 and 5 are not.
     const std::vector<SmallGradient> gradients{{1, {}}, {1, {}}, {999, {}}, {1, {}}, {1, {}}, {999, {}}};
     std::vector<SmallGradient> typed = gradients;
@@ -161,8 +147,8 @@ TEST(TensorFlowPacking, UnpackSmallTensors) {
 }
 
 TEST(TensorFlowPacking, ScopedAllocatorFields) {
-  for (const Data& c : cases_of("ScopedAllocator fields")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("ScopedAllocator fields")) {
+    SCOPED_TRACE(test::golden_name(c));
     std::vector<Bytes> sizes;
     for (const std::int64_t e : c["input"]["float32_elements"].numbers()) sizes.emplace_back(4 * e);
     const ScopedLayout layout = scoped_layout(sizes, Bytes(c["input"]["alignment"].number()));
@@ -174,8 +160,8 @@ TEST(TensorFlowPacking, ScopedAllocatorFields) {
 }
 
 TEST(TensorFlowPacking, HelperDevicesAreDealtStrided) {
-  for (const Data& c : cases_of("shuffle.group_device_names")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("shuffle.group_device_names")) {
+    SCOPED_TRACE(test::golden_name(c));
     const std::vector<Data> devices = c["input"]["devices"].items();
     std::vector<std::vector<std::string>> got, expected;
     for (const std::vector<int>& group :
@@ -192,8 +178,8 @@ TEST(TensorFlowPacking, HelperDevicesAreDealtStrided) {
 }
 
 TEST(TensorFlowPacking, RaggedSplit) {
-  for (const Data& c : cases_of("shuffle.ragged_split")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("shuffle.ragged_split")) {
+    SCOPED_TRACE(test::golden_name(c));
     const RaggedCut cut{c["input"]["elements"].number(), c["input"]["pieces"].number()};
     std::vector<std::int64_t> pieces;
     for (std::int64_t i = 0; i < cut.parts; ++i) pieces.push_back(cut.size(i));
@@ -203,8 +189,8 @@ TEST(TensorFlowPacking, RaggedSplit) {
 
 /// After the halving hops every element is owned by the rank with its bits reversed.
 TEST(TensorFlowPacking, HalvingDoublingOwnership) {
-  for (const Data& c : cases_of("rechd.ownership")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("rechd.ownership")) {
+    SCOPED_TRACE(test::golden_name(c));
     const auto devices = static_cast<std::int32_t>(c["input"]["devices"].number());
     const auto schedule = halving_doubling_all_reduce(devices, c["input"]["elements"].number());
     std::vector<std::int64_t> owned;
@@ -215,7 +201,7 @@ TEST(TensorFlowPacking, HalvingDoublingOwnership) {
 }
 
 TEST(TensorFlowPacking, HalvingDoublingNeedsAPowerOfTwo) {
-  for (const Data& c : cases_of("rechd.build")) {
+  for (const Data& c : golden_cases("rechd.build")) {
     const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["devices"].number()));
     const auto problems = problems_of(Strategy::for_algorithm(Algorithm::kHalvingDoubling), *cluster);
     ASSERT_EQ(problems.size(), 1u) << c["id"].text();
@@ -226,8 +212,8 @@ TEST(TensorFlowPacking, HalvingDoublingNeedsAPowerOfTwo) {
 /// Which rank sends to which in each of the rotated rings. The collective orders replicas worker by worker with the
 /// machine's own order inside, so cases with another order inside ("gpu_perm") are compared through the ring itself.
 TEST(TensorFlowPacking, RotatedRings) {
-  for (const Data& c : cases_of("xring.ring_permutations")) {
-    SCOPED_TRACE(c["id"].text());
+  for (const Data& c : golden_cases("xring.ring_permutations")) {
+    SCOPED_TRACE(test::golden_name(c));
     const std::vector<std::int32_t> order = c["input"]["gpu_perm"].ints();
     const auto workers = static_cast<int>(c["input"]["num_workers"].number());
     const auto rings = static_cast<std::int32_t>(c["input"]["num_subchunks"].number());

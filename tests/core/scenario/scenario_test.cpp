@@ -122,7 +122,7 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
             "f:5:64: workload: forward_ms must be at most 100000000 (got 1e+300)\n"
             "f:5:70: unknown field \"colour\" in Workload; it has model, variable, batch, gradient_type, layer_times, "
             "flops_efficiency, forward_ms, "
-            "backward_ms, update_ms, micro_batches, accumulate_ms\n"
+            "backward_ms, update_ms, micro_batches, accumulate_ms, compute_bound_percent\n"
             "f:6:23: strategy: there is no algorithm \"rnig\"; did you mean \"ring\"?\n"
             "f:6:38: strategy: shards must be at least 1 (got 0)\n"
             "f:6:56: strategy: bytes_per_pack must be at least 0 (got -1)\n"
@@ -271,6 +271,29 @@ TEST(Scenario, FiguresOfMachinesMakeSense) {
               HasSubstr("gpu must hold each GPU index from 0 to 0 once"));
 }
 
+TEST(Scenario, SaysWhereCommunicationSlowsComputation) {
+  const Library library(test::source_folder() + "/scenarios");
+  const auto read = [&](const std::string& run, const std::string& figure) {
+    return read_scenario(with_machine("device { name: \"gpu0\" kind: GPU memory_gb_per_s: 100 " + figure + " }") +
+                             "\nrun { " + run + " }",
+                         "f", library);
+  };
+  EXPECT_EQ(read("", "")->run.interference, Interference::kWhereKnown);
+  EXPECT_EQ(read("interference: ON", "")->run.interference, Interference::kOn);
+  EXPECT_EQ(read("interference: OFF", "")->run.interference, Interference::kOff);
+  const auto multiprocessors = [](const Scenario& s) {
+    return s.cluster->part(s.cluster->replica(0)).device.multiprocessors;
+  };
+  EXPECT_EQ(multiprocessors(*read("", "multiprocessors: 132")), 132);
+  EXPECT_EQ(multiprocessors(*read("", "")), 0) << "not known";
+  EXPECT_THAT(errors_of(with_machine("device { name: \"gpu0\" kind: GPU memory_gb_per_s: 1 multiprocessors: 0 }")),
+              HasSubstr("device \"gpu0\": multiprocessors must be"));
+  EXPECT_THAT(errors_of(with_machine("device { name: \"cpu0\" kind: CPU memory_gb_per_s: 1 multiprocessors: 8 }")),
+              HasSubstr("device \"cpu0\": multiprocessors are those of a GPU; leave them out"));
+  EXPECT_THAT(errors_of(kCluster + "workload { variable { name: \"w\" } compute_bound_percent: 101 }" + kStrategy),
+              HasSubstr("workload: compute_bound_percent must be"));
+}
+
 TEST(Scenario, SeveralWorkersNeedANetworkAndCards) {
   EXPECT_THAT(errors_of("cluster { workers { machine: \"dgx1-v100\" count: 2 } }" + kWorkload + kStrategy),
               HasSubstr("2 workers need a network"));
@@ -387,8 +410,11 @@ TEST(Scenario, DefaultsOfTheAlgorithms) {
   EXPECT_EQ(pscpu.strategy.launch, Launch::kConcurrent);
   EXPECT_EQ(pscpu.strategy.staging, Staging::kViaHost);
   EXPECT_EQ(pscpu.strategy.merging, Merging::kConcat);
-  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kRing)
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"rechd\" }").strategy.algorithm,
+            Algorithm::kHalvingDoubling)
       << "TensorFlow's name";
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kXring)
+      << "which pads, and ring does not";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Whoever says that it is the same everywhere is: every worker's steps, renumbered, are those of the worker that it becomes.
+// What schedules know of themselves. Whoever says that it is the same everywhere is: every worker's steps, renumbered, are those
+// of the worker that it becomes.
 
 #include <gtest/gtest.h>
 
@@ -157,6 +158,36 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
     for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange})
       EXPECT_FALSE(uneven.schedule->same_everywhere(by, 2)) << to_string(algorithm);
   }
+}
+
+/// Whoever says that steps are alike says it truly; rings and what is composed of them know it of nearly all of theirs.
+TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
+  std::map<Algorithm, int> found;
+  for (const Case& c : cases()) {
+    const auto cluster = cluster_of(c.workers, c.gpus);
+    const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
+    const Schedule& schedule = *collective.schedule;
+    const Renumbered same(Renumbering::kShift, c.workers, c.gpus, 0);
+    for (Rank r = 0; r < schedule.ranks(); ++r) {
+      for (Lane l = 0; l < schedule.lanes(r); ++l) {
+        for (std::int64_t i = 0; i < schedule.steps(r, l); ++i) {
+          const AlikeSteps alike = schedule.alike_from(r, l, i);
+          if (alike.period == 0) continue;
+          ASSERT_LE(alike.end, schedule.steps(r, l)) << c.text();
+          for (std::int64_t next = i + alike.period; next < alike.end; ++next) {
+            const Step before = schedule.step(r, l, next - alike.period);
+            ASSERT_EQ(before.wait.lane, -1) << c.text();
+            ASSERT_EQ(seen(before, r, schedule.ranks(), same),
+                      seen(schedule.step(r, l, next), r, schedule.ranks(), same))
+                << c.text() << ", rank " << r << ", lane " << l << ", step " << next;
+            ++found[c.strategy.algorithm];
+          }
+        }
+      }
+    }
+  }
+  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kNccl, Algorithm::kNcclRing})
+    EXPECT_GT(found[algorithm], 1000) << to_string(algorithm);
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 
 #include <set>
 
+#include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
-#include "tests/support/json.h"
 
 namespace tutti::core {
 namespace {
 
 using test::Data;
+using test::golden_cases;
 
 std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
   return std::make_shared<const Cluster>(std::vector<WorkerGroup>{{test::switch_machine(gpus), workers}}, gpus,
@@ -43,18 +44,8 @@ std::string tensorflow_name(const Collective& collective, Rank rank) {
   return "w" + std::to_string(id.worker) + "/" + name.substr(0, 3) + ":" + name.substr(3);
 }
 
-std::vector<Data> cases_of(const Value& all, const std::string& feature) {
-  std::vector<Data> list;
-  for (const Data& c : Data(all)["cases"].items()) {
-    if (c["feature"].text() == feature) list.push_back(c);
-  }
-  EXPECT_FALSE(list.empty()) << feature;
-  return list;
-}
-
 TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
-  const Value all = test::load_data("tensorflow_packing.json");
-  for (const Data& c : cases_of(all, "psgpu.gather_groups")) {
+  for (const Data& c : golden_cases("psgpu.gather_groups")) {
     const auto cluster = gpu_cluster(static_cast<int>(c["input"]["workers"].number()),
                                      static_cast<int>(c["input"]["gpus_per_worker"].number()));
     int index = 0;
@@ -71,11 +62,12 @@ TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
 }
 
 TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
-  const Value all = test::load_data("tensorflow_packing.json");
-  const std::vector<std::pair<std::string, Algorithm>> features{{"pscpu/pscpu.second_stage", Algorithm::kPscpuPscpu},
-                                                                {"nccl/pscpu.second_stage", Algorithm::kNcclPscpu}};
-  for (const auto& [feature, algorithm] : features) {
-    for (const Data& c : cases_of(all, feature)) {
+  const std::vector<std::pair<std::vector<Data>, Algorithm>> features{
+      {golden_cases("pscpu/pscpu.second_stage"), Algorithm::kPscpuPscpu},
+      {golden_cases("nccl/pscpu.second_stage"), Algorithm::kNcclPscpu}};
+  for (const auto& [cases, algorithm] : features) {
+    for (const Data& c : cases) {
+      SCOPED_TRACE(test::golden_name(c));
       const auto workers = static_cast<int>(c["input"]["workers"].number());
       const auto cluster = gpu_cluster(workers, 2);
       for (const int index : {0, 1}) {
@@ -90,7 +82,7 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
         }
         std::multiset<std::string> expected;
         for (const Data& name : c["expected"]["second_gather_devices"].items()) expected.insert(name.text());
-        EXPECT_EQ(adding, expected) << feature << ", pack " << index << ": the same devices for every pack";
+        EXPECT_EQ(adding, expected) << "pack " << index << ": the same devices for every pack";
       }
     }
   }

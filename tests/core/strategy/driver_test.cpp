@@ -244,5 +244,43 @@ TEST_F(DriverTest, StepsFollowEachOther) {
   }
 }
 
+/// num_packs inside the entries of a spec: the small gradient a by pscpu, b and c by xring.
+TEST_F(DriverTest, EntriesConcatenateAndAreUnpackedByThemselves) {
+  workload_.gradients[0].elements = 10;
+  Strategy strategy = Strategy::for_algorithm(Algorithm::kXring);
+  AllReduceSpec spec;
+  spec.entries = {{"pscpu", Algorithm::kPscpu, 1, 50}, {"xring", Algorithm::kXring, 1, -1}};
+  spec.limit_unit = LimitUnit::kElements;
+  strategy.spec = spec;
+  strategy.num_packs = 2;
+  Driver& driver = make(strategy);
+  ASSERT_EQ(plan_.packs.size(), 4u);
+  Recorded r;
+  driver.begin_step(1'000'000, r);
+  r.take();
+  EXPECT_THAT(r.next(driver), ElementsAre("backward 0")) << "forward";
+  EXPECT_THAT(r.next(driver), ElementsAre("backward 1")) << "c is ready, and b is not";
+  EXPECT_THAT(r.next(driver), ElementsAre("ready 2", "copy into pack 2", "ready 3", "copy into pack 3", "backward 2"))
+      << "b and c, whatever a does";
+  EXPECT_THAT(r.next(driver), ElementsAre("launch 2"));
+  EXPECT_THAT(r.next(driver), ElementsAre("launch 3"));
+  EXPECT_THAT(r.next(driver), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
+  r.next(driver);
+  EXPECT_THAT(r.next(driver), ElementsAre("launch 1"));
+  driver.pack_done(3, r);
+  EXPECT_THAT(r.take(), ElementsAre()) << "cut back into gradients once pack 2 is there, too";
+  driver.pack_done(2, r);
+  EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
+  driver.pack_done(0, r);
+  driver.pack_done(1, r);
+  EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
+  Time updates;
+  while (!r.ended) {
+    if (r.queue.front().kind == ComputeKind::kUpdate) updates += r.queue.front().duration;
+    r.next(driver);
+  }
+  EXPECT_EQ(updates, times_.update) << "by their shares of the bytes";
+}
+
 }  // namespace
 }  // namespace tutti::core

@@ -132,7 +132,6 @@ TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
   EXPECT_EQ(p.packs[1].members[0].count, 2);
   EXPECT_EQ(p.packs[1].members[1].offset, 2);
   EXPECT_TRUE(p.packs[0].needs_all_gradients);
-  EXPECT_TRUE(p.unpacks_at_the_end);
   Bytes in, out;
   for (const Pack& pack : p.packs) {
     in += pack.copied_in;
@@ -185,11 +184,17 @@ TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
 }
 
 /// ScopedAllocator grouping of the golden cases: "Group ops don't all have same type" stops the merging.
-TEST_F(PlanTest, TypesDoNotMixInAPack) {
-  strategy_.bytes_per_pack = Bytes(0);
-  const Plan p = plan(gradients({1, 2, 3}, {DataType::kFloat32, DataType::kFloat16, DataType::kFloat32}));
-  EXPECT_EQ(p.packs.size(), 3u);
-  EXPECT_THAT(p.notes.front(), HasSubstr("different types cannot be merged"));
+TEST_F(PlanTest, TypesThatMixInOnePackStopTheScopedAllocatorInAll) {
+  const std::vector<DataType> types{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32, DataType::kFloat16};
+  strategy_.bytes_per_pack = Bytes(4);  // last-created first: 2 and 4 bytes, then the others
+  const Workload workload = gradients({1, 1, 1, 1}, types);
+  const Plan p = plan(workload);
+  EXPECT_EQ(p.packs.size(), 4u) << "the second pack is not merged either";
+  EXPECT_THAT(p.notes.front(), HasSubstr("Group ops don't all have same type"));
+  strategy_.merging = Merging::kConcat;
+  const Plan copied = plan(workload);
+  EXPECT_EQ(copied.packs.size(), 3u) << "what is copied together fails for itself alone";
+  EXPECT_THAT(copied.notes.front(), HasSubstr("different types cannot be merged"));
 }
 
 TEST_F(PlanTest, SerialisedPacksFormAChainLastCreatedFirst) {

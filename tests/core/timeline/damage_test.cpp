@@ -49,6 +49,8 @@ TEST(TimelineDamage, WhatCannotBeIsDamaged) {
       {"step that lasts for ever", steps([](auto& s) { s.set_end_ps(0, kHuge); })},
       {"step that ends before it starts", steps([](auto& s) { s.set_start_ps(0, 101); })},
       {"negative part of a step", steps([](auto& s) { s.set_exposed_ps(0, -1); })},
+      {"negative wait for a core", steps([](auto& s) { s.add_core_wait_ps(-1); })},
+      {"more waits for a core than steps", steps([](auto& s) { s.add_core_wait_ps(1), s.add_core_wait_ps(1); })},
       {"step number", steps([](auto& s) { s.set_step(0, -1); })},
       {"time of a pack", packs([](auto& p) { p.set_end_ps(0, kHuge); })},
       {"pack number", packs([](auto& p) { p.set_pack(0, -2); })},

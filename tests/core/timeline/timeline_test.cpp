@@ -29,7 +29,8 @@ class Transcript : public TimelineSink {
   std::string rest;
 
   void begin(const RunInfo& r) override {
-    rest += fmt::format("run {} {} {} {} {}\n", r.scenario, r.scenario_text, r.version, r.executor, r.steps);
+    rest += fmt::format("run {} {} {} {} {} {}\n", r.scenario, r.scenario_text, r.version, r.executor, r.steps,
+                        r.devices_in_memory);
     for (const RunInfo::PackInfo& p : r.packs)
       rest += fmt::format("of {} {} {}\n", fmt::join(p.gradients, " "), p.bytes.count(), p.type);
     for (const std::string& layer : r.layers) rest += layer;
@@ -44,8 +45,8 @@ class Transcript : public TimelineSink {
                                 s.kind, s.step, s.pack, s.index, s.bytes.count(), s.peer, s.peer_index);
   }
   void step(const StepRecord& s) override {
-    rest += fmt::format("step {} {} {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(), s.slowest,
-                        s.exposed.count(), s.awaited, s.awaited_for.count());
+    rest += fmt::format("step {} {} {} {} {} {} {} {}\n", s.step, s.start.count(), s.end.count(), s.slowest,
+                        s.exposed.count(), s.awaited, s.awaited_for.count(), s.core_wait.count());
   }
   void pack(const PackRecord& p) override {
     rest += fmt::format("pack {} {} {} {}\n", p.step, p.pack, p.ready.count(), p.end.count());

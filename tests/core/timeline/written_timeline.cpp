@@ -16,6 +16,7 @@ RunInfo made_run() {
   run.version = "1";
   run.executor = "simulated";
   run.steps = 2;
+  run.devices_in_memory = true;
   run.packs = {{{"a", "b"}, Bytes(100), "float32"}, {{"c"}, Bytes(7), "float16"}};
   run.layers = {"last", "first"};
   run.notes = {"take note"};
@@ -50,7 +51,8 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
       sink.span(t, span);
     }
   }
-  sink.step({0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5), "w1/gpu1", Time(6)});
+  sink.step(
+      {0, Time(0), Time(500), "w0/gpu0", Time(1), Time(2), Time(3), Time(4), Time(5), "w1/gpu1", Time(6), Time(7)});
   sink.pack({0, 1, Time(10), Time(11), Time(12), Time(13)});
   sink.link({"a→b", LinkKind::kNvlink, Bandwidth(1'000'000'000), Bytes(6), Time(6000), Time(1000), {1, 2, 3}});
   PathPiece piece;

@@ -211,6 +211,43 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
   EXPECT_EQ(w->times[0].backward[0], Time(461'539)) << "6 of 13 parts";
 }
 
+/// What of a layer's time its operations take at the usual efficiency is limited by multiprocessors.
+TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
+  constexpr std::int64_t kAll = 1'000'000;
+  WorkloadOptions options = three_layers();
+  options.batch = 10;
+  const auto from_flops = make_workload(options, one_gpu());
+  ASSERT_TRUE(from_flops);
+  EXPECT_EQ(from_flops->times[0].forward_compute_bound, kAll) << "times that follow from operations";
+  EXPECT_THAT(from_flops->times[0].backward_compute_bound, ElementsAre(kAll, kAll, kAll));
+  // 120 us of operations take 480, and 260 take 520 in proportion.
+  options.forward = microseconds(480);
+  options.backward = microseconds(520);
+  const auto given = make_workload(options, one_gpu());
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->times[0].forward_compute_bound, kAll / 4);
+  EXPECT_THAT(given->times[0].backward_compute_bound, ElementsAre(kAll / 2, kAll / 2, kAll / 2));
+  options.batch = 1000;
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll) << "never more than all of it";
+  options.batch.reset();
+  EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll) << "operations are not known";
+  options.compute_bound_ppm = 300'000;
+  const auto said = make_workload(options, one_gpu());
+  EXPECT_EQ(said->times[0].forward_compute_bound, 300'000);
+  EXPECT_THAT(said->times[0].backward_compute_bound, ElementsAre(300'000, 300'000, 300'000));
+}
+
+TEST(Workload, AddingGradientsWaitsForMemory) {
+  WorkloadOptions options = three_layers();
+  options.forward = options.backward = microseconds(130);
+  options.micro_batches = 2;
+  options.accumulate = microseconds(65);  // by bytes: 30 of 65 to the first segment, 60 us of which the layer takes
+  const auto w = make_workload(options, one_gpu({}));
+  ASSERT_TRUE(w);
+  EXPECT_EQ(w->times[0].compute_bound_in_pass(0, 0), 1'000'000);
+  EXPECT_EQ(w->times[0].compute_bound_in_pass(0, 1), 1'000'000 * 60 / 90);
+}
+
 TEST(Workload, SaysWhatIsMissingForTimesFromFlops) {
   WorkloadOptions options = three_layers();
   EXPECT_THAT(make_workload(options, one_gpu()).error().front().text, HasSubstr("batch is missing"));

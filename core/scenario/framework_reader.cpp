@@ -1,0 +1,75 @@
+#include "core/scenario/framework_reader.h"
+
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+PytorchDdp ddp_from(const proto::PytorchDdp& message, Fields& fields) {
+  PytorchDdp ddp;
+  const auto mebibytes = fields.number(message, "bucket_cap_mb", "pytorch_ddp", {0, 1e6});
+  ddp.bucket_cap = Bytes(static_cast<std::int64_t>(mebibytes.value_or(25) * static_cast<double>(kMebibyte)));
+  // Only where nobody says a cap is the first bucket's smaller.
+  ddp.first_bucket = mebibytes ? ddp.bucket_cap : Bytes(kMebibyte);
+  if (const auto bytes = fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBytes))
+    ddp.first_bucket = Bytes(*bytes);
+  ddp.gradient_as_bucket_view = message.gradient_as_bucket_view();
+  return ddp;
+}
+
+DeepSpeed deepspeed_from(const proto::DeepSpeed& message, Fields& fields) {
+  DeepSpeed zero;
+  zero.reduce_bucket_size =
+      fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMostBytes).value_or(zero.reduce_bucket_size);
+  zero.overlap_comm = message.overlap_comm();
+  return zero;
+}
+
+Megatron megatron_from(const proto::Megatron& message, Fields& fields) {
+  Megatron megatron;
+  megatron.overlap_grad_reduce = message.overlap_grad_reduce();
+  megatron.bucket_size = fields.integer(message, "ddp_bucket_size", "megatron", 1, kMostBytes);
+  if (megatron.bucket_size && !megatron.overlap_grad_reduce) {
+    fields.complain_at(
+        message, "ddp_bucket_size",
+        "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: there is one bucket; say that too");
+  }
+  return megatron;
+}
+
+BytePs byteps_from(const proto::BytePs& message, Fields& fields) {
+  return {Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostBytes).value_or(4'096'000))};
+}
+
+}  // namespace
+
+std::optional<Framework> framework_from(const proto::Strategy& s, Fields& fields) {
+  std::optional<Framework> framework;
+  const char* name = nullptr;
+  switch (s.framework_case()) {
+    case proto::Strategy::kPytorchDdp: framework = ddp_from(s.pytorch_ddp(), fields), name = "pytorch_ddp"; break;
+    case proto::Strategy::kDeepspeed: framework = deepspeed_from(s.deepspeed(), fields), name = "deepspeed"; break;
+    case proto::Strategy::kMegatron: framework = megatron_from(s.megatron(), fields), name = "megatron"; break;
+    case proto::Strategy::kByteps: framework = byteps_from(s.byteps(), fields), name = "byteps"; break;
+    case proto::Strategy::FRAMEWORK_NOT_SET: return std::nullopt;
+  }
+  const auto besides = [&](bool said, const char* field) {
+    if (said) fields.complain_at(s, field, "strategy: {} and {} are two ways of packing; keep one", name, field);
+  };
+  besides(s.has_bytes_per_pack(), "bytes_per_pack");
+  besides(s.num_packs() > 0, "num_packs");
+  besides(s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
+  besides(s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
+  besides(s.has_all_reduce_spec(), "all_reduce_spec");
+  besides(s.has_communication_options(), "communication_options");
+  besides(s.has_hints(), "hints");
+  besides(s.has_collective_all_reduce(), "collective_all_reduce");
+  if (s.merging() != proto::Strategy::MERGING_DEFAULT)
+    fields.complain_at(s, "merging", "strategy: {} says how gradients come into its buckets; leave merging out", name);
+  return framework;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tutti::core {
+
+/// The numbers by which TensorFlow's workers, who build their graphs each by itself, mean the same group and the same
+/// collective: keys are handed out in the order in which they are asked for, which is the same everywhere.
+/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15; one counter for all collectives here).
+class CollectiveKeys {
+ public:
+  /// Of a worker's devices ("GPU:0", or a whole name of which only that counts): the same for the same kinds and numbers, in
+  /// any order and on any worker. From 1.
+  std::int64_t group(const std::vector<std::string>& devices);
+  /// Of a collective of a step: from 100.
+  std::int64_t op() { return next_op_++; }
+  /// Of a variable's broadcast: from 1'000'000.
+  std::int64_t variable() { return next_variable_++; }
+
+ private:
+  std::map<std::vector<std::string>, std::int64_t> groups_;
+  std::int64_t next_op_ = 100;
+  std::int64_t next_variable_ = 1'000'000;
+};
+
+/// The order in which collectives of one device are launched that nothing else orders, by their instance keys: the largest
+/// first. Answers indices. It is kept by edges between the operations of a graph (`collective_deterministic_sequential_execution`) or,
+/// with NCCL, by waiting until the one before has been launched.
+/// SOURCE: tensorflow/core/graph/collective_order.cc.
+std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys);
+
+}  // namespace tutti::core

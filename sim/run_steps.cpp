@@ -1,0 +1,236 @@
+// Of a run: what replicas compute, and how their steps go by.
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/timeline/step_parts.h"
+#include "sim/run_state.h"
+
+namespace tutti::sim {
+
+using core::ComputeKind;
+using core::ComputeTask;
+using core::PartId;
+using core::Time;
+
+// --- replicas ---
+
+void Run::Actions::compute(const ComputeTask& task) { run->compute(*replica, task); }
+
+void Run::Actions::pack_ready(int pack) {
+  run->pack_ready_[{replica->step, pack}] = run->now_;
+  replica->ready = run->now_;
+}
+
+void Run::Actions::launch(int pack) { run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack); }
+
+void Run::Actions::exchange(int exchange, std::int64_t number) {
+  run->launch(*replica, run->collectives_.of_exchange(exchange, replica->index),
+              static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
+}
+
+void Run::Actions::step_done() { run->step_done(*replica); }
+
+void Run::set_up_replicas() {
+  replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
+  std::int64_t first = 0;
+  for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+    const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const PartId device = cluster_.replica(first + i);
+      replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device),
+                             static_cast<std::int32_t>(first + i), device);
+    }
+    first += count;
+  }
+  for (Replica& replica : replicas_) {
+    replica.actions.run = this;
+    replica.actions.replica = &replica;
+  }
+}
+
+/// Where computation and communication take from each other; tells where figures are missing.
+void Run::share_devices() {
+  const core::Interference how = scenario_.run.interference;
+  if (how == core::Interference::kOff) return;
+  const core::Schedule& first = *scenario_.plan.packs.front().collective.schedule;
+  const bool kernels = first.lanes(0) > 0 && first.engine(0, 0) == core::Engine::kKernel;
+  std::set<std::string> unknown;
+  for (Replica& replica : replicas_) {
+    const core::Part& part = cluster_.part(replica.device);
+    const bool unsaid = part.kind == core::PartKind::kGpu && part.device.multiprocessors == 0;
+    if (unsaid && kernels) unknown.insert(cluster_.machine(replica.device.worker).name());
+    if (how != core::Interference::kOn && part.device.multiprocessors == 0) continue;
+    replica.stream.share(part);
+    devices_.share(devices_.id(replica.device), replica.stream);
+  }
+  for (const std::string& machine : unknown) {
+    sink_.note(fmt::format("machine \"{}\" does not say how many multiprocessors its GPUs have, so communication {}",
+                           machine,
+                           how == core::Interference::kOn ? "takes memory bandwidth alone from computation"
+                                                          : "does not slow computation there"));
+  }
+}
+
+void Run::begin_step(Replica& replica, Time now, Cause cause) {
+  replica.step_began = replica.ready = now;
+  replica.forward = replica.backward = replica.other = replica.slowed = replica.communication = Time();
+  replica.stream.begin_step();
+  replica.cause = cause;
+  const core::RunOptions& run = scenario_.run;
+  const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
+  const std::int64_t noise = core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
+  replica.driver.begin_step(jitter * noise / 1'000'000, replica.actions);
+}
+
+// --- computing ---
+
+void Run::compute(Replica& replica, const ComputeTask& task) {
+  replica.queue.push_back({task, now_, replica.cause});
+  if (replica.queue.size() == 1) begin_task(replica);
+}
+
+/// The first of the queue.
+void Run::begin_task(Replica& replica) {
+  const auto& [task, asked, asked_by] = replica.queue.front();
+  const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
+  // What the task waited for: the stream if it was busy, else whatever put it there.
+  const Cause before = now_ > asked && replica.stream_cause.node >= 0 ? replica.stream_cause : asked_by;
+  const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
+                       path_.node(before.node).kind == kind && path_.node(before.node).replica == replica.index &&
+                       path_.node(before.node).step == replica.step && before.until == now_;
+  // Until it ends.
+  replica.stream_cause = {
+      goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}), core::kNever,
+      task.kind == ComputeKind::kBackward ? task.segment : -1};
+  replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_), task.compute_bound_ppm,
+                       events_);
+}
+
+void Run::compute_done(const Event& event) {
+  Replica& replica = replicas_[event.a];
+  if (devices_.slowness().gone(replica.device.worker, now_)) return;  // it never ends
+  if (!replica.stream.end(event, events_)) return;
+  const ComputeTask task = replica.queue.front().task;
+  replica.queue.pop_front();
+  const Time start = replica.stream.start();
+  recorder_.compute(replica.device, task, replica.step, start, now_);
+  Time& total = task.kind == ComputeKind::kForward
+                    ? replica.forward
+                    : (task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
+  total += now_ - start;
+  replica.slowed += replica.stream.slowed();
+  replica.stream_cause.until = now_;
+  replica.cause = replica.stream_cause;
+  if (!replica.queue.empty()) begin_task(replica);
+  replica.driver.compute_done(task, replica.actions);
+}
+
+// --- steps ---
+
+void Run::step_done(Replica& replica) {
+  StepEnd& end = step_ends_[replica.step];
+  // Events come in order of time, so the last to end is the last to be here.
+  end.cause = replica.cause;
+  end.awaited.add(replica.device, replica.step_began, replica.ready, fellows_);
+  const Time computed = replica.forward + replica.backward + replica.other;
+  if (end.replicas++ == 0 || computed >= end.longest) {
+    end.longest = computed;
+    end.step = replica.step;
+    end.parts = {cluster_.part_name(replica.device),
+                 replica.step_began,
+                 replica.forward,
+                 replica.backward,
+                 replica.other,
+                 replica.communication,
+                 replica.slowed};
+  }
+  const bool last = end.replicas == cluster_.replicas();
+  if (last) end_step(end);
+  ++replica.step;
+  if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
+  if (last && remembers_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
+}
+
+void Run::end_step(const StepEnd& end) {
+  core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
+  if (end.awaited.replicas > 1) {
+    record.awaited = cluster_.part_name(end.awaited.last);
+    record.awaited_for = end.awaited.waited();
+  }
+  last_step_end_ = record.end;
+  last_cause_ = end.cause;
+  last_step_start_ = record.start;
+  sink_.step(record);
+  if (remembers_) repetition_.tell(record);
+  ++steps_ended_;
+  step_ends_.erase(record.step);
+  if (path_.is_worth_pruning()) path_.forget_before(last_step_start_, causes());
+}
+
+// --- steps that repeat ---
+
+/// The last replica has begun `step`. If that is as the one before was, it and the rest of them are told now.
+void Run::repeat_if_it_does(std::int32_t step) {
+  const bool together = flights_by_number_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
+                                                                  [&](const Replica& r) { return r.step == step; });
+  if (!together) return repetition_.cannot_tell();
+  Repetition::Step begun;
+  for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
+  begun.at = now_;
+  begun.carried = network_.loads().totals();
+  begun.exchanged = exchanged_;
+  const Repetition::Step* const before = repetition_.begin(begun);
+  if (before) repeat(*before, begun, step);
+}
+
+void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {
+  const std::int32_t times = scenario_.run.steps - first;
+  const Time period = now.at - before.at;
+  repeats_ = true;
+  if (period > Time() && (core::kHorizon - now.at) / period < times) {
+    last_step_end_ = core::kNever;
+    return;
+  }
+  for (std::int32_t i = 1; i <= times; ++i) {
+    for (core::PackRecord pack : before.packs) {
+      for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t += i * period;
+      pack.step += i;
+      sink_.pack(pack);
+    }
+    core::StepRecord step = *before.step;
+    step.step += i;
+    step.start += i * period;
+    step.end += i * period;
+    sink_.step(step);
+  }
+  network_.carry_again(before.carried, times);
+  for (std::size_t e = 0; e < exchanged_.size(); ++e) exchanged_[e] += (exchanged_[e] - before.exchanged[e]) * times;
+  steps_ended_ += times;
+  last_step_end_ += times * period;
+  remembered_ = times * period;
+  sink_.note(
+      fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
+}
+
+// --- the critical path ---
+
+/// Everything from which a path may lead back.
+std::vector<Cause*> Run::causes() {
+  std::vector<Cause*> all{&last_cause_};
+  for (Replica& replica : replicas_) {
+    all.push_back(&replica.cause);
+    all.push_back(&replica.stream_cause);
+    for (Queued& queued : replica.queue) all.push_back(&queued.asked_by);
+  }
+  for (auto& [instance, flight] : flights_) {
+    for (Cause& cause : flight.causes) all.push_back(&cause);
+  }
+  for (auto& [step, end] : step_ends_) all.push_back(&end.cause);
+  return all;
+}
+
+}  // namespace tutti::sim

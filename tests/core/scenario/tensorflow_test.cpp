@@ -1,0 +1,208 @@
+// MultiWorkerMirroredStrategy in a scenario: what its options become, what they may not be said beside, and what is noted.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/scenario/scenario.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kGpus =
+    "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n";
+const std::string kHosts =
+    "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } }\n";
+const std::string kThree =
+    "workload { variable { name: \"a\" shape: 1000 } variable { name: \"b\" shape: 1000 } variable { name: \"c\" "
+    "shape: 1000 } }\n";
+const std::string kOne = "workload { variable { name: \"a\" shape: 1000 } }\n";
+
+Expected<Scenario> read(const std::string& strategy, const std::string& workload = kThree,
+                        const std::string& cluster = kGpus) {
+  return read_scenario(cluster + workload + "strategy { " + strategy + " }\n", "f",
+                       Library(test::source_folder() + "/scenarios"));
+}
+
+Scenario good(const std::string& strategy, const std::string& workload = kThree, const std::string& cluster = kGpus) {
+  auto scenario = read(strategy, workload, cluster);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  return scenario ? std::move(*scenario) : Scenario{};
+}
+
+std::string errors_of(const std::string& strategy) {
+  const auto scenario = read(strategy);
+  return scenario ? "" : scenario.error().message();
+}
+
+/// The variables of each pack, in launch order.
+std::vector<std::string> packs(const Scenario& s) {
+  std::vector<std::string> all;
+  for (const Pack& pack : s.plan.packs) {
+    std::string& names = all.emplace_back();
+    for (const Member& m : pack.members) names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
+  }
+  return all;
+}
+
+TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
+  for (const char* text : {"communication_options { }", "hints { }", "collective_all_reduce { }"}) {
+    const Scenario s = good(text);
+    EXPECT_EQ(s.strategy.algorithm, Algorithm::kTfRing) << text;
+    EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
+    EXPECT_EQ(s.strategy.staging, Staging::kViaHostOnRequest);
+    EXPECT_THAT(packs(s), ElementsAre("cba")) << "one pack of everything, the last-created first";
+    EXPECT_THAT(s.plan.notes, Contains(HasSubstr("AUTO means TensorFlow's ring")));
+  }
+}
+
+TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
+  EXPECT_EQ(good("communication_options { implementation: NCCL }").strategy.algorithm, Algorithm::kNccl);
+  EXPECT_EQ(good("communication_options { implementation: RING } hints { implementation: NCCL }").strategy.algorithm,
+            Algorithm::kNccl);
+  EXPECT_EQ(good("communication_options { implementation: NCCL } hints { implementation: AUTO }").strategy.algorithm,
+            Algorithm::kNccl)
+      << "a call cannot take it back";
+  const Scenario config =
+      good("communication_options { implementation: RING } collective_all_reduce { collective_nccl: true }");
+  EXPECT_EQ(config.strategy.algorithm, Algorithm::kNccl) << "the config beats the hint";
+  EXPECT_THAT(config.plan.notes, Contains(HasSubstr("so that RING means NCCL")));
+  const Scenario hosts = good("communication_options { implementation: NCCL }", kThree, kHosts);
+  EXPECT_EQ(hosts.strategy.algorithm, Algorithm::kTfRing);
+  EXPECT_THAT(hosts.plan.notes, Contains(HasSubstr("NCCL needs GPUs")));
+}
+
+TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
+  const std::string nccl = "communication_options { implementation: NCCL } ";
+  EXPECT_EQ(good(nccl, kOne).strategy.algorithm, Algorithm::kNccl) << "a graph's config has collective_nccl";
+  EXPECT_THAT(good(nccl, kOne).plan.notes, Contains(HasSubstr("chooses NCCL all the same")));
+  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }", kOne).strategy.algorithm, Algorithm::kTfRing);
+  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }").strategy.algorithm, Algorithm::kNccl);
+  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true generation: TF_2_5 }", kOne).strategy.algorithm,
+            Algorithm::kNccl)
+      << "its launches can be ordered";
+}
+
+TEST(MultiWorkerMirrored, TheCallsTimeoutTakesTheStrategysBack) {
+  EXPECT_EQ(good("communication_options { timeout_seconds: 1.5 }").strategy.timeout, milliseconds(1500));
+  EXPECT_EQ(good("communication_options { timeout_seconds: 30 } hints { timeout_seconds: 0 }").strategy.timeout,
+            std::nullopt);
+  EXPECT_EQ(good("communication_options { timeout_seconds: -1 }").strategy.timeout, std::nullopt);
+  EXPECT_EQ(good("communication_options { timeout_seconds: 9e-7 }").strategy.timeout, std::nullopt);
+}
+
+TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
+  const auto with = [](const std::string& rest) { return packs(good(rest)); };
+  EXPECT_THAT(with("collective_all_reduce { generation: TF_1_15 }"), ElementsAre("abc")) << "32 in a scope";
+  EXPECT_THAT(with("collective_all_reduce { generation: TF_1_15 } all_reduce_merge_scope: 2"), ElementsAre("ab", "c"));
+  EXPECT_THAT(with("collective_all_reduce { generation: TF_2_1 }"), ElementsAre("cba"));
+  EXPECT_THAT(with("collective_all_reduce { generation: TF_2_1 } num_packs: 2"), ElementsAre("cb", "a"));
+  EXPECT_THAT(with("communication_options { bytes_per_pack: 4000 }"), ElementsAre("cb", "a"));
+  const Scenario later =
+      good("communication_options { bytes_per_pack: 4000 } collective_all_reduce { generation: TF_2_5 }");
+  EXPECT_THAT(packs(later), ElementsAre("cb", "a"));
+  EXPECT_EQ(later.plan.packs[0].copied_in, Bytes(8000)) << "concatenated";
+  EXPECT_EQ(later.plan.packs[1].after, 0) << "a token orders them";
+}
+
+TEST(MultiWorkerMirrored, NothingIsMergedInEagerMode) {
+  const Scenario s = good("communication_options { } collective_all_reduce { eager: true }");
+  EXPECT_THAT(packs(s), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(s.plan.notes, Contains(HasSubstr("in eager mode")));
+}
+
+TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
+  const std::string each = "communication_options { bytes_per_pack: 1 } ";
+  const Scenario hinted = good("communication_options { bytes_per_pack: 1 implementation: NCCL }");
+  EXPECT_THAT(packs(hinted), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(hinted.plan.notes, Not(Contains(HasSubstr("descending"))));
+  const Scenario config = good(each + "collective_all_reduce { collective_nccl: true }");
+  EXPECT_THAT(packs(config), ElementsAre("a", "b", "c")) << "what is ready last is launched first";
+  EXPECT_EQ(config.plan.packs[1].after, 0);
+  EXPECT_GT(config.plan.packs[0].instance_key, config.plan.packs[1].instance_key);
+  EXPECT_THAT(config.plan.notes, Contains(HasSubstr("descending instance key")));
+  const Scenario first =
+      good("collective_all_reduce { generation: TF_1_15 collective_nccl: true } all_reduce_merge_scope: 1");
+  EXPECT_THAT(packs(first), ElementsAre("c", "b", "a")) << "handed over in the order of the variables";
+}
+
+TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
+  EXPECT_EQ(good("communication_options { }").strategy.update, Update::kAfterAll);
+  EXPECT_EQ(good("collective_all_reduce { experimental_aggregate_gradients: false }").strategy.update,
+            Update::kPerPack);
+  EXPECT_EQ(good("collective_all_reduce { generation: TF_1_15 }").strategy.update, Update::kPerPack);
+}
+
+TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
+  const Scenario s =
+      good("communication_options { implementation: NCCL } launch: CONCURRENT merging: SEPARATE staging: VIA_HOST");
+  EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
+  EXPECT_EQ(s.strategy.merging, Merging::kSeparate);
+  EXPECT_EQ(s.strategy.staging, Staging::kViaHost);
+}
+
+TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
+  struct Case {
+    std::string text, says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"communication_options { } algorithm: \"ring\"", "algorithm: MultiWorkerMirroredStrategy"},
+           {"communication_options { } bytes_per_pack: 1", "bytes_per_pack: MultiWorkerMirroredStrategy"},
+           {"communication_options { } num_packs: 2", "num_packs: CollectiveAllReduce of TF_2_4 does not know it"},
+           {"communication_options { } all_reduce_merge_scope: 2",
+            "all_reduce_merge_scope: CollectiveAllReduce of TF_2_4 does not know it"},
+           {"communication_options { } agg_small_grads_max_bytes: 1", "does not aggregate small gradients"},
+           {"communication_options { implementation: RING } collective_all_reduce { generation: TF_1_15 }",
+            "passes no hint on"},
+           {"hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 }",
+            "hints: bytes_per_pack: CollectiveAllReduce of TF_2_1 packs by number of gradients; say num_packs"},
+           {"hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 }", "wait for ever"},
+           {"collective_all_reduce { generation: TF_1_15 eager: true }",
+            "Eager execution with collective ops is not supported yet."},
+           {"collective_all_reduce { generation: TF_2_1 experimental_aggregate_gradients: true }", "does not know it"},
+           {"collective_all_reduce { experimental_aggregate_gradients: false } update: AFTER_ALL", "keep one"},
+           {"communication_options { bytes_per_pack: -1 }", "communication_options: bytes_per_pack must be"},
+           {"communication_options { implementation: MPI }", "MPI"},
+           {"communication_options { } collective: REDUCE_SCATTER", "\"tf_ring\" has no reduce_scatter"}}) {
+    const std::string errors = errors_of(c.text);
+    EXPECT_THAT(errors, HasSubstr(c.says)) << c.text;
+    EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 0) << errors;
+  }
+}
+
+// --- tf_ring ---
+
+TEST(TfRingOfAScenario, MistakesAreExplained) {
+  struct Case {
+    std::string text, says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"tf_ring { align_bytes: 48 }", "align_bytes must be 64, 32 or 16 (got 48)"},
+           {"shards: 3", "collective#2 (got 3)"},
+           {"shards: 2 tf_ring { subdiv_offsets: 0 }", "keep one"},
+           {"tf_ring { subdiv_offsets: 8 }", "take -7 to 7"},
+           {"tf_ring { gpu_ring_order: \"0,1,2\" }", "does not name each of the 8 devices"},
+           {"pad_packs: true", "leave pad_packs out"},
+           {"collective: ALL_GATHER out_of_place: true shards: 2", "only the all-reduce has several rings"}}) {
+    EXPECT_THAT(errors_of("algorithm: \"tf_ring\" " + c.text), HasSubstr(c.says)) << c.text;
+  }
+}
+
+TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
+  // DGX-1: NVLink joins 0 to 3, 4 to 7, and i to i + 4.
+  const Scenario s = good("algorithm: \"tf_ring\"");
+  EXPECT_THAT(device_order(s.cluster->machine(0), 8, ""), ElementsAre(0, 1, 2, 3, 7, 4, 5, 6));
+  const Scenario ordered = good("algorithm: \"tf_ring\" tf_ring { gpu_ring_order: \"7,6,5,4,3,2,1,0\" }");
+  const Schedule& schedule = *ordered.plan.packs.front().collective.schedule;
+  EXPECT_EQ(schedule.step(7, 1, 0).to.rank(7, 16), 6);
+  EXPECT_EQ(schedule.step(0, 1, 0).to.rank(0, 16), 15);
+}
+
+}  // namespace
+}  // namespace tutti::core

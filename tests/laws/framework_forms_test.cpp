@@ -1,0 +1,140 @@
+// Packing as other frameworks do it: their buckets against the same packs said otherwise, and who waits for whom.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/scenario/scenario.h"
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+
+namespace tutti {
+namespace {
+
+using core::Bytes;
+using core::Time;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+struct Kept : core::DeafSink {
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void pack(const core::PackRecord& pack) override { packs.push_back(pack); }
+  [[nodiscard]] Time length() const { return steps.front().end - steps.front().start; }
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PackRecord> packs;
+};
+
+/// Gradients of 4,000,012, 2,000,036 and 2,800,004 bytes, created in this order and ready in the opposite one.
+core::Expected<core::Scenario> read(const std::string& strategy) {
+  return core::read_scenario(
+      "cluster { workers { machine: \"host\" count: 4 } network { kind: ONE_SWITCH latency_us: 7 } machine { name: "
+      "\"host\" "
+      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 33 reduce_gb_per_s: 7 copy_gb_per_s: 11 } nic { name: "
+      "\"nic0\" "
+      "bandwidth_gb_per_s: 3.7 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 16 latency_us: 0 } "
+      "} }\n"
+      "workload { variable { name: \"a\" shape: 1000003 backward_ms: 3 } variable { name: \"b\" shape: 500009 "
+      "backward_ms: 2 } "
+      "variable { name: \"c\" shape: 700001 backward_ms: 4 } forward_ms: 4 update_ms: 1 }\nrun { steps: 1 }\n"
+      "strategy { algorithm: \"ring\" " +
+          strategy + " }",
+      "f", core::Library(std::vector<core::Library::File>()));
+}
+
+Kept simulated(const std::string& strategy) {
+  const auto scenario = read(strategy);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  Kept kept;
+  if (scenario) EXPECT_TRUE(sim::Simulator().run(*scenario, {}, {}, kept));
+  return kept;
+}
+
+std::vector<std::int64_t> pack_bytes(const std::string& strategy) {
+  std::vector<std::int64_t> bytes;
+  const auto scenario = read(strategy);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
+  if (scenario) {
+    for (const core::Pack& pack : scenario->plan.packs) bytes.push_back(pack.collective.bytes().count());
+  }
+  return bytes;
+}
+
+std::string error_of(const std::string& strategy) {
+  const auto scenario = read(strategy);
+  return scenario ? "" : scenario.error().message();
+}
+
+constexpr std::int64_t kA = 4'000'012, kB = 2'000'036, kC = 2'800'004;
+
+TEST(PytorchDdp, HasBucketsOfItsOwnDefaults) {
+  EXPECT_THAT(pack_bytes("pytorch_ddp {}"), ElementsAre(kC, kB + kA)) << "the first bucket is closed at 1 MiB";
+  EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 25 }"), ElementsAre(kC + kB + kA))
+      << "a cap that is said is of all";
+  EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 }"), ElementsAre(kC + kB, kA));
+  EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 0 }"), ElementsAre(kC, kB, kA));
+  EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 first_bucket_bytes: 1 }"), ElementsAre(kC, kB + kA));
+}
+
+TEST(PytorchDdp, IsTheSamePacksOneAfterTheOtherWithCopies) {
+  EXPECT_EQ(simulated("pytorch_ddp { bucket_cap_mb: 25 }").length(),
+            simulated("bytes_per_pack: 0 merging: CONCAT launch: SERIAL update: AFTER_ALL").length());
+  EXPECT_LT(simulated("pytorch_ddp { bucket_cap_mb: 25 gradient_as_bucket_view: true }").length(),
+            simulated("pytorch_ddp { bucket_cap_mb: 25 }").length());
+  EXPECT_LT(simulated("pytorch_ddp {} update: PER_PACK").length(), simulated("pytorch_ddp {}").length())
+      << "variables of the first bucket are updated while the second travels";
+}
+
+TEST(DeepSpeed, ReducesABucketWhenTheNextGradientDoesNotFit) {
+  EXPECT_THAT(pack_bytes("deepspeed {}"), ElementsAre(kC + kB + kA));
+  const std::string buckets = "deepspeed { reduce_bucket_size: 1200010 overlap_comm: true }";
+  EXPECT_THAT(pack_bytes(buckets), ElementsAre(kC + kB, kA));
+  // Bucket 0 is full when b is ready, 6 ms into the backward pass; but it leaves when a is, 3 ms later.
+  const Kept kept = simulated(buckets);
+  EXPECT_EQ(kept.packs.front().ready, core::milliseconds(4 + 4 + 2 + 3));
+}
+
+TEST(DeepSpeed, WithoutOverlapTheBackwardPassWaitsForEveryBucket) {
+  const std::string small = "deepspeed { reduce_bucket_size: 1 ";
+  const Kept overlapped = simulated(small + "overlap_comm: true }");
+  const Kept waiting = simulated(small + "}");
+  ASSERT_THAT(waiting.packs, SizeIs(testing::Ge(3u)));
+  // c leaves when b is ready; all of it hides behind a's 3 ms, or none.
+  const core::PackRecord& c = overlapped.packs.front();
+  ASSERT_LT(c.end - c.first_start, core::milliseconds(3));
+  EXPECT_EQ(waiting.length(), overlapped.length() + (c.end - c.first_start));
+}
+
+TEST(Megatron, IsOneBucketUnlessItOverlaps) {
+  EXPECT_THAT(pack_bytes("megatron {}"), ElementsAre(kC + kB + kA));
+  EXPECT_THAT(pack_bytes("megatron { overlap_grad_reduce: true }"), ElementsAre(kC + kB + kA)) << "40 million elements";
+  EXPECT_THAT(pack_bytes("megatron { overlap_grad_reduce: true ddp_bucket_size: 700001 }"), ElementsAre(kC, kB + kA));
+  EXPECT_THAT(pack_bytes("megatron { overlap_grad_reduce: true ddp_bucket_size: 700002 }"), ElementsAre(kC + kB, kA));
+  EXPECT_LT(simulated("megatron { overlap_grad_reduce: true ddp_bucket_size: 1 }").length(),
+            simulated("megatron {}").length());
+  EXPECT_EQ(simulated("megatron {}").length(),
+            simulated("pytorch_ddp { bucket_cap_mb: 25 gradient_as_bucket_view: true }").length());
+}
+
+TEST(BytePs, CutsTensorsIntoParts) {
+  EXPECT_THAT(pack_bytes("byteps { partition_bytes: 2000000 }"),
+              ElementsAre(2'002'944, kC - 2'002'944, kB, 2'002'944, kA - 2'002'944))
+      << "489 pages";
+  EXPECT_EQ(simulated("byteps { partition_bytes: 8000000 }").length(),
+            simulated("launch: CONCURRENT update: AFTER_ALL").length())
+      << "nothing is cut";
+}
+
+TEST(Frameworks, RefuseASecondWayOfPacking) {
+  EXPECT_THAT(error_of("pytorch_ddp {} bytes_per_pack: 0"), HasSubstr("two ways of packing"));
+  EXPECT_THAT(error_of("megatron {} num_packs: 2"), HasSubstr("two ways of packing"));
+  EXPECT_THAT(error_of("byteps {} merging: CONCAT"), HasSubstr("leave merging out"));
+  EXPECT_THAT(error_of("pytorch_ddp {} deepspeed {}"), HasSubstr("deepspeed"));
+  EXPECT_THAT(error_of("megatron { ddp_bucket_size: 5 }"), HasSubstr("overlap_grad_reduce"));
+  EXPECT_THAT(error_of("deepspeed { reduce_bucket_size: 0 }"), HasSubstr("reduce_bucket_size"));
+  EXPECT_THAT(error_of("pytorch_ddp { bucket_cap_mb: -1 }"), HasSubstr("bucket_cap_mb"));
+}
+
+}  // namespace
+}  // namespace tutti

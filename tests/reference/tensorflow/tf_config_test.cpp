@@ -1,0 +1,176 @@
+// The golden cases of TF_CONFIG and of who is who in a cluster.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/cluster/tf_config.h"
+#include "tests/reference/tensorflow/golden.h"
+
+namespace tutti {
+namespace {
+
+using core::ClusterSpec;
+using core::Task;
+using core::TfConfig;
+using core::Value;
+using test::Data;
+using testing::HasSubstr;
+
+std::string json(const Value& value) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  switch (value.kind) {
+    case Value::Kind::kMessage:
+      for (const Value::Field& f : value.fields) add(fmt::format("\"{}\": {}", f.name, json(f.value)));
+      return "{" + text + "}";
+    case Value::Kind::kList:
+      for (const Value& item : value.items) add(json(item));
+      return "[" + text + "]";
+    case Value::Kind::kString: return "\"" + value.text + "\"";
+    default: return value.text;
+  }
+}
+
+TfConfig read(const std::string& text) {
+  const auto config = core::read_tf_config(text, "TF_CONFIG");
+  EXPECT_TRUE(config) << text << '\n' << (config ? "" : config.error().message());
+  return config.value_or(TfConfig());
+}
+
+/// Jobs with addresses that may lack their ports, as upstream's tests write them.
+ClusterSpec cluster(const Data& jobs) {
+  ClusterSpec spec;
+  for (const Value::Field& job : jobs.value().fields) {
+    std::int64_t index = 0;
+    for (const Value& address : job.value.items) spec.jobs[job.name][index++] = address.text;
+    for (const Value::Field& task : job.value.fields) spec.jobs[job.name][std::stoll(task.name)] = task.value.text;
+  }
+  return spec;
+}
+
+Task task(const Data& pair) { return {pair.items()[0].text(), pair.items()[1].number()}; }
+Task task(const std::string& written) {  // "worker/1"
+  const std::size_t slash = written.find('/');
+  return {written.substr(0, slash), std::stoll(written.substr(slash + 1))};
+}
+
+TEST(TensorFlowClusterReference, TheMasterIsTheAddressOfTheTask) {
+  for (const Data& c : test::golden_cases("TFConfigClusterResolver.master")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const TfConfig config = read(json(c["input"]["TF_CONFIG"].value()));
+    const auto asked = c["input"].has("args") ? std::optional(task(c["input"]["args"])) : config.task();
+    EXPECT_EQ(core::session_master(config, asked), c["expected"]["master"].text());
+  }
+}
+
+TEST(TensorFlowClusterReference, AnIndexIsCastToANumber) {
+  for (const Data& c : test::golden_cases("TFConfigClusterResolver casts")) {
+    SCOPED_TRACE(test::golden_name(c));
+    EXPECT_EQ(read(json(c["input"].value())).index, c["expected"]["task_id"].number());
+  }
+}
+
+TEST(TensorFlowClusterReference, WithoutTfConfigThereIsNoClusterAndNoTask) {
+  for (const Data& c : test::golden_cases("TFConfigClusterResolver environment")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const TfConfig config = read("{}");
+    EXPECT_TRUE(config.cluster.empty());
+    EXPECT_FALSE(config.type);
+    EXPECT_FALSE(config.index);
+  }
+}
+
+TEST(TensorFlowClusterReference, Chiefs) {
+  for (const Data& c : test::golden_cases("is_chief")) {
+    SCOPED_TRACE(test::golden_name(c));
+    for (const Value::Field& of : c["expected"].value().fields)
+      EXPECT_EQ(core::is_chief(cluster(c["input"]["cluster"]), task(of.name)), of.value.text == "true") << of.name;
+  }
+}
+
+// Our words are not TensorFlow's; what is wrong is the same.
+TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
+  for (const Data& c : test::golden_cases("validation")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const Data in = c["input"];
+    const ClusterSpec spec = in.has("cluster") ? cluster(in["cluster"]) : ClusterSpec{{{"chief", {{0, "a:1"}}}}};
+    const Task asked = in.has("task") ? task(in["task"]) : Task{in["task_type"].text(), 0};
+    const auto valid = core::validate(spec, asked);
+    ASSERT_FALSE(valid);
+    EXPECT_THAT(valid.error(), HasSubstr(asked.type));
+  }
+}
+
+TEST(TensorFlowClusterReference, WorkersAreCounted) {
+  for (const Data& c : test::golden_cases("worker_count")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const ClusterSpec spec = cluster(c["input"]["cluster"]);
+    if (c["expected"].has("count")) {
+      EXPECT_EQ(core::worker_count(spec, c["input"]["task_type"].text()), c["expected"]["count"].number());
+      continue;
+    }
+    for (const Value::Field& of : c["expected"].value().fields)
+      EXPECT_EQ(core::worker_count(spec, of.name), std::stoll(of.value.text)) << of.name;
+  }
+}
+
+TEST(TensorFlowClusterReference, ServersHaveNoPlaceAmongThoseThatTrain) {
+  for (const Data& c : test::golden_cases("id_in_cluster")) {
+    SCOPED_TRACE(test::golden_name(c));
+    ASSERT_EQ(c["expected"]["error"].text(), "ValueError");
+    EXPECT_FALSE(core::id_in_cluster(cluster(c["input"]["cluster"]), task(c["input"]["task"])));
+  }
+}
+
+TEST(TensorFlowClusterReference, AnEvaluatorHasNoLeader) {
+  const ClusterSpec with_evaluator{{{"chief", {{0, "a:1"}}}, {"evaluator", {{0, "b:1"}}}}};
+  for (const Data& c : test::golden_cases("collective_leader")) {
+    SCOPED_TRACE(test::golden_name(c));
+    EXPECT_EQ(core::collective_leader(with_evaluator, task(c["input"]["task"])), c["expected"]["leader"].text());
+  }
+}
+
+TEST(TensorFlowClusterReference, AListIsNoCluster) {
+  for (const Data& c : test::golden_cases("normalize_cluster_spec")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const auto config =
+        core::read_tf_config(fmt::format(R"({{"cluster": {}}})", json(c["input"]["cluster"].value())), "f");
+    ASSERT_FALSE(config);
+    EXPECT_THAT(config.error().message(), HasSubstr("cluster is "));
+  }
+}
+
+TEST(TensorFlowClusterReference, TasksMayBeSparse) {
+  for (const Data& c : test::golden_cases("ClusterSpec")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const ClusterSpec spec = cluster(c["input"]);
+    EXPECT_EQ(spec.tasks("sparse"), c["expected"]["num_tasks"].number());
+    for (const Data& index : c["expected"]["task_indices"].items())
+      EXPECT_TRUE(spec.address("sparse", index.number())) << index.number();
+    const auto addresses = spec.addresses("sparse");
+    const std::vector<Data> expected = c["expected"]["job_tasks"].items();
+    ASSERT_EQ(addresses.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (expected[i].is_null()) {
+        EXPECT_FALSE(addresses[i]);
+      } else {
+        EXPECT_EQ(addresses[i], expected[i].text());
+      }
+    }
+    EXPECT_FALSE(spec.address("sparse", 2));
+  }
+}
+
+TEST(TensorFlowClusterReference, AddressesHavePorts) {
+  for (const Data& c : test::golden_cases("Server")) {
+    SCOPED_TRACE(test::golden_name(c));
+    const auto config = core::read_tf_config(fmt::format(R"({{"cluster": {}}})", json(c["input"].value())), "f");
+    ASSERT_FALSE(config);
+    EXPECT_THAT(config.error().message(), HasSubstr(c["expected"]["message_contains"].text()));
+  }
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,79 @@
+#pragma once
+
+// Scenarios simulated in several ways, and all that is told of each, to be compared.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::test {
+
+using core::Scenario;
+using core::Summary;
+using sim::Folds;
+using sim::Remembers;
+
+inline Scenario read(const std::string& text) {
+  const core::Library library(source_folder() + "/scenarios");
+  auto scenario = core::read_scenario(text, "f", library);
+  EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << "\n" << text;
+  return std::move(*scenario);
+}
+
+/// Workers have the same numbers where one stands for all.
+inline std::string without_worker(const std::string& name) {
+  return std::regex_replace(name, std::regex("w[0-9]+/"), "w/");
+}
+
+/// All that a summary knows, in words.
+inline std::vector<std::string> told(const Summary& summary) {
+  std::vector<std::string> all;
+  const auto add = [&all](const std::string& what, auto... times) {
+    std::string line = what;
+    ((line += " " + std::to_string(times.count())), ...);
+    all.push_back(line);
+  };
+  for (const core::StepRecord& s : summary.steps()) {
+    add("step " + without_worker(s.slowest) + " " + without_worker(s.awaited), s.start, s.end, s.forward, s.backward,
+        s.other_compute, s.communication, s.exposed, s.awaited_for, s.slowed);
+  }
+  for (const core::PackRecord& p : summary.last_packs())
+    add("pack " + std::to_string(p.pack), p.ready, p.first_start, p.last_start, p.end);
+  for (const core::LinkRecord& l : summary.busiest_links()) add(without_worker(l.name), l.bytes, l.busy);
+  for (const core::PathPiece& p : summary.path()) {
+    add("path " + without_worker(p.device) + " " + p.layer + " over " + without_worker(p.slowest_link), p.start, p.end,
+        p.parts.total(), p.parts.latency, p.parts.queue, p.parts.reduce, p.parts.copy);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Nothing if the run is refused.
+inline std::optional<Summary> simulated(const Scenario& scenario, Folds folds,
+                                        Remembers remembers = Remembers::kNever) {
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  Summary summary;
+  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
+  EXPECT_TRUE(ran || (folds == Folds::kAlways && ran.error().message().find("one worker cannot") != std::string::npos))
+      << ran.error().message();
+  return ran ? std::optional(summary) : std::nullopt;
+}
+
+inline bool says(const Summary& summary, const std::string& what) {
+  return std::any_of(summary.info().notes.begin(), summary.info().notes.end(),
+                     [&](const std::string& note) { return note.find(what) != std::string::npos; });
+}
+inline bool says_folded(const Summary& summary) { return says(summary, "one worker stands for all"); }
+inline bool says_remembered(const Summary& summary) { return says(summary, "the others are step"); }
+inline bool says_rounds(const Summary& summary) { return says(summary, "the others are rounds"); }
+
+}  // namespace tutti::test
