@@ -296,16 +296,19 @@ Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& p
   return type;
 }
 
-/// The other fields of the oneof that are written beside this one.
-std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path, const FieldType& type) {
+/// The other fields of its oneof that are written beside this one, or beside a message that it is in.
+std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path) {
   std::vector<FieldPath> found;
-  if (type.one_of.empty()) return found;
-  const FieldPath parent = Editor::head(path, path.size() - 1);
-  const MessageType& message = parent.empty() ? text.schema().root() : *text.type(parent)->message;
-  for (const FieldType& other : message.fields) {
-    FieldPath beside = parent;
-    beside.push_back({other.name, 0});
-    if (other.one_of == type.one_of && other.name != type.name && text.find(beside)) found.push_back(beside);
+  for (std::size_t steps = 1; steps <= path.size(); ++steps) {
+    const FieldPath parent = Editor::head(path, steps - 1);
+    const FieldType& type = *text.type(Editor::head(path, steps));
+    if (type.one_of.empty()) continue;
+    const MessageType& message = parent.empty() ? text.schema().root() : *text.type(parent)->message;
+    for (const FieldType& other : message.fields) {
+      FieldPath beside = parent;
+      beside.push_back({other.name, 0});
+      if (other.one_of == type.one_of && other.name != type.name && text.find(beside)) found.push_back(beside);
+    }
   }
   return found;
 }
@@ -321,14 +324,13 @@ TextEdits between(const std::string& before, const std::string& after) {
 }
 
 template <class Change>
-Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& path, const FieldType& type,
-                                   Change change) {
-  const std::vector<FieldPath> others = excluded_by(text, path, type);
+Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& path, Change change) {
+  const std::vector<FieldPath> others = excluded_by(text, path);
   if (others.empty()) return change(text);
   auto removed = remove_field(text, others.front());
   if (!removed) return removed;
   const ScenarioText less(with_edits(text.text(), *removed), text.schema());
-  auto changed = without_others(less, path, type, change);
+  auto changed = without_others(less, path, change);
   if (!changed) return changed;
   return between(text.text(), with_edits(less.text(), *changed));
 }
@@ -340,7 +342,7 @@ Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, c
   if (!type) return tl::make_unexpected(type.error());
   if ((*type)->kind == Kind::kMessage) return Editor::no_such(path);
   if (typed.empty()) return text.find(path) ? remove_field(text, path) : Expected<TextEdits>(TextEdits());
-  return without_others(text, path, **type, [&](const ScenarioText& now) -> Expected<TextEdits> {
+  return without_others(text, path, [&](const ScenarioText& now) -> Expected<TextEdits> {
     const Editor editor(now);
     if (const auto place = now.place(path)) return editor.replace(**type, *place->value, typed);
     return editor.insert(path, literal(**type, typed, now.json()));
@@ -353,7 +355,7 @@ Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, c
   FieldPath end = path;
   end.back().index = (*type)->repeated ? text.count(path) : 0;
   if (!(*type)->repeated && text.find(end)) return TextEdits();
-  return without_others(text, end, **type, [&](const ScenarioText& now) {
+  return without_others(text, end, [&](const ScenarioText& now) {
     const std::string value = (*type)->kind == Kind::kMessage ? "{}" : literal(**type, typed, now.json());
     return Editor(now).insert(end, value);
   });

@@ -117,6 +117,11 @@ class Binder {
     if (!seen.insert(field).second) {
       return complain(written.at, "\"{}\" is given twice; keep one", field->name());
     }
+    if (const auto* one_of = field->real_containing_oneof()) {
+      const FieldDescriptor* const other = message.GetReflection()->GetOneofFieldDescriptor(message, one_of);
+      if (other)
+        return complain(written.at, "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
+    }
     bind_value(written.value, *field, message);
   }
 

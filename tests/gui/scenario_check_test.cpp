@@ -189,7 +189,7 @@ TEST(Suggestions, AreOfFieldsThatThereAre) {
       if (!suggestions(field.full_name, library()).empty()) ++with;
     }
   }
-  EXPECT_EQ(with, 5u);
+  EXPECT_EQ(with, 6u);
 }
 
 TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {

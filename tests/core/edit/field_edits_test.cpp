@@ -384,13 +384,23 @@ std::string file_text(const fs::path& file) {
   return text.str();
 }
 
+/// The line up to its remark, which does not begin within quotes.
+std::string without_remark(const std::string& line) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted) return line.substr(0, i);
+  }
+  return line;
+}
+
 /// Every line ends with a remark, and stands behind one.
 std::string with_remarks(const std::string& text) {
   std::istringstream lines(text);
   std::string made;
   int number = 0;
   for (std::string line; std::getline(lines, line);)
-    made += line.substr(0, line.find('#')) + " #remark " + std::to_string(++number) + "\n";
+    made += without_remark(line) + " #remark " + std::to_string(++number) + "\n";
   return made;
 }
 
