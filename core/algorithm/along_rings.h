@@ -5,6 +5,7 @@
 
 #include "core/algorithm/ring_walk.h"
 #include "core/schedule/contract.h"
+#include "core/schedule/copy_of_input.h"
 
 namespace tutti::core {
 
@@ -53,13 +54,7 @@ class AlongRings : public Schedule {
   }
 
   /// From the input to its place.
-  [[nodiscard]] Step copy(const Range& place) const {
-    Step step;
-    step.kind = StepKind::kCopy;
-    step.source = step.target = place;
-    step.source.offset += contract_.input_shift;
-    return step;
-  }
+  [[nodiscard]] Step copy(const Range& place) const { return copy_of_input(place, contract_.input_shift); }
 
   /// The step of who is `place` ranks behind the head of the way that a message takes, which ends with the n-th.
   [[nodiscard]] StepKind kind_at(std::int64_t place) const {

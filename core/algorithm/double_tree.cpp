@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "core/base/check.h"
+#include "core/schedule/copy_of_input.h"
 
 namespace tutti::core {
 namespace {
@@ -59,13 +60,7 @@ class DoubleTree : public Schedule {
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    if (n_ == 1) {
-      Step copy;
-      copy.kind = StepKind::kCopy;
-      copy.source = copy.target = {Buffer::kData, 0, contract_.elements};
-      copy.source.offset += contract_.input_shift;
-      return copy;
-    }
+    if (n_ == 1) return copy_of_input({Buffer::kData, 0, contract_.elements}, contract_.input_shift);
     const Place place = in_tree(rank, lane);
     const std::int64_t each = per_message(place, lane);
     const Range message = message_of(lane, index / each);

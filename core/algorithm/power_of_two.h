@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/schedule/contract.h"
+#include "core/schedule/copy_of_input.h"
 #include "core/schedule/schedule.h"
 
 namespace tutti::core {
@@ -34,11 +35,7 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane, std::int64_t index) const final {
     const std::int64_t first = copies(rank);
     if (index >= first) return hop_step(rank, index - first);
-    Step step;
-    step.kind = StepKind::kCopy;
-    step.source = step.target = contract_.input(rank);
-    step.source.offset += contract_.input_shift;
-    return step;
+    return copy_of_input(contract_.input(rank), contract_.input_shift);
   }
 
  protected:

@@ -10,6 +10,7 @@
 #include "core/algorithm/filled_rounds.h"
 #include "core/algorithm/ring_walk.h"
 #include "core/base/check.h"
+#include "core/schedule/copy_of_input.h"
 
 namespace tutti::core {
 namespace {
@@ -44,13 +45,8 @@ class Ring : public Schedule {
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[static_cast<std::size_t>(lane)];
+    if (n_ == 1) return copy_of_input(chunk_of(part, index, 0), options_.input_shift);
     Step step;
-    if (n_ == 1) {
-      step.kind = StepKind::kCopy;
-      step.target = step.source = chunk_of(part, index, 0);
-      step.source.offset += options_.input_shift;
-      return step;
-    }
     const std::int64_t p = walk_.position(rank, lane);
     const std::int64_t rounds = last_round() + 1;
     // Divisions are half of what a step costs: most rings have one loop, and every chunk of it filled.

@@ -10,6 +10,7 @@
 
 #include "core/algorithm/filled_rounds.h"
 #include "core/base/check.h"
+#include "core/schedule/copy_of_input.h"
 
 namespace tutti::core {
 
@@ -40,7 +41,7 @@ class TfRing : public Schedule {
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    return lane == copying_lane() ? copy(own(rank))
+    return lane == copying_lane() ? copy_of_input(own(rank), contract_.input_shift)
            : sends_on(lane)       ? send(rank, lane, index)
                                   : receive(rank, lane, index);
   }
@@ -135,14 +136,6 @@ class TfRing : public Schedule {
       // The chunk was sent n rounds ago, from where it is received now.
       step.wait = {lane + 1, place.rounds.before(round - n_ + 1, place.position)};
     }
-    return step;
-  }
-
-  [[nodiscard]] Step copy(const Range& place) const {
-    Step step;
-    step.kind = StepKind::kCopy;
-    step.source = step.target = place;
-    step.source.offset += contract_.input_shift;
     return step;
   }
 

@@ -12,8 +12,7 @@
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
-#include "core/scenario/framework_reader.h"
-#include "core/scenario/tensorflow_reader.h"
+#include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
 #include "core/text/fields.h"
@@ -21,16 +20,6 @@
 
 namespace tutti::core {
 namespace {
-
-Reduction reduction_of(proto::Strategy::Reduction reduction) {
-  switch (reduction) {
-    case proto::Strategy::MEAN: return Reduction::kMean;
-    case proto::Strategy::MIN: return Reduction::kMin;
-    case proto::Strategy::MAX: return Reduction::kMax;
-    case proto::Strategy::PROD: return Reduction::kProduct;
-    default: return Reduction::kSum;
-  }
-}
 
 class ScenarioReader {
  public:
@@ -46,7 +35,10 @@ class ScenarioReader {
     scenario_.name = message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
     scenario_.description = message_.description();
     read_run();
-    read_strategy();
+    if (auto strategy = strategy_from(message_, fields_)) {
+      scenario_.strategy = std::move(*strategy);
+      strategy_known_ = true;
+    }
     read_cluster();
     read_workload();
     check_together();
@@ -67,141 +59,6 @@ class ScenarioReader {
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
     if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
     if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
-  }
-
-  // --- strategy ---
-
-  void read_strategy() {
-    if (!message_.has_strategy())
-      return fields_.complain(message_, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
-    const proto::Strategy& s = message_.strategy();
-    Strategy& strategy = scenario_.strategy;
-    const auto all_reduce = collective_all_reduce_from(s, fields_);
-    if (s.has_all_reduce_spec()) {
-      auto spec = all_reduce_spec_from(s, fields_);
-      strategy_known_ = spec.has_value();
-      const bool any = spec && !spec->entries.empty();
-      const auto largest = any ? spec->entries.back().algorithm : std::nullopt;
-      strategy = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
-      strategy.spec = std::move(spec);
-    } else {
-      // Which one it becomes is known when cluster and gradients are.
-      const auto algorithm = all_reduce ? Algorithm::kTfRing : read_algorithm(s);
-      strategy_known_ = algorithm.has_value();
-      strategy = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
-    }
-    strategy.collective_all_reduce = all_reduce;
-    strategy.merge_scope_asked = s.has_all_reduce_merge_scope();
-    const std::string what = "strategy";
-    strategy.shards = static_cast<int>(fields_.integer(s, "shards", what, 1, 1 << 20).value_or(1));
-    if (const auto channels = fields_.integer(s, "channels", what, 1, 64))
-      strategy.channels = static_cast<int>(*channels);
-    if (const auto bytes = fields_.integer(s, "bytes_per_pack", what, 0, std::int64_t{1} << 50))
-      strategy.bytes_per_pack = Bytes(*bytes);
-    strategy.num_packs = static_cast<int>(fields_.integer(s, "num_packs", what, 0, 1 << 20).value_or(0));
-    strategy.agg_small_grads_max_bytes =
-        Bytes(fields_.integer(s, "agg_small_grads_max_bytes", what, 1, std::int64_t{1} << 50).value_or(0));
-    strategy.agg_small_grads_max_group =
-        static_cast<int>(fields_.integer(s, "agg_small_grads_max_group", what, 1, 1 << 30).value_or(10));
-    strategy.agg_small_grads_exact_group = s.agg_small_grads_exact_group();
-    strategy.all_reduce_merge_scope =
-        static_cast<int>(fields_.integer(s, "all_reduce_merge_scope", what, 1, 1 << 30).value_or(1));
-    check_packing(s);
-    strategy.framework = framework_from(s, fields_);
-    if (strategy.framework) {
-      // One stream for all buckets, in their order; BytePS's parts go side by side.
-      if (!std::holds_alternative<BytePs>(*strategy.framework)) strategy.launch = Launch::kSerial;
-      strategy.launch_order = LaunchOrder::kAsHandedOver;
-    }
-    strategy.launch_asked = s.launch() != proto::Strategy::LAUNCH_DEFAULT;
-    read_merging_and_launch(s);
-    strategy.reduction = reduction_of(s.reduction());
-    const bool after_all = s.update() == proto::Strategy::AFTER_ALL ||
-                           (s.update() == proto::Strategy::UPDATE_DEFAULT && strategy.framework);
-    strategy.update = after_all ? Update::kAfterAll : Update::kPerPack;
-    strategy.staging_asked = s.staging() != proto::Strategy::STAGING_DEFAULT;
-    if (s.staging() == proto::Strategy::DIRECT) strategy.staging = Staging::kDirect;
-    if (s.staging() == proto::Strategy::VIA_HOST) strategy.staging = Staging::kViaHost;
-    if (s.staging() == proto::Strategy::VIA_HOST_ON_REQUEST) strategy.staging = Staging::kViaHostOnRequest;
-    if (s.has_tf_ring()) strategy.tf_runtime = tf_runtime_from(s.tf_ring(), fields_);
-    strategy.launch_overhead = time_from_us(fields_.number(s, "launch_us", what, {0, kMostLatencyUs}).value_or(0));
-    strategy.collective = collective_of(s.collective());
-    strategy.root = static_cast<Rank>(fields_.integer(s, "root", what, 0, kMostRanks).value_or(0));
-    strategy.out_of_place = s.out_of_place();
-    strategy.pad_packs = s.pad_packs();
-    read_compression(s);
-    if (s.has_root() && !has_root(strategy.collective)) {
-      fields_.complain_at(s, "root",
-                          "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
-                          to_string(strategy.collective));
-    }
-  }
-
-  std::optional<Algorithm> read_algorithm(const proto::Strategy& s) {
-    const auto algorithm = parse_algorithm(s.algorithm());
-    if (s.algorithm().empty()) {
-      fields_.complain_at(s, "algorithm", "strategy: algorithm is missing; say one of {}", listed(algorithm_names()));
-    } else if (!algorithm) {
-      const std::string hint = did_you_mean(s.algorithm(), algorithm_names());
-      fields_.complain_at(s, "algorithm", "strategy: there is no algorithm \"{}\"{}", s.algorithm(),
-                          hint.empty() ? "; there are " + listed(algorithm_names()) : hint);
-    }
-    return algorithm;
-  }
-
-  /// What is said in place of the algorithm's defaults.
-  void read_merging_and_launch(const proto::Strategy& s) {
-    Strategy& strategy = scenario_.strategy;
-    switch (s.merging()) {
-      case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
-      case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
-      case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
-      default: break;
-    }
-    if (s.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
-    if (s.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
-  }
-
-  void read_compression(const proto::Strategy& s) {
-    if (!s.has_compression()) return;
-    const proto::Compression& c = s.compression();
-    if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
-      return fields_.complain_at(c, "type", "compression: type must be FLOAT16 or BFLOAT16{}",
-                                 c.has_type() ? "" : "; say which");
-    }
-    if (s.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
-      fields_.complain_at(
-          s, "agg_small_grads_max_bytes",
-          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
-          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
-    }
-    scenario_.strategy.compression = Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
-  }
-
-  void check_packing(const proto::Strategy& s) {
-    const auto both = [&](bool a, const char* name_a, bool b, const char* name_b) {
-      if (a && b)
-        fields_.complain_at(s, name_b, "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
-    };
-    both(s.has_bytes_per_pack(), "bytes_per_pack", (s.num_packs() > 0), "num_packs");
-    both(s.has_bytes_per_pack(), "bytes_per_pack", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
-    // Taken literally: TensorFlow takes num_packs.
-    if (s.all_reduce_spec().validation() != proto::AllReduceSpec::LITERAL)
-      both((s.num_packs() > 0), "num_packs", s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
-    both(s.has_bytes_per_pack(), "bytes_per_pack", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
-    both((s.num_packs() > 0), "num_packs", s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
-    if (s.num_packs() > 0 && s.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(s, "merging", "strategy: num_packs always concatenates all gradients; leave merging out");
-    if (s.agg_small_grads_exact_group() && !s.has_agg_small_grads_max_bytes()) {
-      fields_.complain_at(
-          s, "agg_small_grads_exact_group",
-          "strategy: agg_small_grads_exact_group does nothing without agg_small_grads_max_bytes; say that too");
-    }
-    if (s.has_agg_small_grads_max_group() && !s.has_agg_small_grads_max_bytes()) {
-      fields_.complain_at(
-          s, "agg_small_grads_max_group",
-          "strategy: agg_small_grads_max_group does nothing without agg_small_grads_max_bytes; say that too");
-    }
   }
 
   // --- cluster ---
@@ -363,7 +220,7 @@ class ScenarioReader {
   void check_together() {
     if (scenario_.cluster && scenario_.strategy.collective_all_reduce) {
       lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
-      read_merging_and_launch(message_.strategy());
+      take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
     if (scenario_.cluster && strategy_known_) {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
@@ -486,14 +343,6 @@ class ScenarioReader {
     }
     if (scenario_.cluster->network() && scenario_.cluster->network()->port_bandwidth)
       check("the network", *scenario_.cluster->network()->port_bandwidth);
-  }
-
-  // --- words ---
-
-  static std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
   }
 
   std::string path_;

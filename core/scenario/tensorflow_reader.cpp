@@ -97,6 +97,13 @@ std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strat
           s, "update", "strategy: update: AFTER_ALL is what experimental_aggregate_gradients: false avoids; keep one");
     }
   }
+  if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
+      all_reduce.aggregates_gradients) {
+    fields.complain_at(
+        s, "update",
+        "strategy: update: PER_PACK is what collective_all_reduce {{ experimental_aggregate_gradients: false }} "
+        "does; say that in its place");
+  }
   find_contradictions(s, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {
     const bool in_call = problem.field == "communication_options" && !s.has_communication_options();

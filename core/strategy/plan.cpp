@@ -245,8 +245,9 @@ class Planner {
       if (last.offset + last.count == 0) continue;
       const DataType type = gradient(last.variable).type;
       Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
-      if (bucket.copied_in) pack.copied_in = (last.offset + last.count) * size_of(type);
-      if (bucket.copied_out) pack.copied_out = (last.offset + last.count) * size_of(type);
+      // Besides what an algorithm copies itself.
+      if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
+      if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
       pack.needs_all_gradients = bucket.needs_all_gradients;
       pack.also_needs = bucket.also_needs;
       plan_.packs.push_back(std::move(pack));

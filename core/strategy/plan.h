@@ -26,8 +26,8 @@ struct Pack {
   std::int64_t instance_key = 0;
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
-  /// num_packs: the pack is cut from a concatenation of all gradients (of its entry), and starts once they are all ready, not
-  /// only its own. Copies out, and with them updates, wait for the last pack: they are concatenated before they are cut back.
+  /// The pack starts once all gradients (of its entry) are ready, not only its own; copies out, and with them updates, wait
+  /// for the last such pack. num_packs: packs are cut from a concatenation, and concatenated before they are cut back.
   bool needs_all_gradients = false;
   /// The entry of the strategy's spec by which it travels, and its number among that entry's packs.
   int entry = 0;

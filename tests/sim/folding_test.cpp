@@ -24,7 +24,7 @@ using test::told;
 
 /// A random scenario whose workers are alike, as far as its algorithm has it.
 std::string random_scenario(core::Random& random) {
-  const auto one_of = [&random](const std::vector<std::string>& of) { return of[random.below(of.size())]; };
+  const auto one_of = [&random](const std::vector<std::string>& of) { return test::one_of(random, of); };
   const std::string machine = one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "pcie8-v100",
                                       "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s", "ec2-p3-16xlarge"});
   const bool cpus = machine == "cpu-host";

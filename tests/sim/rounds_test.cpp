@@ -20,7 +20,7 @@ using test::told;
 
 /// Rings over many workers, and computation meanwhile.
 std::string random_rings(core::Random& random) {
-  const auto one_of = [&random](const std::vector<std::string>& of) { return of[random.below(of.size())]; };
+  const auto one_of = [&random](const std::vector<std::string>& of) { return test::one_of(random, of); };
   const std::string machine =
       one_of({"cpu-host", "dgx1-v100", "dgx-a100", "pcie4-a100", "ec2-g4dn-12xlarge", "hgx-h100", "pcie-l40s"});
   const std::string algorithm = machine == "cpu-host" ? "ring" : one_of({"ring", "ring", "nccl", "nccl/ring"});
@@ -41,7 +41,7 @@ std::string random_rings(core::Random& random) {
          " } network { kind: " + one_of({"ONE_SWITCH", "RAILS"}) + " latency_us: " + one_of({"0", "1.5", "20"}) +
          " } }\nworkload { " + gradients + "}\nstrategy { " + strategy +
          " }\nrun { steps: " + std::to_string(1 + random.below(2)) +
-         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL"}) + " }";
+         " network_model: " + one_of({"FIFO", "FIFO", "IDEAL"}) + one_of({"", "", " interference: ON"}) + " }";
 }
 
 class RoundsOf : public testing::TestWithParam<int> {};

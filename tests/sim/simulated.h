@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
@@ -26,6 +27,11 @@ inline Scenario read(const std::string& text) {
   auto scenario = core::read_scenario(text, "f", library);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message()) << "\n" << text;
   return std::move(*scenario);
+}
+
+/// One of some texts, at random.
+inline std::string one_of(core::Random& random, const std::vector<std::string>& of) {
+  return of[random.below(of.size())];
 }
 
 /// Workers have the same numbers where one stands for all.

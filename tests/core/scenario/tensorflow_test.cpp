@@ -167,6 +167,9 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
             "Eager execution with collective ops is not supported yet."},
            {"collective_all_reduce { generation: TF_2_1 experimental_aggregate_gradients: true }", "does not know it"},
            {"collective_all_reduce { experimental_aggregate_gradients: false } update: AFTER_ALL", "keep one"},
+           {"communication_options { } update: PER_PACK", "say that in its place"},
+           {"communication_options { } all_reduce_spec { }", "keep one"},
+           {"communication_options { } pytorch_ddp { }", "keep one"},
            {"communication_options { bytes_per_pack: -1 }", "communication_options: bytes_per_pack must be"},
            {"communication_options { implementation: MPI }", "MPI"},
            {"communication_options { } collective: REDUCE_SCATTER", "\"tf_ring\" has no reduce_scatter"}}) {

@@ -53,6 +53,16 @@ TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
   EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "alone, it is sent from where it lies";
 }
 
+TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
+  strategy_ = Strategy::for_algorithm(Algorithm::kXring);
+  strategy_.framework = PytorchDdp{Bytes(1000), Bytes(1000), false};
+  const Plan p = plan(gradients({10, 7}));
+  ASSERT_EQ(p.packs.size(), 1u);
+  EXPECT_EQ(p.packs[0].collective.elements, 20) << "17, in four chunks of five";
+  EXPECT_EQ(p.packs[0].copied_in, Bytes(4 * (17 + 20)));
+  EXPECT_EQ(p.packs[0].copied_out, Bytes(4 * 17));
+}
+
 TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
   strategy_.bytes_per_pack = Bytes(100);
   const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48

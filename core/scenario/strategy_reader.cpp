@@ -1,0 +1,219 @@
+#include "core/scenario/strategy_reader.h"
+
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/all_reduce_spec_reader.h"
+#include "core/scenario/communicators_reader.h"
+#include "core/scenario/framework_reader.h"
+#include "core/scenario/tensorflow_reader.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr const char* kWhat = "strategy";
+constexpr std::int64_t kMostPackBytes = std::int64_t{1} << 50;
+
+Reduction reduction_of(proto::Strategy::Reduction reduction) {
+  switch (reduction) {
+    case proto::Strategy::MEAN: return Reduction::kMean;
+    case proto::Strategy::MIN: return Reduction::kMin;
+    case proto::Strategy::MAX: return Reduction::kMax;
+    case proto::Strategy::PROD: return Reduction::kProduct;
+    default: return Reduction::kSum;
+  }
+}
+
+class StrategyReader {
+ public:
+  StrategyReader(const proto::Strategy& message, Fields& fields) : message_(message), fields_(fields) {}
+
+  std::optional<Strategy> read() {
+    const auto all_reduce = collective_all_reduce_from(message_, fields_);
+    const bool known = read_who_reduces(all_reduce);
+    read_packing();
+    read_framework();
+    strategy_.launch_asked = message_.launch() != proto::Strategy::LAUNCH_DEFAULT;
+    take_what_is_asked(message_, strategy_);
+    read_update();
+    read_staging();
+    read_collective();
+    read_compression();
+    strategy_.reduction = reduction_of(message_.reduction());
+    strategy_.launch_overhead =
+        time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMostLatencyUs}).value_or(0));
+    if (!known) return std::nullopt;
+    return std::move(strategy_);
+  }
+
+ private:
+  // --- who reduces ---
+
+  /// False if that cannot be told.
+  bool read_who_reduces(const std::optional<CollectiveAllReduce>& all_reduce) {
+    bool known = true;
+    if (message_.has_all_reduce_spec()) {
+      auto spec = all_reduce_spec_from(message_, fields_);
+      known = spec.has_value();
+      const bool any = spec && !spec->entries.empty();
+      const auto largest = any ? spec->entries.back().algorithm : std::nullopt;
+      strategy_ = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
+      strategy_.spec = std::move(spec);
+    } else {
+      // Of MultiWorkerMirroredStrategy it is known when cluster and gradients are.
+      const auto algorithm = all_reduce ? Algorithm::kTfRing : read_algorithm();
+      known = algorithm.has_value();
+      strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+    }
+    strategy_.collective_all_reduce = all_reduce;
+    strategy_.shards = static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
+    if (const auto channels = fields_.integer(message_, "channels", kWhat, 1, 64))
+      strategy_.channels = static_cast<int>(*channels);
+    if (message_.has_tf_ring()) strategy_.tf_runtime = tf_runtime_from(message_.tf_ring(), fields_);
+    return known;
+  }
+
+  std::optional<Algorithm> read_algorithm() {
+    const auto algorithm = parse_algorithm(message_.algorithm());
+    const std::vector<std::string> names = algorithm_names();
+    if (message_.algorithm().empty()) {
+      fields_.complain_at(message_, "algorithm", "strategy: algorithm is missing; say one of {}",
+                          fmt::join(names, ", "));
+    } else if (!algorithm) {
+      const std::string hint = did_you_mean(message_.algorithm(), names);
+      fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),
+                          hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
+    }
+    return algorithm;
+  }
+
+  // --- packing ---
+
+  void read_packing() {
+    if (const auto bytes = fields_.integer(message_, "bytes_per_pack", kWhat, 0, kMostPackBytes))
+      strategy_.bytes_per_pack = Bytes(*bytes);
+    strategy_.num_packs = static_cast<int>(fields_.integer(message_, "num_packs", kWhat, 0, 1 << 20).value_or(0));
+    strategy_.agg_small_grads_max_bytes =
+        Bytes(fields_.integer(message_, "agg_small_grads_max_bytes", kWhat, 1, kMostPackBytes).value_or(0));
+    strategy_.agg_small_grads_max_group =
+        static_cast<int>(fields_.integer(message_, "agg_small_grads_max_group", kWhat, 1, 1 << 30).value_or(10));
+    strategy_.agg_small_grads_exact_group = message_.agg_small_grads_exact_group();
+    strategy_.all_reduce_merge_scope =
+        static_cast<int>(fields_.integer(message_, "all_reduce_merge_scope", kWhat, 1, 1 << 30).value_or(1));
+    strategy_.merge_scope_asked = message_.has_all_reduce_merge_scope();
+    strategy_.pad_packs = message_.pad_packs();
+    refuse_two_ways();
+    refuse_what_does_nothing();
+  }
+
+  void refuse_two_ways() {
+    const auto both = [&](bool a, const char* name_a, bool b, const char* name_b) {
+      if (a && b)
+        fields_.complain_at(message_, name_b, "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
+    };
+    const bool by_bytes = message_.has_bytes_per_pack(), by_number = message_.num_packs() > 0;
+    const bool by_size = message_.has_agg_small_grads_max_bytes(), by_scope = message_.all_reduce_merge_scope() > 1;
+    both(by_bytes, "bytes_per_pack", by_number, "num_packs");
+    both(by_bytes, "bytes_per_pack", by_size, "agg_small_grads_max_bytes");
+    // Taken literally: TensorFlow takes num_packs.
+    if (message_.all_reduce_spec().validation() != proto::AllReduceSpec::LITERAL)
+      both(by_number, "num_packs", by_size, "agg_small_grads_max_bytes");
+    both(by_bytes, "bytes_per_pack", by_scope, "all_reduce_merge_scope");
+    both(by_number, "num_packs", by_scope, "all_reduce_merge_scope");
+  }
+
+  void refuse_what_does_nothing() {
+    if (message_.num_packs() > 0 && message_.merging() != proto::Strategy::MERGING_DEFAULT)
+      fields_.complain_at(message_, "merging",
+                          "strategy: num_packs always concatenates all gradients; leave merging out");
+    const std::pair<bool, const char*> of_small[] = {
+        {message_.agg_small_grads_exact_group(), "agg_small_grads_exact_group"},
+        {message_.has_agg_small_grads_max_group(), "agg_small_grads_max_group"}};
+    for (const auto& [said, field] : of_small) {
+      if (said && !message_.has_agg_small_grads_max_bytes()) {
+        fields_.complain_at(message_, field,
+                            "strategy: {} does nothing without agg_small_grads_max_bytes; say that too", field);
+      }
+    }
+  }
+
+  void read_framework() {
+    strategy_.framework = framework_from(message_, fields_);
+    if (!strategy_.framework) return;
+    // One stream for all buckets, in their order; BytePS's parts go side by side.
+    if (!std::holds_alternative<BytePs>(*strategy_.framework)) strategy_.launch = Launch::kSerial;
+    strategy_.launch_order = LaunchOrder::kAsHandedOver;
+  }
+
+  // --- all else ---
+
+  void read_update() {
+    const bool after_all = message_.update() == proto::Strategy::AFTER_ALL ||
+                           (message_.update() == proto::Strategy::UPDATE_DEFAULT && strategy_.framework);
+    strategy_.update = after_all ? Update::kAfterAll : Update::kPerPack;
+  }
+
+  void read_staging() {
+    strategy_.staging_asked = message_.staging() != proto::Strategy::STAGING_DEFAULT;
+    switch (message_.staging()) {
+      case proto::Strategy::DIRECT: strategy_.staging = Staging::kDirect; break;
+      case proto::Strategy::VIA_HOST: strategy_.staging = Staging::kViaHost; break;
+      case proto::Strategy::VIA_HOST_ON_REQUEST: strategy_.staging = Staging::kViaHostOnRequest; break;
+      default: break;
+    }
+  }
+
+  void read_collective() {
+    strategy_.collective = collective_of(message_.collective());
+    strategy_.root = static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
+    strategy_.out_of_place = message_.out_of_place();
+    if (!message_.has_root() || has_root(strategy_.collective)) return;
+    fields_.complain_at(message_, "root",
+                        "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
+                        to_string(strategy_.collective));
+  }
+
+  void read_compression() {
+    if (!message_.has_compression()) return;
+    const proto::Compression& c = message_.compression();
+    if (!c.has_type() || (c.type() != proto::FLOAT16 && c.type() != proto::BFLOAT16)) {
+      return fields_.complain_at(c, "type", "compression: type must be FLOAT16 or BFLOAT16{}",
+                                 c.has_type() ? "" : "; say which");
+    }
+    if (message_.has_agg_small_grads_max_bytes() && c.of() == proto::Compression::GRADIENTS) {
+      fields_.complain_at(
+          message_, "agg_small_grads_max_bytes",
+          "strategy: agg_small_grads_max_bytes packs float32 gradients only, and compression of GRADIENTS "
+          "leaves none; say compression {{ of: PACKS }}, or take bytes_per_pack");
+    }
+    strategy_.compression = Compression{static_cast<DataType>(c.type()), c.of() == proto::Compression::PACKS};
+  }
+
+  const proto::Strategy& message_;
+  Fields& fields_;
+  Strategy strategy_;
+};
+
+}  // namespace
+
+std::optional<Strategy> strategy_from(const proto::Scenario& scenario, Fields& fields) {
+  if (scenario.has_strategy()) return StrategyReader(scenario.strategy(), fields).read();
+  fields.complain(scenario, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
+  return std::nullopt;
+}
+
+void take_what_is_asked(const proto::Strategy& message, Strategy& strategy) {
+  switch (message.merging()) {
+    case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
+    case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
+    case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
+    default: break;
+  }
+  if (message.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
+  if (message.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
+}
+
+}  // namespace tutti::core
