@@ -23,6 +23,7 @@
 #include "tools/tutti/export.h"
 #include "tools/tutti/import.h"
 #include "tools/tutti/init.h"
+#include "tools/tutti/memory_limit.h"
 #include "tools/tutti/perf.h"
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
@@ -339,6 +340,10 @@ int run(int argc, char** argv) {
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
   const Environment environment{core::Library(core::library_folder())};
+  // Processes of a real run share devices' address spaces with drivers that map more than there is.
+  const bool for_real = app.got_subcommand("run") || app.got_subcommand("worker") || app.got_subcommand("view") ||
+                        (app.got_subcommand("perf") && perf_options.backend != "sim");
+  if (!for_real) stay_within_memory();
   if (app.got_subcommand("simulate")) return simulate(simulate_options, environment);
   if (app.got_subcommand("run")) return run_for_real(run_options, environment);
   if (app.got_subcommand("compare")) return compare(compare_options, environment);
@@ -371,7 +376,10 @@ int main(int argc, char** argv) {
   try {
     return tutti::tools::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("tutti: out of memory; take fewer workers, steps or recorded spans\n", stderr);
+    const auto limit = tutti::tools::memory_limit();
+    std::fputs("tutti: out of memory", stderr);
+    if (limit) std::fprintf(stderr, " (%.1f GB were free)", static_cast<double>(*limit) / 1e9);
+    std::fputs("; take fewer workers, steps or recorded spans\n", stderr);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti: this should never happen: %s\n", error.what());
   }

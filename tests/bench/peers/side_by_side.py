@@ -85,6 +85,8 @@ class Runner:
 
     def run(self, config, sizes):
         """Microseconds by size; sizes that failed are left out."""
+        if not sizes:
+            return {}
         if config.side == "Tutti":
             return self.tutti(config, sizes)
         points = ["{}:{}:{}".format(n, *iterations(n, self.ranks, self.share)) for n in sizes]
