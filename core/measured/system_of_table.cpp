@@ -43,11 +43,11 @@ constexpr KnownGpu kGpus[] = {
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-std::optional<Transport> transport_of(const std::string& nic) {
+std::optional<Transport> transport_of(const std::string& nic, bool grace) {
   if (has(nic, "TCP over") || has(nic, "Ethernet")) return Transport::kTcp;
   if (has(nic, "TCPX")) return Transport::kTcpx;
   if (has(nic, "EFA")) return Transport::kEfa;
-  if (has(nic, "Slingshot")) return Transport::kSlingshot;
+  if (has(nic, "Slingshot")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
   if (has(nic, "InfiniBand")) return Transport::kInfiniband;
   if (has(nic, "RoCE")) return Transport::kRoce;
   return std::nullopt;
@@ -94,6 +94,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   s.grace = gpu->cpu == HostCpu::kArm;
   made.assumed.emplace_back(s.cpu == HostCpu::kArm ? "" : s.cpu == HostCpu::kAmd ? "AMD CPUs" : "Intel CPUs");
   if (made.assumed.back().empty()) made.assumed.pop_back();
+  s.card = has(facts.gpu_model, "PCI") || has(facts.gpu_model, "T4") || has(facts.gpu_model, "L40") ||
+           has(facts.gpu_model, "RTX");
   s.nodes = static_cast<int>(facts.nodes);
   s.gpus = static_cast<int>(facts.gpus_per_node);
   const auto inside = inside_of(facts);
@@ -111,7 +113,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.nics = static_cast<int>(facts.nics_per_node);
   }
   if (s.nodes > 1) {
-    const auto transport = transport_of(facts.nic_type);
+    const auto transport = transport_of(facts.nic_type, s.grace);
     if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (s.nics < 1 || !facts.nic_gbps) return cannot("the network cards of a node or their rate are not stated");
     s.transport = *transport;

@@ -19,7 +19,7 @@ enum class Inside {
 };
 
 /// What carries messages between machines; each has figures of its own.
-enum class Transport { kNone, kInfiniband, kRoce, kEfa, kSlingshot, kTcpx, kTcp };
+enum class Transport { kNone, kInfiniband, kRoce, kEfa, kSlingshot, kSlingshotGrace, kTcpx, kTcp };
 
 /// Machines that are all alike, as a data sheet has them.
 struct System {
@@ -35,6 +35,7 @@ struct System {
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
   HostCpu cpu = HostCpu::kIntel;
+  bool card = false;     ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
   bool grace = false;    ///< GPUs and network cards hang on the same CPU over C2C
   bool collnet = false;  ///< SHARP in the network, and its plugin
 

@@ -16,10 +16,11 @@ struct Figure {
   const char* unit;
 };
 
-constexpr Figure kGpu[kGpuFigures] = {{"hop_ll", "us"},       {"hop_ll128", "us"},       {"hop_simple", "us"},
-                                      {"channel_ll", "GB/s"}, {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"},
-                                      {"nvlink_share", "1"},  {"tree_share", "1"},       {"nvls_latency", "us"},
-                                      {"nvls_share", "1"},    {"nvls_fill", "1"}};
+constexpr Figure kGpu[kGpuFigures] = {
+    {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
+    {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
+    {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"message", "us"},
+    {"peer_channel", "GB/s"},  {"nvls_fill", "1"}};
 constexpr Figure kNet[kNetFigures] = {{"hop_ll", "us"}, {"hop_ll128", "us"},    {"hop_simple", "us"},
                                       {"share", "1"},   {"channel_ll", "GB/s"}, {"peer_channel", "GB/s"},
                                       {"message", "us"}};
@@ -28,8 +29,8 @@ constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"}, {"hop_simple", "us"}, 
 /// Generations with figures of their own; the others take those of the nearest.
 constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
 constexpr std::size_t kGenerationCount = 4;
-constexpr const char* kTransports[] = {"infiniband", "roce", "efa", "slingshot", "tcpx", "tcp"};
-constexpr std::size_t kTransportCount = 6;
+constexpr const char* kTransports[] = {"infiniband", "roce", "efa", "slingshot", "slingshot_grace", "tcpx", "tcp"};
+constexpr std::size_t kTransportCount = 7;
 /// Hosts by the GPUs that they were built around: their CPUs launch differently fast.
 constexpr const char* kHosts[] = {"volta", "ampere", "hopper", "blackwell", "grace"};
 constexpr std::size_t kHostCount = 5;
@@ -51,14 +52,16 @@ std::size_t row(GpuGeneration generation) {
 
 Parameters Parameters::initial() {
   // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
-  constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {{0.6, 1.9, 3.4, 6, 15, 20, 0.8, 0.7, 25, 0.8, 1},
-                                                               {0.6, 1.9, 3.4, 7, 18, 21, 0.8, 0.7, 25, 0.8, 1},
-                                                               {0.6, 1.9, 3.4, 12, 30, 30, 0.8, 0.7, 15, 0.8, 1},
-                                                               {0.6, 1.9, 3.4, 20, 40, 40, 0.8, 0.7, 15, 0.8, 1}};
-  constexpr double kNetStart[kTransportCount][kNetFigures] = {
-      {5, 7, 14, 0.95, 2, 12, 2},   {5, 7, 14, 0.93, 2, 12, 2},   {30, 40, 80, 0.85, 1, 8, 5},
-      {5, 8, 14, 0.92, 1.5, 10, 3}, {30, 40, 60, 0.85, 1, 10, 5}, {40, 50, 80, 0.5, 0.5, 3, 10}};
-  constexpr double kPcieStart[kPcieFigures] = {1.0, 5.7, 0.8};
+  constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5}};
+  constexpr double kNetStart[kTransportCount][kNetFigures] = {{5, 8, 20, 0.96, 2, 25, 2},   {6, 9, 25, 0.93, 2, 25, 2},
+                                                              {35, 50, 100, 0.85, 1, 8, 5}, {7, 20, 25, 0.92, 1, 10, 3},
+                                                              {7, 20, 25, 0.92, 1, 10, 3},  {40, 50, 80, 0.8, 1, 10, 5},
+                                                              {40, 50, 80, 0.5, 0.5, 3, 10}};
+  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7};
   Parameters made;
   const auto add = [&](const std::string& of, const Figure& figure, double value) {
     made.all_.push_back({fmt::format("{}.{}", of, figure.name), value, figure.unit, "assumed"});
@@ -70,13 +73,21 @@ Parameters Parameters::initial() {
     for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f]);
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
-  for (const char* host : kHosts) add(fmt::format("{}_host", host), {"launch", "us"}, 8);
+  for (const char* host : kHosts) {
+    add(fmt::format("{}_host", host), {"launch", "us"}, 10);
+    add(fmt::format("{}_host", host), {"channel", "us"}, 0.2);
+  }
   return made;
 }
 
 double Parameters::launch(const System& system) const {
   const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
-  return all_[all_.size() - kHostCount + host].value;
+  return all_[all_.size() - 2 * (kHostCount - host)].value;
+}
+
+double Parameters::launch_of_channel(const System& system) const {
+  const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
+  return all_[all_.size() - 2 * (kHostCount - host) + 1].value;
 }
 
 double Parameters::of(GpuGeneration generation, GpuFigure figure) const {

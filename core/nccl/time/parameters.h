@@ -13,8 +13,7 @@ namespace tutti::core::nccl {
 
 /// What a GPU generation takes inside a node.
 enum class GpuFigure {
-  kLaunch,  ///< us from call to kernel and back, per operation
-  kHopLl,   ///< us from a GPU to the next over NVLink, by protocol
+  kHopLl,  ///< us from a GPU to the next over NVLink, by protocol
   kHopLl128,
   kHopSimple,
   kChannelLl,  ///< GB/s of payload that one channel's thread block moves, by protocol
@@ -24,9 +23,12 @@ enum class GpuFigure {
   kTreeShare,    ///< of a channel's rate in a ring, what is left in a tree, whose blocks go up and down at once
   kNvlsLatency,  ///< us through the switch and back
   kNvlsShare,    ///< of the data sheet's NVLink bandwidth, what multicast carries
+  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
+  kMessage,      ///< us for every further GPU of the node that a rank sends to
+  kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
   kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
 };
-inline constexpr std::size_t kGpuFigures = 11;
+inline constexpr std::size_t kGpuFigures = 14;
 
 /// What a network takes between nodes.
 enum class NetFigure {
@@ -36,6 +38,7 @@ enum class NetFigure {
   kShare,        ///< of the cards' line rate, what arrives
   kLlChannel,    ///< GB/s of payload of a channel by LL, which goes through the host's memory
   kPeerChannel,  ///< GB/s of a channel between two ranks, of sends and receives
+  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
   kMessage,      ///< us for every further peer that a rank sends to
 };
 inline constexpr std::size_t kNetFigures = 7;
@@ -64,6 +67,8 @@ class Parameters {
 
   /// us from a call to its kernel and back: what hosts of that kind take per operation.
   [[nodiscard]] double launch(const System& system) const;
+  /// us for every further channel.
+  [[nodiscard]] double launch_of_channel(const System& system) const;
   [[nodiscard]] double of(GpuGeneration generation, GpuFigure figure) const;
   [[nodiscard]] double of(Transport transport, NetFigure figure) const;
   [[nodiscard]] double of(PcieFigure figure) const;

@@ -54,6 +54,12 @@ class Narrowest {
   const char* what_ = "";
 };
 
+/// Two things that go on at once.
+double together(double a, double b) {
+  constexpr double kSharpness = 2;
+  return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
+}
+
 class Timing {
  public:
   Timing(const System& system, const Communicator& comm, const Operation& operation, const Choice& choice,
@@ -65,7 +71,7 @@ class Timing {
   }
 
   Prediction predict() {
-    made_.launch = p_.launch(s_);
+    made_.launch = p_.launch(s_) + (channels_ - 1) * p_.launch_of_channel(s_);
     switch (choice_.algorithm) {
       case Algorithm::kRing: ring(); break;
       case Algorithm::kTree:
@@ -75,7 +81,7 @@ class Timing {
       case Algorithm::kNvlsTree: nvls_tree(); break;
       case Algorithm::kPat: pat(); break;
     }
-    made_.transfer = narrowest_.us();
+    made_.transfer = together(narrowest_.us(), overlap_) - overlap_;
     made_.narrowest = narrowest_.what();
     return made_;
   }
@@ -104,6 +110,14 @@ class Timing {
       case Protocol::kSimple: break;
     }
     return gpu(GpuFigure::kHopSimple);
+  }
+
+  /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass, it takes its part of one.
+  [[nodiscard]] double pass() const {
+    if (s_.gpus == 1) return 0;
+    constexpr double kBytes = 16384;
+    const double piece = bytes_ / ranks_ / channels_;
+    return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
   }
 
   [[nodiscard]] double far_hop() const {
@@ -136,8 +150,11 @@ class Timing {
 
   /// GB/s of payload out of a node.
   [[nodiscard]] double cards() const {
-    return s_.nics * s_.nic_gb_per_s * net(NetFigure::kShare) *
-           (choice_.protocol == Protocol::kLl128 ? payload(Protocol::kLl128) : 1);
+    double gb_per_s = s_.nics * s_.nic_gb_per_s * net(NetFigure::kShare);
+    // Both ways at once the host passes on less than one way.
+    const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
+    if (s_.card && !one_way) gb_per_s = std::min(gb_per_s, s_.nics * s_.pcie_gb_per_s * p_.of(PcieFigure::kShare));
+    return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
   /// GB/s between nodes of all channels together, one chunk at a time.
@@ -166,12 +183,18 @@ class Timing {
     const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
-    made_.hops = (steps - between) * near_hop() + (far() ? between * far_hop() : 0);
+    // Repeated chains follow each other closely: the root does not wait for the last.
+    made_.hops = chain ? (far() ? far_hop() : near_hop())
+                       : (steps - between) * (near_hop() + pass()) + (far() ? between * far_hop() : 0);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
     through_links(moved);
     through_cards(moved);
-    if (!chain) return;
+    if (!chain) {
+      // While a link is busy with one piece, the next is on its way: of hops and transfer the longer counts.
+      overlap_ = made_.hops;
+      return;
+    }
     // Every rank passes on whole chunks.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
     made_.fill = (ranks_ - 2) * chunk / (channel() * kPerUs);
@@ -278,15 +301,25 @@ class Timing {
   double channels_ = 1;
   Prediction made_;
   Narrowest narrowest_;
+  double overlap_ = 0;  ///< us of hops that go on beside the transfer
 };
 
 /// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoComputeP2pChannels.
-int peer_channels(const Communicator& comm) {
+int far_channels(const Communicator& comm) {
   int channels = 1;
   while (channels < comm.channels) channels *= 2;
   int per_peer = 2;
   while (per_peer > 1 && per_peer * comm.ranks > 4 * channels) per_peer /= 2;
   return per_peer;
+}
+
+/// Channels that a message takes inside a node: so many that none has more than 4 MiB of it.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize with 32 chunks of 128 KiB, until 2.21.
+int near_channels(double bytes, const Communicator& comm) {
+  const int most = comm.channels >= 16 ? 32 : 2;
+  int channels = 1;
+  while (channels < most && bytes / channels > 32 * 131072.0) channels *= 2;
+  return channels;
 }
 
 }  // namespace
@@ -310,30 +343,38 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   Prediction made;
   made.launch = p.launch(s);
   Narrowest narrowest;
-  const auto inside = [&](double of_gpu) {
-    if (gpus > 1) narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
+  const auto inside = [&](double of_gpu, double of_pair, int peers) {
+    if (gpus == 1) return;
+    narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
+    if (pcie) return;
+    made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
+    if (far) return;
+    const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
+    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
   const auto across = [&](double of_node, double of_pair, int peers) {
     if (!far) return;
     made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
-    narrowest.add(of_node / (s.nics * s.nic_gb_per_s * p.of(s.transport, NetFigure::kShare) * kPerUs), "network cards");
-    const double of_channels = peer_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
+    double cards = s.nics * s.nic_gb_per_s * p.of(s.transport, NetFigure::kShare);
+    if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
+    narrowest.add(of_node / (cards * kPerUs), "network cards");
+    const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
   made.hops = gpus > 1 ? near_hop : 0;
   const double block = size / ranks;
   switch (kind) {
     case CollectiveKind::kAllToAll:
-      inside(block * (gpus - 1));
+      inside(block * (gpus - 1), block, gpus - 1);
       across(block * (ranks - gpus) * gpus, block, ranks - gpus);
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
-      inside(block * (gpus - 1));
+      inside(block * (gpus - 1), block, gpus - 1);
       across(block * (ranks - gpus), block, ranks - gpus);
       break;
     default:  // each to its neighbour: one of every node to the next node
-      inside(size);
+      inside(size, size, 1);
       across(size, size, 1);
       break;
   }
