@@ -28,6 +28,7 @@
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
 #include "tools/tutti/simulate.h"
+#include "tools/tutti/validate.h"
 #include "tools/tutti/view.h"
 
 namespace tutti::tools {
@@ -52,14 +53,15 @@ std::string not_utf8(const std::string& path) {
 }
 
 /// The scenario, and what of it is to be otherwise.
-void add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
-  c->add_option("scenario", o.file, what)->required()->check(not_utf8);
+CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
+  CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
   c->add_option("--set", o.set,
                 "FIELD=VALUE: read the scenario with this field changed, such as strategy.shards=4 (again for more)")
       ->expected(1)
       ->take_all();
   c->add_option("--tf-config", o.tf_config,
                 "With as many workers as TF_CONFIG in this file has, or env: the environment's");
+  return scenario;
 }
 
 /// What simulate and run have in common.
@@ -178,8 +180,20 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/06_resnet50_nccl.textproto --collective all_gather\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M -o avg\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp --collective broadcast -r 3 --place in\n"
-      "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp");
-  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are used");
+      "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp\n"
+      "  tutti perf --cluster hgx-h100 --nodes 2 -b 8 -e 8G\n"
+      "  tutti perf --cluster dgx-a100 --nccl-version 2.18.3 --set NCCL_ALGO=Ring --explain -b 1M -e 1M");
+  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are used")->required(false);
+  c->add_option(
+      "--cluster", o.nccl.cluster,
+      "Instead of a scenario: NCCL's own choice and time on machines of this kind (name of a shipped one, or file)");
+  c->add_option("--nodes", o.nccl.nodes, "Of them")->capture_default_str();
+  c->add_option("--gpus", o.nccl.gpus, "Of each node (default: all)");
+  c->add_option("--network", o.nccl.network,
+                "Between nodes: infiniband, roce, efa, slingshot, tcpx or tcp (default: what the machine's card says)");
+  c->add_option("--nccl-version", o.nccl.version, "Whose choice, such as 2.18.3 (default 2.28.9); from 2.6.4 on");
+  c->add_flag("--explain", o.nccl.explain, "All candidates with NCCL's estimates, and why the winner won");
+  c->add_option("--against", o.nccl.against, "Log of nccl-tests (text or JSON), to be laid beside the prediction");
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective, "all_reduce or another, as listed below")->capture_default_str();
@@ -193,6 +207,26 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-o,--op", o.op, "sum, prod, max, min or avg")->capture_default_str();
   c->add_option("-n,--iters", o.iterations, "Timed repetitions of a real run (default 20)");
   c->add_option("-w,--warmup_iters", o.warm_up, "Untimed ones before them (default 5; there is always one)");
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+}
+
+void add_validate(CLI::App& app, ValidateOptions& o) {
+  CLI::App* c = app.add_subcommand("validate", "Predict published tables of nccl-tests, and say how far off that is");
+  c->footer(
+      "Each row is predicted from its table's facts alone: what NCCL chooses there, and what that takes. Errors are\n"
+      "|predicted - measured| / measured; in the whole every config weighs the same, and tables that are not healthy "
+      "and\n"
+      "outliers do not count. Tables that cannot be modelled are listed with the reason (docs/validation.md).\n"
+      "Examples:\n"
+      "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
+      "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
+      "  tutti validate --tables tables.csv --meta meta.json --report plots.html");
+  c->add_option("--tables", o.tables, "CSV: table_id, size_bytes, time_us (out of place)")->required();
+  c->add_option("--meta", o.meta, "JSON: a list with the facts of each table")->required();
+  c->add_option("--noise", o.noise,
+                "CSV: config, size_bytes, cv; the spread of repeats, which is shown beside the errors");
+  c->add_option("--times", o.times, "The time model's figures (default: nccl_time.csv that is shipped)");
+  c->add_option("--report", o.report, "Write a page (HTML) with a plot of every table");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 
@@ -321,11 +355,13 @@ int run(int argc, char** argv) {
   CompareOptions compare_options;
   PerfOptions perf_options;
   CalibrateOptions calibrate_options;
+  ValidateOptions validate_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
   add_compare(app, compare_options);
   add_perf(app, perf_options);
   add_calibrate(app, calibrate_options);
+  add_validate(app, validate_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
@@ -349,6 +385,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("compare")) return compare(compare_options, environment);
   if (app.got_subcommand("perf")) return perf(perf_options, environment);
   if (app.got_subcommand("calibrate")) return calibrate(calibrate_options, environment);
+  if (app.got_subcommand("validate")) return validate(validate_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
