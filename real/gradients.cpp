@@ -23,10 +23,16 @@ Operation operation_of(core::Reduction reduction) {
   }
 }
 
+bool host_holds_data(const core::Collective& collective, core::Rank host) {
+  return collective.root >= collective.contributors && host < collective.schedule->ranks() &&
+         collective.kind != core::CollectiveKind::kAllReduce && collective.schedule->lanes(host) > 0;
+}
+
 Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key) {
   const core::Reduction reduction = scenario.strategy.reduction;
   const auto n = static_cast<std::int32_t>(collective.contributors);
-  return {collective.type, operation_of(reduction), key, n, reduction == core::Reduction::kMean && n > 1 ? 1.0 / n : 1};
+  return {collective.type, operation_of(reduction), key, n,
+          reduction == core::Reduction::kMean && n > 1 && core::reduces(collective.kind) ? 1.0 / n : 1};
 }
 
 core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
@@ -39,6 +45,12 @@ Reduced Gradients::reduced(std::int32_t step, std::size_t pack) const {
   return reduced_of(scenario_, scenario_.plan.packs[pack].collective, key_of(step, pack));
 }
 
+std::vector<Rank> Gradients::holders(std::size_t pack) const {
+  std::vector<Rank> ranks = replicas_;
+  if (host_holds_data(scenario_.plan.packs[pack].collective, host_)) ranks.push_back(host_);
+  return ranks;
+}
+
 void Gradients::fill(std::int32_t first, std::int32_t count) {
   first_ = first;
   const std::size_t packs = scenario_.plan.packs.size();
@@ -48,9 +60,10 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
     set.resize(packs);
     for (std::size_t p = 0; p < packs; ++p) {
       const core::Collective& collective = scenario_.plan.packs[p].collective;
-      for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        if (set[p].size() == r) set[p].push_back(devices_.take(replicas_[r], collective.buffer_bytes().count(), false));
-        fill(reduced(step, p), collective.contract(), replicas_[r], set[p][r].get());
+      const std::vector<Rank> ranks = holders(p);
+      for (std::size_t r = 0; r < ranks.size(); ++r) {
+        if (set[p].size() == r) set[p].push_back(devices_.take(ranks[r], collective.buffer_bytes().count(), false));
+        fill(reduced(step, p), collective.contract(), ranks[r], set[p][r].get());
       }
     }
   }
@@ -69,14 +82,15 @@ std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t
   const core::Collective& collective = scenario_.plan.packs[pack].collective;
   std::vector<const std::byte*> results;
   std::vector<std::vector<std::byte>> fetched;
-  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+  const std::vector<Rank> ranks = holders(pack);
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
     results.push_back(data(step, pack, r));
-    if (devices_.host_reaches(replicas_[r])) continue;
+    if (devices_.host_reaches(ranks[r])) continue;
     fetched.emplace_back(static_cast<std::size_t>(collective.buffer_bytes().count()));
     devices_.copy_now(fetched.back().data(), results.back(), collective.buffer_bytes().count());
     results.back() = fetched.back().data();
   }
-  return find_wrong_element(reduced(step, pack), collective.contract(), replicas_, results);
+  return find_wrong_element(reduced(step, pack), collective.contract(), ranks, results);
 }
 
 core::Expected<void> Gradients::verify(std::int32_t step) const {

@@ -38,10 +38,15 @@ double StepMerger::core_wait() const {
 
 std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t step) const {
   if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
-  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) || part.replica_size() == 0 ||
+  const bool server = part.replica_size() == 0 && scenario_.cluster->servers() > 0;
+  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) || (part.replica_size() == 0 && !server) ||
       part.track_size() != part.spans_size())
     return "sent times that are not those of this plan";
-  const std::int64_t begin = part.replica(0).start_ns();
+  // A server has no replica, and tells of nothing but spans.
+  std::int64_t begin = server ? 0 : part.replica(0).start_ns();
+  for (int i = 0; server && i < part.spans_size(); ++i) {
+    if (part.spans(i).start_ps_size() > 0) begin = part.spans(i).start_ps(0);
+  }
   bool good = std::abs(begin) < kLatestNs;
   const auto near = [&](std::int64_t ns) {
     good = good && std::abs(ns) < 2 * kLatestNs && std::abs(ns - begin) < kLongestNs;
@@ -53,6 +58,7 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
   }
   length(part.core_wait_ns());
   for (const proto::PackStep& p : part.pack()) {
+    if (server) break;
     for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
   }
   for (const proto::TrackInfo& track : part.track())
@@ -131,6 +137,7 @@ void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& p
     pack.step = step;
     pack.pack = static_cast<std::int32_t>(p);
     for (std::size_t w = 0; w < parts.size(); ++w) {
+      if (parts[w].result->replica_size() == 0) continue;
       const proto::PackStep& part = parts[w].result->pack(static_cast<int>(p));
       const Time start = in_run[w](part.first_start_ns());
       pack.ready = std::max(pack.ready, in_run[w](part.ready_ns()));

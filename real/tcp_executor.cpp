@@ -29,6 +29,15 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
         "leave \"{}\" out; take tutti simulate, or leave communicators out",
         scenario.communicators.front().name));
   }
+  if (scenario.plan.partition) {
+    return wrong(
+        fmt::format("{}: replicas in groups that do not wait for each other are simulated only: a real run knows one "
+                    "collective per pack, "
+                    "over all replicas; take tutti simulate, or a strategy in which workers wait (tf_cnn_benchmarks {{ "
+                    "cross_replica_sync: "
+                    "true }})",
+                    scenario.strategy.distribution));
+  }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "

@@ -77,7 +77,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   for (std::int64_t before = cluster.groups()[0].count; worker >= before; before += cluster.groups()[++group].count) {
   }
   const int per_worker = cluster.replicas_per_worker();
-  for (int i = 0; i < per_worker; ++i) {
+  const bool server = worker >= cluster.workers() - cluster.servers();
+  for (int i = 0; i < per_worker && !server; ++i) {
     const auto rank = static_cast<Rank>(worker * per_worker + i);
     const core::PartId device = cluster.replica(rank);
     core::Driver driver(tables_, scenario.workload.times[group], cluster.part(device).device);
@@ -85,7 +86,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);
   }
-  gradients_ = std::make_unique<Gradients>(scenario, ranks_, devices);
+  gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
 }
@@ -121,7 +122,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
       const std::vector<Rank> ranks = ranks_of(p);
       std::vector<std::byte*> data(ranks.size());
-      for (std::size_t r = 0; r < replicas_.size(); ++r) data[r] = gradients_->data(step, p, r);
+      for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
       collectives_->open(tag_of(step, p), scenario_.plan.packs[p].collective,
                          operation_of(scenario_.strategy.reduction), ranks, data);
     }

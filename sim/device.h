@@ -68,11 +68,18 @@ class Devices {
     if (device.copy.count() == 0) return {now, now};
     return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
+  /// Goes over `bytes` of the device's memory so many times.
+  Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
+    Device& device = devices_[static_cast<std::size_t>(id)];
+    if (device.memory.count() == 0) return {now, now};
+    return serve(device, core::transfer_time(passes, bytes, device.memory), now, By::kDevice);
+  }
 
  private:
   struct Device {
     Device(core::PartId p, const core::DeviceRates& rates)
         : part(p),
+          memory(share(rates.memory, rates.threads)),
           reduce(share(rates.reduce, rates.threads)),
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
@@ -83,7 +90,7 @@ class Devices {
     }
 
     core::PartId part;
-    core::Bandwidth reduce, copy;
+    core::Bandwidth memory, reduce, copy;
     ServerPool pool;
     ComputeStream* stream = nullptr;
     // What was asked for last, and the answer: sizes seldom change.

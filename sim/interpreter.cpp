@@ -229,19 +229,21 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
 bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
-  if (!copies && !adds && step.kind != StepKind::kReduce) return false;
+  const bool updates = step.kind == StepKind::kUpdate;
+  if (!copies && !adds && !updates && step.kind != StepKind::kReduce) return false;
   LaneState& state = lane_at(instance, lane);
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   if (ties_) ties_->wants(Ties::Thing::kDevice, state.device, now);
   const std::int64_t operands = adds ? 2 : step.inputs + (step.accumulate ? 1 : 0);
   const Devices::By by = state.driven >= Driven::kByKernel ? Devices::By::kKernel : Devices::By::kDevice;
-  const Server::Service service = copies ? devices_.copy(state.device, step.target, now, by)
-                                         : devices_.reduce(state.device, step.target, operands, now, by);
+  const Server::Service service = updates  ? devices_.update(state.device, step.target, step.inputs, now)
+                                  : copies ? devices_.copy(state.device, step.target, now, by)
+                                           : devices_.reduce(state.device, step.target, operands, now, by);
   if (service.end == now) return false;
   if (network_.keeps_trails()) {
     Trail& trail = trail_at(instance, lane);
     trail.parts.queue += service.start - now;
-    (copies ? trail.parts.copy : trail.parts.reduce) += service.end - service.start;
+    (copies || updates ? trail.parts.copy : trail.parts.reduce) += service.end - service.start;
   }
   schedule_lane(instance, lane, service.end);
   return true;

@@ -69,7 +69,7 @@ class PlanCollectives {
  private:
   static std::vector<core::Collective> others(const core::Collective& first, const core::Partition& partition) {
     std::vector<core::Collective> all;
-    for (std::int64_t g = 1; g < partition.groups(); ++g) all.push_back(core::in_group(first, partition, g));
+    for (std::int64_t g = 1; g < partition.groups(); ++g) all.push_back(core::in_group(first, g));
     return all;
   }
 

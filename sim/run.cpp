@@ -49,6 +49,8 @@ core::Expected<void> Run::run() {
   collectives_.visit([this](const core::Collective& c) { interpreter_.expect(c); });
   network_.expect_no_other();
   set_up_replicas();
+  if (const auto& servers = scenario_.strategy.servers; servers && servers->asynchronous)
+    staleness_ = Staleness(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
   lane_steps_ = std::max(1.0, steps_of(scenario_));
@@ -83,6 +85,7 @@ core::Expected<void> Run::finish() {
               scenario_.run.steps);
   tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
   write_exchanges();
+  if (staleness_.any() && steps_ended_ > 0) sink_.note(staleness_.describe());
   tell_rounds();
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));

@@ -32,6 +32,9 @@ Run::Flight& Run::flight_of(const Replica& opener, const Work& work, std::int64_
   flight.step = opener.step;
   flight.number = number;
   flight.work = work;
+  if (staleness_.any() && collective.kind == core::CollectiveKind::kBroadcast)
+    staleness_.read(work.place.group,
+                    scenario_.plan.packs[static_cast<std::size_t>(work.pack)].members.front().variable);
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;
   flight.first_start = now_;
@@ -59,6 +62,9 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   const Work work = flight.work;
   const core::Collective& collective = collectives_.collective(work);
   const Time started = flight.started[static_cast<std::size_t>(rank)];
+  if (staleness_.any() && collective.kind == core::CollectiveKind::kReduce && rank == collective.root)
+    staleness_.applied(work.place.group,
+                       scenario_.plan.packs[static_cast<std::size_t>(work.pack)].members.front().variable);
   if (work.pack >= 0) {
     recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
   } else {

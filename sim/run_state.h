@@ -23,6 +23,7 @@
 #include "sim/repetition.h"
 #include "sim/rounds.h"
 #include "sim/run.h"
+#include "sim/staleness.h"
 
 namespace tutti::sim {
 
@@ -177,7 +178,8 @@ class Run : private InterpreterListener {
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time>
       pack_ready_;  ///< by step and pack: on the last replica so far
   std::map<std::int32_t, StepEnd> step_ends_;
-  bool remembers_;  ///< steps that repeat are told, not simulated
+  Staleness staleness_;  ///< of workers that do not wait for each other
+  bool remembers_;       ///< steps that repeat are told, not simulated
   Repetition repetition_;
   Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;   ///< all steps to come have been told

@@ -37,7 +37,7 @@ void Run::Actions::step_done() { run->step_done(*replica); }
 void Run::set_up_replicas() {
   replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
   std::int64_t first = 0;
-  for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
+  for (std::size_t g = 0; g < cluster_.replica_groups(); ++g) {
     const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
     for (std::int64_t i = 0; i < count; ++i) {
       const PartId device = cluster_.replica(first + i);
@@ -136,6 +136,10 @@ void Run::step_done(Replica& replica) {
   // Events come in order of time, so the last to end is the last to be here.
   end.cause = replica.cause;
   end.awaited.add(replica.device, replica.step_began, replica.ready, fellows_);
+  if (staleness_.any()) {
+    const core::Partition::Place place = scenario_.plan.partition->place(replica.index);
+    if (place.rank == 0) staleness_.step_ended(place.group, replica.step, scenario_.run.steps, now_);
+  }
   const Time computed = replica.forward + replica.backward + replica.other;
   if (end.replicas++ == 0 || computed >= end.longest) {
     end.longest = computed;

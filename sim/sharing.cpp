@@ -20,7 +20,8 @@ struct Crossings {
 /// registers meanwhile. SOURCE: NVIDIA/nccl src/device/prims_simple.h. Elsewhere messages go from buffer to buffer.
 Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
   switch (kind) {
-    case StepKind::kNop: return {};
+    case StepKind::kNop:
+    case StepKind::kUpdate: return {};
     case StepKind::kSend:
     case StepKind::kMulticast: return {0, 1};
     case StepKind::kReceive:

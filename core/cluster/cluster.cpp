@@ -25,18 +25,24 @@ std::shared_ptr<const Fabric> make_fabric(const std::optional<Network>& network,
 
 }  // namespace
 
-Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network)
+Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network,
+                 std::size_t server_groups)
     : groups_(std::move(groups)),
       replicas_(replicas),
+      replica_groups_(groups_.size() - server_groups),
       network_(std::move(network)),
       fabric_(make_fabric(network_, groups_)) {
   links_ = switch_links();
-  TUTTI_CHECK(!groups_.empty() && replicas_ > 0, "groups = {}, replicas = {}", groups_.size(), replicas_);
+  TUTTI_CHECK(groups_.size() > server_groups && replicas_ > 0, "groups = {}, of servers {}, replicas = {}",
+              groups_.size(), server_groups, replicas_);
   for (const WorkerGroup& group : groups_) {
     const Machine& machine = *group.machine;
-    const std::size_t devices = machine.gpus().empty() ? machine.cpus().size() : machine.gpus().size();
-    TUTTI_CHECK(static_cast<std::size_t>(replicas_) <= devices, "{} has {} devices, {} are asked for", machine.name(),
-                devices, replicas_);
+    const bool server = first_worker_.size() >= replica_groups_;
+    const std::size_t devices = machine.gpus().empty() || server ? machine.cpus().size() : machine.gpus().size();
+    const int wanted = server ? 1 : replicas_;
+    TUTTI_CHECK(static_cast<std::size_t>(wanted) <= devices, "{} has {} devices, {} are asked for", machine.name(),
+                devices, wanted);
+    if (server) servers_ += group.count;
     first_worker_.push_back(workers_);
     first_link_.push_back(links_);
     workers_ += group.count;

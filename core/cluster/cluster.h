@@ -65,14 +65,19 @@ enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 class Cluster {
  public:
   /// `replicas` devices of each worker hold a replica: its first GPUs, or its first CPUs if it has no GPU.
-  /// REQUIRES: at least one worker; every machine has as many devices; a network if there are several workers, whose
-  /// shape they fit.
-  Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network);
+  /// The workers of the last `server_groups` groups hold no replica: their CPUs are parameter servers.
+  /// REQUIRES: at least one worker with replicas; every machine has as many devices (a server's a CPU); a network if there are
+  /// several workers, whose shape they fit.
+  Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network, std::size_t server_groups = 0);
 
+  /// Servers included, which come last.
   [[nodiscard]] std::int64_t workers() const { return workers_; }
+  [[nodiscard]] std::int64_t servers() const { return servers_; }
   [[nodiscard]] int replicas_per_worker() const { return replicas_; }
-  [[nodiscard]] std::int64_t replicas() const { return workers_ * replicas_; }
+  [[nodiscard]] std::int64_t replicas() const { return (workers_ - servers_) * replicas_; }
   [[nodiscard]] const std::vector<WorkerGroup>& groups() const { return groups_; }
+  /// The first so many of them have replicas.
+  [[nodiscard]] std::size_t replica_groups() const { return replica_groups_; }
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
   /// What is between the workers' cards; null if that is one switch, or one per rail.
   [[nodiscard]] const Fabric* fabric() const { return fabric_.get(); }
@@ -126,7 +131,9 @@ class Cluster {
   std::vector<std::int64_t> first_worker_;  ///< of each group, and the number of workers behind the last
   std::vector<LinkId> first_link_;          ///< likewise
   int replicas_ = 0;
+  std::size_t replica_groups_ = 0;
   std::int64_t workers_ = 0;
+  std::int64_t servers_ = 0;
   LinkId links_ = 0;
   std::optional<Network> network_;
   std::shared_ptr<const Fabric> fabric_;

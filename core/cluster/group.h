@@ -16,12 +16,20 @@ class Group {
   /// Every replica of the cluster, worker by worker; then, with `hosts`, every worker's host as rank
   /// replicas() + worker.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
-  /// One group of a partition of the cluster's replicas.
-  static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number) {
-    Group group(&cluster, false, {});
+  /// One group of a partition of the cluster's replicas. With `hosts` its first replica's own host follows, and then every
+  /// worker's, its own once more.
+  static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
+                            bool hosts = false) {
+    Group group(&cluster, hosts, {});
     group.partition_ = partition;
     group.number_ = number;
     return group;
+  }
+  /// The same ranks of another group of the partition. REQUIRES: made by of_partition().
+  [[nodiscard]] Group in(std::int64_t number) const {
+    Group other = *this;
+    other.number_ = number;
+    return other;
   }
   /// Any devices, in rank order. REQUIRES: `cluster` outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
@@ -31,12 +39,12 @@ class Group {
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());
-    if (partition_) return partition_->group_size();
+    if (partition_) return partition_->group_size() + (hosts_ ? 1 + cluster_->workers() : 0);
     return cluster_->replicas() + (hosts_ ? cluster_->workers() : 0);
   }
   [[nodiscard]] PartId device(std::int64_t rank) const {
     if (!devices_.empty()) return devices_[static_cast<std::size_t>(rank)];
-    if (partition_) return cluster_->replica(partition_->replica({number_, rank}));
+    if (partition_) return in_partition(rank);
     const std::int64_t replicas = cluster_->replicas();
     return rank < replicas ? cluster_->replica(rank) : cluster_->host(rank - replicas);
   }
@@ -44,6 +52,13 @@ class Group {
  private:
   Group(const Cluster* cluster, bool hosts, std::vector<PartId> devices)
       : cluster_(cluster), hosts_(hosts), devices_(std::move(devices)) {}
+
+  [[nodiscard]] PartId in_partition(std::int64_t rank) const {
+    const std::int64_t replicas = partition_->group_size();
+    if (rank < replicas) return cluster_->replica(partition_->replica({number_, rank}));
+    const PartId first = cluster_->replica(partition_->replica({number_, 0}));
+    return cluster_->host(rank == replicas ? first.worker : rank - replicas - 1);
+  }
 
   const Cluster* cluster_;
   bool hosts_;

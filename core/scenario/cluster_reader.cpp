@@ -31,6 +31,7 @@ class ClusterReader {
 
     std::vector<WorkerGroup> groups;
     std::vector<int> replicas;
+    std::size_t server_groups = 0;
     std::int64_t total = 0;
     bool usable = !message_.workers().empty();
     for (const proto::Workers& workers : message_.workers()) {
@@ -42,8 +43,21 @@ class ClusterReader {
         continue;
       }
       groups.push_back({machine, count});
+      if (workers.server()) {
+        ++server_groups;
+        usable = check_server(workers, *machine) && usable;
+        continue;
+      }
+      if (server_groups > 0) {
+        fields_.complain(workers, "workers with replicas come before those that are servers; change their order");
+        usable = false;
+      }
       replicas.push_back(replicas_of(workers, *machine));
       usable = usable && replicas.back() > 0;
+    }
+    if (server_groups > 0 && replicas.empty() && usable) {
+      fields_.complain(message_, "all workers are servers, and nobody computes; add workers without server: true");
+      usable = false;
     }
     if (total > kMostWorkers) {
       fields_.complain(message_, "{} workers are more than {}", total, kMostWorkers);
@@ -68,8 +82,8 @@ class ClusterReader {
     }
     if (total > 1 && network) usable = check_cards(groups, *network) && usable;
     if (!usable || (total > 1 && !network)) return nullptr;
-    if (!check_alike(groups, replicas.front())) return nullptr;
-    return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network));
+    if (!check_alike({groups.begin(), groups.begin() + std::ssize(replicas)}, replicas.front())) return nullptr;
+    return std::make_shared<const Cluster>(std::move(groups), replicas.front(), std::move(network), server_groups);
   }
 
  private:
@@ -146,6 +160,17 @@ class ClusterReader {
       return 0;
     }
     return workers.replicas();
+  }
+
+  bool check_server(const proto::Workers& workers, const Machine& machine) {
+    if (workers.has_replicas())
+      fields_.complain_at(workers, "replicas", "workers: a server holds no replica; leave replicas or server out");
+    if (machine.cpus().empty())
+      fields_.complain_at(workers, "server",
+                          "workers: variables lie on a server's CPU, and \"{}\" declares none; give it one (device {{ "
+                          "name: \"cpu0\" kind: CPU … }})",
+                          machine.name());
+    return !workers.has_replicas() && !machine.cpus().empty();
   }
 
   bool check_cards(const std::vector<WorkerGroup>& groups, const Network& network) {

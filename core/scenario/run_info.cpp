@@ -8,13 +8,18 @@
 #include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/strategy/bounds.h"
+#include "core/strategy/server_plan.h"
 
 namespace tutti::core {
 
 std::string describe(const Cluster& cluster) {
   std::string text;
-  for (const WorkerGroup& group : cluster.groups()) {
-    text += fmt::format("{}{} × {}", text.empty() ? "" : " + ", group.count, group.machine->name());
+  for (std::size_t g = 0; g < cluster.groups().size(); ++g) {
+    const WorkerGroup& group = cluster.groups()[g];
+    text += fmt::format("{}{} × {}{}", text.empty() ? "" : " + ", group.count, group.machine->name(),
+                        g < cluster.replica_groups() ? ""
+                        : group.count == 1           ? " as server"
+                                                     : " as servers");
   }
   const bool gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
   text += fmt::format(", {} {}{}", cluster.replicas(), gpus ? "GPU" : "CPU", cluster.replicas() == 1 ? "" : "s");
@@ -50,6 +55,13 @@ std::string describe(const AllReduceSpec& spec) {
 
 std::string describe(const Strategy& strategy) {
   std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
+  if (strategy.servers) text = fmt::format("variables {}", describe(*strategy.servers));
+  if (!strategy.distribution.empty()) text = fmt::format("{}: {}", strategy.distribution, text);
+  if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
+  if (strategy.algorithm == Algorithm::kReductionToOneDevice)
+    text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
+  if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100) text += ", GCP_V100";
+  if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
   if (strategy.collective_all_reduce) {
     text += fmt::format(" (CollectiveAllReduce {}, implementation {})",
                         to_string(strategy.collective_all_reduce->generation),
@@ -114,8 +126,9 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  // Bounds are those of an all-reduce over all replicas.
-  if (scenario.strategy.collective == CollectiveKind::kAllReduce && !scenario.plan.partition) {
+  // Bounds are those of an all-reduce over all replicas, who then update by themselves.
+  if (!scenario.strategy.servers && scenario.strategy.collective == CollectiveKind::kAllReduce &&
+      !scenario.plan.partition) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model);
     info.communication_bound = communication.time;

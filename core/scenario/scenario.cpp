@@ -12,6 +12,7 @@
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/distribution_reader.h"
 #include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -222,6 +223,12 @@ class ScenarioReader {
       lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
       take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
+    if (scenario_.cluster && message_.strategy().distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) {
+      lower_distribution(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
+      take_what_is_asked(message_.strategy(), scenario_.strategy);
+    }
+    if (scenario_.cluster && strategy_known_ && problems_.empty())
+      take_reduce_to_device(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
     if (scenario_.cluster && strategy_known_) {
       for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
         complain_about_strategy(problem);
@@ -272,7 +279,9 @@ class ScenarioReader {
 
   bool check_reach_of(const Strategy& strategy) {
     const Cluster& cluster = *scenario_.cluster;
-    const bool hosts = sums_on_hosts(strategy.algorithm);
+    const bool to_host = strategy.algorithm == Algorithm::kReductionToOneDevice && !strategy.reduce_to;
+    const bool hosts = sums_on_hosts(strategy.algorithm) || to_host ||
+                       (strategy.servers && strategy.servers->on == Servers::On::kHosts);
     std::vector<std::int64_t> workers;
     std::int64_t first = 0;
     for (const WorkerGroup& group : cluster.groups()) {
@@ -297,6 +306,7 @@ class ScenarioReader {
   [[nodiscard]] std::vector<PartId> senders(std::int64_t worker, bool host) const {
     const Cluster& cluster = *scenario_.cluster;
     std::vector<PartId> parts;
+    if (worker >= cluster.workers() - cluster.servers()) return {cluster.host(worker)};
     for (int r = 0; r < cluster.replicas_per_worker(); ++r)
       parts.push_back(cluster.replica(worker * cluster.replicas_per_worker() + r));
     if (host) parts.push_back(cluster.host(worker));

@@ -7,6 +7,7 @@
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/all_reduce_spec_reader.h"
 #include "core/scenario/communicators_reader.h"
+#include "core/scenario/distribution_reader.h"
 #include "core/scenario/framework_reader.h"
 #include "core/scenario/tensorflow_reader.h"
 #include "core/text/limits.h"
@@ -33,6 +34,7 @@ class StrategyReader {
 
   std::optional<Strategy> read() {
     const auto all_reduce = collective_all_reduce_from(message_, fields_);
+    if (message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) check_distribution(message_, fields_);
     const bool known = read_who_reduces(all_reduce);
     read_packing();
     read_framework();
@@ -63,8 +65,9 @@ class StrategyReader {
       strategy_ = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
       strategy_.spec = std::move(spec);
     } else {
-      // Of MultiWorkerMirroredStrategy it is known when cluster and gradients are.
-      const auto algorithm = all_reduce ? Algorithm::kTfRing : read_algorithm();
+      // Of MultiWorkerMirroredStrategy, and other strategies of tf.distribute, it is known when cluster and gradients are.
+      const bool later = all_reduce || message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET;
+      const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
       known = algorithm.has_value();
       strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
     }

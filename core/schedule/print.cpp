@@ -17,6 +17,7 @@ std::string_view to_string(StepKind kind) {
     case StepKind::kCopy: return "copy";
     case StepKind::kReduce: return "reduce";
     case StepKind::kScale: return "scale";
+    case StepKind::kUpdate: return "update";
     case StepKind::kMulticast: return "multicast";
     case StepKind::kSwitchReduce: return "switch-reduce";
   }
@@ -73,6 +74,7 @@ std::string to_string(const Step& step, Rank rank, std::int32_t ranks) {
                           step.inputs, show({step.source.buffer, step.source.offset, step.target.count}), step.stride);
       break;
     case StepKind::kScale: text += fmt::format("{} · {:g}", show(step.target), step.factor); break;
+    case StepKind::kUpdate: text += fmt::format("{} in {} passes", show(step.target), step.inputs); break;
     case StepKind::kMulticast:
       text += fmt::format("{} → {} lane {}", show(step.source), show(step.group), step.to.lane);
       break;

@@ -204,11 +204,13 @@ class Stages : public Schedule {
 
   // --- steps ---
 
-  [[nodiscard]] std::int64_t data_of_host(Rank rank) const { return is_host(rank) ? elements_ : 0; }
+  [[nodiscard]] std::int64_t data_of_host(Rank rank) const {
+    return is_host(rank) && !group_.hosts_hold_data ? elements_ : 0;
+  }
 
   /// A host keeps its `data` at the start of its scratch, and its stages' scratch behind it.
   void translate(Range& range, Rank rank) const {
-    if (!is_host(rank)) return;
+    if (!is_host(rank) || group_.hosts_hold_data) return;
     if (range.buffer == Buffer::kScratch) range.offset += elements_;
     range.buffer = Buffer::kScratch;
   }

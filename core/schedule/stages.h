@@ -30,9 +30,12 @@ struct StageGroup {
   std::int32_t workers = 1;
   std::int32_t per_worker = 1;
   bool hosts = false;
+  /// Hosts have data buffers of their own, which the contract is about; they are `data` in all stages.
+  bool hosts_hold_data = false;
+  std::int32_t helpers = 0;  ///< behind those, of no worker here; only for stages of everyone
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
-  [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0); }
+  [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }
 };
 
 /// Stages one after the other: on every rank, a stage's lanes begin when all its lanes of the stage before, that had

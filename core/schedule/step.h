@@ -38,6 +38,7 @@ enum class StepKind : std::uint8_t {
   kCopy,                   ///< copies `source` to `target`
   kReduce,                 ///< adds up `inputs` ranges, see Step
   kScale,                  ///< multiplies `target` by Step::factor
+  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, and leaves it as it is
   // One message for a whole group of ranks, where the fabric can do it.
   kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each edge of the tree carries it once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to `target` here

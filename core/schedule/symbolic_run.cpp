@@ -176,7 +176,8 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
         return complain("{}: copies {} elements to {}", where(number), step.source.count, step.target.count);
       return write(number, step.target, read(number, rank, step.source));
     case StepKind::kReduce: return reduce(number, step);
-    case StepKind::kScale: return write(number, step.target, read(number, rank, step.target));
+    case StepKind::kScale:
+    case StepKind::kUpdate: return write(number, step.target, read(number, rank, step.target));
     case StepKind::kMulticast: return multicast(number, step);
     case StepKind::kSwitchReduce: return switch_reduce(number, step);
   }

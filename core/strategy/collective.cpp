@@ -15,6 +15,7 @@
 #include "core/algorithm/shuffle.h"
 #include "core/algorithm/signals.h"
 #include "core/algorithm/star.h"
+#include "core/algorithm/star_tree.h"
 #include "core/algorithm/tf_ring.h"
 #include "core/algorithm/tree_broadcast.h"
 #include "core/algorithm/xring.h"
@@ -81,9 +82,11 @@ class CollectiveMaker {
         strategy_.collective,
         strategy_.root,
         strategy_.out_of_place};
+    if (strategy_.algorithm == Algorithm::kHierarchicalCopy && strategy_.hierarchical_copy.drops_odd && replicas() > 2)
+      made.left_out = replicas() % 2;
     const Contract contract = made.contract();
     made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
-    if (strategy_.reduction == Reduction::kMean && replicas() > 1) {
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1 && !divides_at_root()) {
       const bool hosts = uses_helpers();
       const std::shared_ptr<const Schedule> scale =
           scale_results(ranks(hosts), contract, 1.0 / replicas(), device_engine());
@@ -108,7 +111,15 @@ class CollectiveMaker {
   /// The group has the workers' hosts as ranks of their own, unless the hosts are replicas themselves.
   [[nodiscard]] bool uses_helpers() const {
     const Algorithm a = strategy_.algorithm;
-    return on_gpus() && (a == Algorithm::kPscpu || a == Algorithm::kNcclPscpu || a == Algorithm::kPscpuPscpu);
+    const bool to_host = a == Algorithm::kReductionToOneDevice && !strategy_.reduce_to;
+    return on_gpus() &&
+           (a == Algorithm::kPscpu || a == Algorithm::kNcclPscpu || a == Algorithm::kPscpuPscpu || to_host);
+  }
+
+  /// Who adds divides, before results go out.
+  [[nodiscard]] bool divides_at_root() const {
+    return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
+           strategy_.algorithm == Algorithm::kHierarchicalCopy;
   }
 
   /// Out of place, by how much inputs lie behind their places.
@@ -133,8 +144,45 @@ class CollectiveMaker {
       case Algorithm::kNcclPscpu: return inside_then_across();
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
       case Algorithm::kTfRing: return tf_ring_reduce(contract, tf_rings());
+      case Algorithm::kReductionToOneDevice: return reduction_to_one_device();
+      case Algorithm::kHierarchicalCopy: return hierarchical_copy();
+      case Algorithm::kOnServers: break;  // plan_on_servers() makes them
     }
+    TUTTI_CHECK(false, "{} has no all-reduce of its own", to_string(strategy_.algorithm));
     return nullptr;
+  }
+
+  /// Added up at the root of `up`, divided there if it is a mean, and back by `down`.
+  std::shared_ptr<const Schedule> there_and_back(const StarTree& up, const StarTree& down) {
+    const Engine engine = up.root < replicas() ? device_engine() : Engine::kCpu;
+    std::vector<Stage> stages;
+    if (shift() != 0)
+      stages.push_back(
+          {StageScope::kEveryone, copy_inputs(ranks(uses_helpers()), replicas(), elements_, shift(), device_engine())});
+    stages.push_back({StageScope::kEveryone, tree_reduce(up, elements_, device_engine(), Engine::kCpu)});
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1)
+      stages.push_back(
+          {StageScope::kEveryone, work_of_rank(up.ranks, up.root, elements_, 1.0 / replicas(), 0, engine)});
+    stages.push_back({StageScope::kEveryone, tree_broadcast(down, elements_, device_engine(), Engine::kCpu)});
+    return in_stages({workers(), per_worker(), uses_helpers()}, elements_, std::move(stages));
+  }
+
+  /// SOURCE: tensorflow/python/distribute/cross_device_ops.py, ReductionToOneDevice, simple_broadcast.
+  std::shared_ptr<const Schedule> reduction_to_one_device() {
+    const Rank host = uses_helpers() ? replicas() : 0;
+    const StarTree tree{ranks(uses_helpers()), replicas(), replicas(), 1, strategy_.reduce_to.value_or(host), {}};
+    return there_and_back(tree, tree);
+  }
+
+  /// Two groups, each with a device that adds for it; one of the two adds both. Pack by pack these two take turns.
+  std::shared_ptr<const Schedule> hierarchical_copy() {
+    const CopyRoots roots = copy_roots(strategy_.hierarchical_copy.topology, replicas(), index_);
+    const bool swapped = roots.first >= roots.group;
+    StarTree down{replicas(), replicas(), roots.group, 2, roots.first, {roots.first, roots.second}};
+    if (swapped) std::swap(down.relays[0], down.relays[1]);
+    StarTree up = down;
+    if (strategy_.hierarchical_copy.drops_odd && replicas() > 2) up.replicas -= replicas() % 2;
+    return there_and_back(up, down);
   }
 
   /// Everything but the all-reduce, of the algorithms that have it (see carries_out()).

@@ -23,13 +23,18 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
+  /// The last so many replicas get the result, but their input is left out of it (what TensorFlow's hierarchical copy does
+  /// with an odd one).
+  std::int32_t left_out = 0;
 
   /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
   /// Of a rank's buffer, which holds inputs and outputs.
   [[nodiscard]] Bytes buffer_bytes() const { return contract().buffer_elements() * size_of(type); }
   [[nodiscard]] Contract contract() const {
-    return Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
+    Contract contract = Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
+    contract.contributors.count -= left_out;
+    return contract;
   }
 };
 

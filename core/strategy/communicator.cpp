@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-Collective in_group(const Collective& first, const Partition& partition, std::int64_t group) {
+Collective in_group(const Collective& first, std::int64_t group) {
   Collective other = first;
-  other.group = Group::of_partition(first.group.cluster(), partition, group);
+  other.group = first.group.in(group);
   return other;
 }
 

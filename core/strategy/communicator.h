@@ -44,8 +44,8 @@ struct PlannedExchange {
   Collective collective;  ///< of the first group
 };
 
-/// The same collective among another group of the partition.
-Collective in_group(const Collective& first, const Partition& partition, std::int64_t group);
+/// The same collective among another group of its partition.
+Collective in_group(const Collective& first, std::int64_t group);
 
 /// What keeps a communicator from being (texts, empty if nothing does): its algorithm and sizes.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);

@@ -40,8 +40,23 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
   concatenation_of_variable.assign(workload.gradients.size(), -1);
   std::map<int, int> by_entry;
   Bytes upto;
+  segment_of_read.assign(plan.packs.size(), -1);
+  reads_of_segment.assign(workload.segments.size(), 0);
+  std::vector<int> segment_of_variable(workload.gradients.size(), -1);
+  for (std::size_t s = 0; s < workload.segments.size(); ++s) {
+    for (const int v : workload.segments[s].variables)
+      segment_of_variable[static_cast<std::size_t>(v)] = static_cast<int>(s);
+  }
   for (int i = 0; i < static_cast<int>(plan.packs.size()); ++i) {
     const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
+    if (pack.phase == PackPhase::kRead) {
+      reads.push_back(i);
+      bytes_up_to.push_back(upto);
+      const int segment = segment_of_variable[static_cast<std::size_t>(pack.members.front().variable)];
+      segment_of_read[static_cast<std::size_t>(i)] = segment;
+      if (segment >= 0) ++reads_of_segment[static_cast<std::size_t>(segment)];
+      continue;
+    }
     for (const Member& member : pack.members) {
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
       upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
@@ -98,7 +113,37 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   finished_early_.clear();
   pass_ = 0;
   exchanges_asked_ = 0;
+  reads_missing_ = tables_.reads_of_segment;
+  reads_under_way_ = static_cast<int>(tables_.reads.size());
+  for (const int p : tables_.reads) {
+    actions.pack_ready(p);
+    state(p).launched = true;
+    actions.launch(p);
+  }
   begin_half(false, actions);
+}
+
+// --- reading ---
+
+/// The layer at hand computes, once it has what it reads.
+void Driver::forward_on(DriverActions& actions) {
+  layer_waits_ = reads_missing_[static_cast<std::size_t>(forward_segment_)] > 0;
+  if (layer_waits_) return;
+  piece_ = times_.forward_by_segment[static_cast<std::size_t>(forward_segment_)];
+  left_ = Time();
+  actions.compute({ComputeKind::kForward, scaled(piece_), -1, -1, times_.forward_compute_bound});
+}
+
+void Driver::read_done(int p, DriverActions& actions) {
+  --reads_under_way_;
+  if (const int segment = tables_.segment_of_read[static_cast<std::size_t>(p)]; segment >= 0) {
+    const bool all = --reads_missing_[static_cast<std::size_t>(segment)] == 0;
+    if (layer_waits_ && all && segment == forward_segment_) return forward_on(actions);
+  }
+  if (whole_pass_waits_ && reads_under_way_ == 0) {
+    whole_pass_waits_ = false;
+    compute_on(actions);
+  }
 }
 
 // --- passes: a forward and a backward half, in pieces between exchanges ---
@@ -115,9 +160,16 @@ void Driver::begin_half(bool backward, DriverActions& actions) {
     }
     points_.begin_pass(backward, total);
   }
+  forward_segment_ = -1;
   if (backward) return next_segment(actions);
   left_ = times_.forward;
-  compute_on(actions);
+  if (pass_ > 0 || tables_.reads.empty()) return compute_on(actions);
+  if (!times_.forward_by_segment.empty()) {
+    forward_segment_ = segments() - 1;
+    return forward_on(actions);
+  }
+  whole_pass_waits_ = reads_under_way_ > 0;
+  if (!whole_pass_waits_) compute_on(actions);
 }
 
 Time Driver::segment_time(int segment) const {
@@ -139,6 +191,7 @@ void Driver::compute_on(DriverActions& actions) {
 
 void Driver::piece_done(DriverActions& actions) {
   at_ += piece_;
+  if (computes_layers() && --forward_segment_ >= 0) return forward_on(actions);
   if (backward_ && left_ == Time() && in_last_pass()) return segment_done(next_segment_ - 1, actions);
   exchange_or_go_on(actions);
 }
@@ -271,6 +324,7 @@ void Driver::pack_done(int p, DriverActions& actions) {
   TUTTI_CHECK(state(p).launched && !state(p).done, "pack {} is complete before it was launched, or twice", p);
   state(p).done = true;
   --packs_missing_;
+  if (pack(p).phase == PackPhase::kRead) return read_done(p, actions);
   for (const int next : tables_.successors[static_cast<std::size_t>(p)]) launch_if_allowed(next, actions);
   if (backward_done_) {
     unpack_and_update(p, actions);
@@ -327,6 +381,7 @@ void Driver::finish(DriverActions& actions) {
     ++tasks_missing_;
     actions.compute({ComputeKind::kUpdate, scaled(times_.update)});
   }
+  if (tables_.plan.update == Update::kOnServers && tasks_missing_ == 0) actions.step_done();
 }
 
 /// The pack's part of the update, by its share of the bytes; parts add up exactly.

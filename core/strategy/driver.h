@@ -59,6 +59,9 @@ struct DriverTables {
   std::vector<int> concatenation_of_pack;      ///< -1: none
   std::vector<int> concatenation_of_variable;  ///< -1: none
   std::vector<Bytes> bytes_up_to;              ///< of gradients in packs 0 … p, in their own types
+  std::vector<int> reads;                      ///< packs that are read when a step begins
+  std::vector<int> segment_of_read;            ///< of each pack: the segment whose layer waits for it; -1: none
+  std::vector<int> reads_of_segment;           ///< how many
   std::vector<Bytes> converted;  ///< per segment: read and written to convert its gradients; empty if they are not
 };
 
@@ -72,6 +75,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 ///
 /// - Exchanges interrupt a pass where they are due; those of one communicator follow each other.
 /// - Of several micro-batches each is a forward and a backward pass; gradients are ready in the last one's backward pass.
+/// - Variables that lie on servers are read when a step begins; a layer's forward pass waits for its own.
 /// - Backward segments go to the compute stream one by one; a pack's copy into its buffer goes in front of the next
 ///   segment, where the framework would have put it.
 /// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
@@ -110,6 +114,10 @@ class Driver {
   [[nodiscard]] Time convert_time(Bytes bytes) const { return transfer_time(bytes, memory_rate_); }
   [[nodiscard]] bool converts_packs() const { return tables_.plan.compression && tables_.plan.compression->of_packs; }
 
+  [[nodiscard]] bool computes_layers() const { return !backward_ && forward_segment_ >= 0; }
+  void forward_on(DriverActions& actions);
+  void read_done(int pack, DriverActions& actions);
+
   [[nodiscard]] bool in_last_pass() const { return pass_ + 1 == tables_.workload.micro_batches; }
   void begin_half(bool backward, DriverActions& actions);
   [[nodiscard]] Time segment_time(int segment) const;
@@ -146,6 +154,11 @@ class Driver {
   std::int32_t pass_ = 0;  ///< the micro-batch at hand
   bool backward_ = false;  ///< … and which half of it
   int next_segment_ = 0;
+  int forward_segment_ = -1;        ///< of a forward pass layer by layer: the next, or the one at hand; -1: it is none
+  bool layer_waits_ = false;        ///< for what it reads
+  std::vector<int> reads_missing_;  ///< by segment
+  bool whole_pass_waits_ = false;   ///< nobody knows its layers: for everything that is read
+  int reads_under_way_ = 0;
   Time left_;   ///< of the segment, or of the forward pass: not yet asked for
   Time piece_;  ///< asked for at the moment
   Time at_;     ///< computed in this half so far

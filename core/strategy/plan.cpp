@@ -11,6 +11,7 @@
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
 #include "core/strategy/collective_keys.h"
+#include "core/strategy/server_plan.h"
 #include "core/strategy/spec_plan.h"
 
 namespace tutti::core {
@@ -49,9 +50,11 @@ class Planner {
     for (const Communicator& c : communicators) {
       if (c.splits_model) plan_.partition = c.partition.across();
     }
+    if (strategy.independent) plan_.partition = Partition{cluster.replicas(), 1, 1, false};
+    if (strategy.algorithm == Algorithm::kHierarchicalCopy && cluster.replicas() % 2 == 1) note_odd_device();
     for (const PlannedExchange& e : plan_.exchanges)
       note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
-    if (plan_.partition)
+    if (plan_.partition && !strategy.independent)
       note("gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
            plan_.partition->groups(), plan_.partition->group_size());
   }
@@ -339,6 +342,21 @@ class Planner {
     return pack;
   }
 
+  void note_odd_device() {
+    if (strategy_.hierarchical_copy.drops_odd) {
+      note(
+          "the gradient of the last of {} devices is left out of every sum, as TensorFlow's hierarchical copy does "
+          "without a word",
+          cluster_.replicas());
+    } else {
+      note(
+          "TensorFlow's hierarchical copy leaves the gradient of the last of {} devices out of the sum, without a "
+          "word; here it "
+          "counts (drop_odd_device)",
+          cluster_.replicas());
+    }
+  }
+
   void note_what_is_not_converted() {
     if (!strategy_.compression) return;
     const auto as_they_are = std::count_if(own_.gradients.begin(), own_.gradients.end(), [&](const Variable& g) {
@@ -405,6 +423,7 @@ class Planner {
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
   if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
   return Planner(workload, strategy, cluster, communicators).make();
 }

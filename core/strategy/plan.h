@@ -11,6 +11,12 @@
 
 namespace tutti::core {
 
+/// What of a step a pack belongs to.
+enum class PackPhase : std::uint8_t {
+  kGradients,  ///< launched once its gradients are ready
+  kRead,       ///< variables that are read from their servers when the step begins; layers wait for theirs
+};
+
 /// Gradients that travel as one buffer, and how.
 struct Pack {
   std::vector<Member> members;
@@ -34,6 +40,7 @@ struct Pack {
   int turn = 0;
   /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
   int also_needs = -1;
+  PackPhase phase = PackPhase::kGradients;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are

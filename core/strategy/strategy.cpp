@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/server_plan.h"
+
 namespace tutti::core {
 namespace {
 
@@ -14,7 +16,7 @@ struct Name {
   Algorithm algorithm;
 };
 /// The first name of an algorithm is the one it is shown by.
-constexpr std::array<Name, 17> kNames{{{"ring", Algorithm::kRing},
+constexpr std::array<Name, 19> kNames{{{"ring", Algorithm::kRing},
                                        {"xring", Algorithm::kXring},
                                        {"halving_doubling", Algorithm::kHalvingDoubling},
                                        {"recursive_doubling", Algorithm::kRecursiveDoubling},
@@ -29,6 +31,8 @@ constexpr std::array<Name, 17> kNames{{{"ring", Algorithm::kRing},
                                        {"nccl/pscpu", Algorithm::kNcclPscpu},
                                        {"pscpu/pscpu", Algorithm::kPscpuPscpu},
                                        {"tf_ring", Algorithm::kTfRing},
+                                       {"reduction_to_one_device", Algorithm::kReductionToOneDevice},
+                                       {"hierarchical_copy", Algorithm::kHierarchicalCopy},
                                        {"rechd", Algorithm::kHalvingDoubling},
                                        {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
 
@@ -40,7 +44,7 @@ std::string_view to_string(Algorithm algorithm) {
   for (const Name& name : kNames) {
     if (name.algorithm == algorithm) return name.name;
   }
-  return "";
+  return algorithm == Algorithm::kOnServers ? "variables on servers" : "";
 }
 
 std::string_view to_string(Reduction reduction) {
@@ -195,9 +199,42 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std
   }
 }
 
+/// Of what goes to one device and back.
+void find_star_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems) {
+  if (strategy.algorithm == Algorithm::kReductionToOneDevice && strategy.reduce_to &&
+      *strategy.reduce_to >= cluster.replicas()) {
+    problems.push_back(
+        {"reduce_to_device",
+         fmt::format("there are {} replicas, and the device holds none; take one that does", cluster.replicas())});
+  }
+  if (strategy.algorithm != Algorithm::kHierarchicalCopy) return;
+  const int devices = cluster.replicas_per_worker();
+  if (cluster.workers() > 1) {
+    problems.push_back(
+        {"algorithm", fmt::format("hierarchical_copy is for the GPUs of one machine (here there are {} workers); "
+                                  "take nccl, or nccl/xring across workers",
+                                  cluster.workers())});
+  } else if (devices < 2) {
+    problems.push_back({"algorithm",
+                        "hierarchical_copy needs two devices at least (TensorFlow: add_n of an empty list); take "
+                        "reduction_to_one_device"});
+  }
+  if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100 && devices != 8) {
+    problems.push_back({"tf_cnn_benchmarks",
+                        fmt::format("network_topology: GCP_V100 is one of 8 GPUs (here {}); take DGX1", devices)});
+  }
+}
+
 }  // namespace
 
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
+  if (strategy.servers) return problems_of_servers(strategy, cluster);
+  if (cluster.servers() > 0) {
+    return {
+        {"", fmt::format("the cluster has {} servers, which only parameter_server and the modes PARAMETER_SERVER and "
+                         "DISTRIBUTED_REPLICATED of tf_cnn_benchmarks use; leave workers {{ server: true }} out",
+                         cluster.servers())}};
+  }
   if (strategy.spec) return {};  // its entries have them: problems_on()
   std::vector<StrategyProblem> problems;
   const Algorithm algorithm = strategy.algorithm;
@@ -218,7 +255,9 @@ std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster
                      name)});
   }
   find_collective_problems(strategy, cluster, all_gpus, problems);
-  const bool uses_hosts = sums_on_hosts(algorithm);
+  find_star_problems(strategy, cluster, problems);
+  const bool uses_hosts =
+      sums_on_hosts(algorithm) || (algorithm == Algorithm::kReductionToOneDevice && !strategy.reduce_to);
   if (!all_cpus && uses_hosts) {
     problems.push_back({"algorithm", fmt::format("\"{}\" sums on the workers' CPUs, and a machine of this cluster "
                                                  "declares none; give it one (device {{ name: \"cpu0\" kind: CPU … }})",

@@ -12,6 +12,7 @@
 #include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
 #include "core/strategy/framework.h"
+#include "core/strategy/servers.h"
 #include "core/strategy/tf_runtime.h"
 
 namespace tutti::core {
@@ -33,6 +34,10 @@ enum class Algorithm {
   kNcclPscpu,
   kPscpuPscpu,
   kTfRing,
+  // Everything to one device, and back from there.
+  kReductionToOneDevice,
+  kHierarchicalCopy,
+  kOnServers,  ///< variables lie on servers (Strategy::servers), and no name says how
 };
 
 /// "ring", "nccl/pscpu", …
@@ -57,7 +62,7 @@ enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
 enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 /// "sum", "mean", "min", "max", "prod".
 std::string_view to_string(Reduction reduction);
-enum class Update { kPerPack, kAfterAll };
+enum class Update { kPerPack, kAfterAll, kOnServers };
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
@@ -81,6 +86,12 @@ struct Strategy {
   bool pad_packs = false;   ///< to what cuts evenly
   TfRuntime tf_runtime;     ///< of tf_ring
   std::optional<Framework> framework;  ///< which packs in place of all that
+  std::optional<Servers> servers;      ///< where variables lie, if not on every replica
+  /// Of kReductionToOneDevice: the rank that adds; nothing: the first worker's CPU.
+  std::optional<Rank> reduce_to = Rank{0};
+  HierarchicalCopy hierarchical_copy;  ///< of kHierarchicalCopy
+  bool independent = false;            ///< every replica keeps its gradients to itself
+  std::string distribution;            ///< what all that was made of, if it was: "MirroredStrategy", for the reader
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;

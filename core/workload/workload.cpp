@@ -40,9 +40,6 @@ Bytes Workload::bytes() const {
 
 namespace {
 
-/// Passes over the variables that a momentum update makes: read weight, gradient and momentum, write weight and
-/// momentum.
-constexpr std::int64_t kUpdatePasses = 5;
 /// Passes over gradients that adding them to others makes: read both, write the sum.
 constexpr std::int64_t kAccumulatePasses = 3;
 
@@ -85,7 +82,7 @@ class WorkloadMaker {
     workload_.name = options_.model.name;
     workload_.gradients = options_.model.variables;
     for (Variable& gradient : workload_.gradients) gradient.type = options_.gradient_type.value_or(gradient.type);
-    workload_.times.resize(cluster_.groups().size());
+    workload_.times.resize(cluster_.replica_groups());
     workload_.micro_batches = options_.micro_batches;
     if (options_.layer_times) {
       from_profile(*options_.layer_times);
@@ -99,7 +96,7 @@ class WorkloadMaker {
     if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
       StepTimes& times = workload_.times[g];
-      if (options_.forward) times.forward = *options_.forward;
+      share_out_forward(times);
       if (options_.backward) scale_to(times.backward, *options_.backward);
       times.update = options_.update ? *options_.update : default_update(g);
       set_compute_bound(g);
@@ -155,6 +152,15 @@ class WorkloadMaker {
     Bytes variables;
     for (const Variable& variable : options_.model.variables) variables += variable.bytes();
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
+  }
+
+  /// Layers whose forward times nobody knows take as long a share as backward.
+  void share_out_forward(StepTimes& times) const {
+    if (options_.forward) times.forward = *options_.forward;
+    Time known;
+    for (const Time t : times.forward_by_segment) known += t;
+    if (known == Time()) times.forward_by_segment = times.backward;
+    scale_to(times.forward_by_segment, times.forward);
   }
 
   /// Samples of a pass, if they are known.
@@ -241,9 +247,10 @@ class WorkloadMaker {
     const auto scaled = [scale](Time t) { return seconds(static_cast<double>(t.count()) * 1e-12 * scale); };
 
     Time forward;
-    std::vector<Time> backward;
+    std::vector<Time> backward, forward_by_segment;
     for (auto layer = profile.layers.rbegin(); layer != profile.layers.rend(); ++layer) {
-      forward += scaled(layer->forward);
+      forward_by_segment.push_back(scaled(layer->forward));
+      forward += forward_by_segment.back();
       BackwardSegment segment{layer->layer, {}};
       for (const std::string& name : layer->variables) {
         const auto index = indices.find(name);
@@ -281,6 +288,7 @@ class WorkloadMaker {
     for (StepTimes& times : workload_.times) {
       times.forward = forward;
       times.backward = backward;
+      times.forward_by_segment = forward_by_segment;
     }
     workload_.timing =
         fmt::format("measured layer times ({}, batch {})", profile.title, options_.batch.value_or(profile.batch));
@@ -291,10 +299,13 @@ class WorkloadMaker {
     const double scale =
         static_cast<double>(options_.batch.value_or(options_.model.batch)) / static_cast<double>(options_.model.batch);
     for (StepTimes& times : workload_.times) {
+      times.forward_by_segment.resize(workload_.segments.size());
       for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
         for (const int v : workload_.segments[s].variables) {
           const Variable& variable = workload_.gradients[static_cast<std::size_t>(v)];
-          times.forward += seconds(static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
+          const Time forward = seconds(static_cast<double>(variable.forward.value_or(Time()).count()) * 1e-12 * scale);
+          times.forward += forward;
+          times.forward_by_segment[s] += forward;
           times.backward[s] += seconds(static_cast<double>(variable.backward.value_or(Time()).count()) * 1e-12 * scale);
         }
       }
@@ -339,12 +350,15 @@ class WorkloadMaker {
 
   void fill_from_flops(StepTimes& times, double seconds_per_operation) {
     double forward = 0;
+    times.forward_by_segment.resize(workload_.segments.size());
     for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
       double operations = 0;
+      const double before = forward;
       for (const int v : workload_.segments[s].variables) {
         operations += workload_.gradients[static_cast<std::size_t>(v)].backward_flops.value_or(0);
         forward += workload_.gradients[static_cast<std::size_t>(v)].forward_flops.value_or(0);
       }
+      times.forward_by_segment[s] = seconds((forward - before) * seconds_per_operation);
       times.backward[s] = seconds(operations * seconds_per_operation);
     }
     times.forward = seconds(forward * seconds_per_operation);

@@ -10,6 +10,10 @@
 
 namespace tutti::core {
 
+/// Passes over the variables that a momentum update makes: read weight, gradient and momentum, write weight and
+/// momentum.
+inline constexpr std::int64_t kUpdatePasses = 5;
+
 /// A stretch of the backward pass, at whose end some gradients are ready.
 struct BackwardSegment {
   std::string layer;
@@ -27,6 +31,8 @@ struct StepTimes {
   /// all of it.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< per segment
+  /// The forward pass by the segments' layers, in the order of the segments (so the last one is computed first).
+  std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
   [[nodiscard]] Time accumulate_total() const;

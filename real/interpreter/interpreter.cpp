@@ -283,7 +283,8 @@ bool Interpreter::work(Lane& lane) {
   Work work = work_of(lane, Work::Kind::kCopy);
   switch (step.kind) {
     case StepKind::kCopy: break;
-    case StepKind::kScale: work.kind = Work::Kind::kScale; break;
+    case StepKind::kScale:
+    case StepKind::kUpdate: work.kind = Work::Kind::kScale; break;  // an update's factor is 1
     case StepKind::kReduce: work.kind = Work::Kind::kReduce; break;
     default:
       TUTTI_CHECK(false, "rank {} lane {}: no work of kind {}", lane.rank, lane.number, static_cast<int>(step.kind));

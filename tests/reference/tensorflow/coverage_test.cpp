@@ -19,31 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCrossDeviceOps = "the CrossDeviceOps of a single machine are not there yet";
+constexpr const char* kSparse = "gradients of which only some rows are sent (IndexedSlices) are not there yet";
 constexpr const char* kTfConfig = "which devices a server has is the scenario's to say: nothing is asked of servers";
-constexpr const char* kVariables = "variables are not placed on servers yet";
 
 const std::map<std::string, std::string>& not_yet() {
   static const std::map<std::string, std::string> kNotYet{
-      // one machine
-      {"IndexedSlices reduce", kCrossDeviceOps},
-      {"NcclAllReduce.num_packs", kCrossDeviceOps},
-      {"aggregate dense", kCrossDeviceOps},
-      {"choose_the_best", kCrossDeviceOps},
-      {"divide", kCrossDeviceOps},
-      {"hierarchical_copy", kCrossDeviceOps},
-      // servers
+      {"IndexedSlices reduce", kSparse},
       {"TFConfigClusterResolver.num_accelerators", kTfConfig},
-      // where variables lie
-      {"CentralStorageStrategy placement", kVariables},
-      {"ParameterServerStrategy (1.15)", kVariables},
-      {"greedy by bytes", kVariables},
-      {"greedy uniform load", kVariables},
-      {"replica_device_setter", kVariables},
-      {"replica_device_setter (default round robin)", kVariables},
-      {"replicated without nccl (tf_cnn_benchmarks)", kVariables},
-      {"tf_cnn_benchmarks replicated", kVariables},
-      {"variable cache placement (distributed parameter_server)", kVariables},
   };
   return kNotYet;
 }

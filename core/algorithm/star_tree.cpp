@@ -1,0 +1,249 @@
+// A tree of at most two levels. Seen from one rank: its "own" children are the replicas of its group (if it is a relay), its
+// "outer" children are the relays, or replicas, that answer to the root (if it is the root).
+
+#include "core/algorithm/star_tree.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/schedule/copy_of_input.h"
+
+namespace tutti::core {
+namespace {
+
+class Tree : public Schedule {
+ public:
+  Tree(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
+      : tree_(std::move(tree)),
+        elements_(elements),
+        replica_engine_(replica_engine),
+        helper_engine_(helper_engine),
+        group_of_relay_(static_cast<std::size_t>(tree_.ranks), -1) {
+    TUTTI_CHECK(tree_.replicas >= 1 && tree_.replicas <= tree_.ranks && tree_.root >= 0 && tree_.root < tree_.ranks &&
+                    tree_.per_group >= 1 && tree_.groups >= 1,
+                "{} replicas of {} ranks, root {}", tree_.replicas, tree_.ranks, tree_.root);
+    TUTTI_CHECK(tree_.relays.empty() || std::ssize(tree_.relays) == tree_.groups, "{} relays of {} groups",
+                tree_.relays.size(), tree_.groups);
+    for (std::size_t g = 0; g < tree_.relays.size(); ++g)
+      group_of_relay_[static_cast<std::size_t>(tree_.relays[g])] = static_cast<std::int32_t>(g);
+    TUTTI_CHECK(tree_.relays.empty() || is_helper(tree_.root) || is_relay(tree_.root), "root {} is no relay",
+                tree_.root);
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return tree_.ranks; }
+  [[nodiscard]] Engine engine(Rank rank, Lane) const override {
+    return is_helper(rank) ? helper_engine_ : replica_engine_;
+  }
+
+ protected:
+  [[nodiscard]] bool is_helper(Rank rank) const { return rank >= tree_.replicas; }
+  [[nodiscard]] bool is_root(Rank rank) const { return rank == tree_.root; }
+  [[nodiscard]] std::int32_t group_of_relay(Rank rank) const { return group_of_relay_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool is_relay(Rank rank) const { return group_of_relay(rank) >= 0; }
+  [[nodiscard]] bool is_replica(Rank rank) const { return rank < tree_.replicas; }
+  [[nodiscard]] bool takes_part(Rank rank) const { return is_replica(rank) || is_relay(rank) || is_root(rank); }
+
+  // --- groups ---
+
+  [[nodiscard]] std::int32_t group_of(Rank replica) const {
+    return std::min(replica / tree_.per_group, tree_.groups - 1);
+  }
+  [[nodiscard]] Rank first_of(std::int32_t group) const { return group * tree_.per_group; }
+  [[nodiscard]] std::int32_t size_of_group(std::int32_t group) const {
+    return (group + 1 == tree_.groups ? tree_.replicas : first_of(group + 1)) - first_of(group);
+  }
+
+  // --- children, by number ---
+
+  /// The replicas of a relay's group but itself.
+  [[nodiscard]] std::int32_t own_children(Rank rank) const {
+    if (!is_relay(rank)) return 0;
+    return size_of_group(group_of_relay(rank)) - (is_replica(rank) ? 1 : 0);
+  }
+  [[nodiscard]] Rank own_child(Rank rank, std::int32_t i) const {
+    const Rank first = first_of(group_of_relay(rank));
+    return first + i + (is_replica(rank) && first + i >= rank ? 1 : 0);
+  }
+  [[nodiscard]] std::int32_t number_of_own(Rank rank, Rank child) const {
+    return child - first_of(group_of_relay(rank)) - (is_replica(rank) && child > rank ? 1 : 0);
+  }
+  /// What answers to the root: the relays, or the replicas, but itself.
+  [[nodiscard]] std::int32_t outer_children(Rank rank) const {
+    if (!is_root(rank)) return 0;
+    if (!tree_.relays.empty()) return tree_.groups - (is_relay(rank) ? 1 : 0);
+    return tree_.replicas - (is_replica(rank) ? 1 : 0);
+  }
+  [[nodiscard]] Rank outer_child(Rank rank, std::int32_t i) const {
+    if (tree_.relays.empty()) return i + (is_replica(rank) && i >= rank ? 1 : 0);
+    return tree_.relays[static_cast<std::size_t>(i + (is_relay(rank) && i >= group_of_relay(rank) ? 1 : 0))];
+  }
+  [[nodiscard]] std::int32_t number_of_outer(Rank rank, Rank child) const {
+    if (tree_.relays.empty()) return child - (is_replica(rank) && child > rank ? 1 : 0);
+    const std::int32_t group = group_of_relay(child);
+    return group - (is_relay(rank) && group > group_of_relay(rank) ? 1 : 0);
+  }
+  /// Whom the rank answers to. REQUIRES: it is not the root.
+  [[nodiscard]] Rank parent(Rank rank) const {
+    return tree_.relays.empty() || is_relay(rank) ? tree_.root : tree_.relays[static_cast<std::size_t>(group_of(rank))];
+  }
+  /// A message between the rank and its parent is one of the outer ones there.
+  [[nodiscard]] bool is_outer(Rank rank) const { return tree_.relays.empty() || is_relay(rank); }
+
+  StarTree tree_;
+  std::int64_t elements_;
+
+ private:
+  Engine replica_engine_, helper_engine_;
+  std::vector<std::int32_t> group_of_relay_;  ///< by rank; -1: none
+};
+
+/// Lane 0 collects from a relay's own children and sends up; lane 1, the root's alone, collects from the others.
+class TreeReduce : public Tree {
+ public:
+  using Tree::Tree;
+
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return !takes_part(rank) ? 0 : is_root(rank) ? 2 : 1; }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    const std::int32_t own = own_children(rank), outer = outer_children(rank);
+    if (lane == 1) return outer > 0 ? outer + 1 : 0;
+    return (own > 0 ? own + 1 : 0) + (is_root(rank) ? 0 : 1);
+  }
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    const std::int32_t own = own_children(rank);
+    const std::int32_t inputs = lane == 1 ? outer_children(rank) : own;
+    const Range data{Buffer::kData, 0, elements_};
+    const std::int64_t base = lane == 1 ? own * elements_ : 0;
+    Step step;
+    if (inputs > 0 && index < inputs) {
+      step.kind = StepKind::kReceiveAny;
+      step.target = {Buffer::kScratch, base, elements_};
+      step.stride = elements_;
+    } else if (inputs > 0 && index == inputs) {
+      step.kind = StepKind::kReduce;
+      step.source = {Buffer::kScratch, base, elements_};
+      step.target = data;
+      step.inputs = inputs;
+      step.stride = elements_;
+      // A helper has nothing of its own but what lane 0 has added up.
+      step.accumulate = is_replica(rank) || (lane == 1 && own > 0);
+      if (lane == 1 && own > 0) step.wait = {0, steps(rank, 0)};
+    } else {
+      step.kind = StepKind::kSend;
+      step.source = data;
+      step.to = Peer::at(parent(rank), is_outer(rank) ? 1 : 0);
+    }
+    return step;
+  }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return (own_children(rank) + outer_children(rank)) * elements_;
+  }
+  [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
+    return lane == 1 ? number_of_outer(rank, sender) : number_of_own(rank, sender);
+  }
+};
+
+/// Lane 0 receives (the root's does nothing); behind it there is a lane for each child, outer ones first.
+class TreeBroadcast : public Tree {
+ public:
+  using Tree::Tree;
+
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return takes_part(rank) ? 1 + outer_children(rank) + own_children(rank) : 0;
+  }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override { return lane == 0 && is_root(rank) ? 0 : 1; }
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t) const override {
+    Step step;
+    step.source = step.target = {Buffer::kData, 0, elements_};
+    if (lane == 0) {
+      const Rank from = parent(rank);
+      const std::int32_t number =
+          is_outer(rank) ? number_of_outer(from, rank) : outer_children(from) + number_of_own(from, rank);
+      step.kind = StepKind::kReceive;
+      step.from = Peer::at(from, 1 + number);
+      return step;
+    }
+    const std::int32_t child = lane - 1, outer = outer_children(rank);
+    step.kind = StepKind::kSend;
+    step.to = Peer::at(child < outer ? outer_child(rank, child) : own_child(rank, child - outer), 0);
+    if (!is_root(rank)) step.wait = {0, 1};
+    return step;
+  }
+};
+
+class WorkOfRank : public Schedule {
+ public:
+  WorkOfRank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor, std::int32_t passes, Engine engine)
+      : ranks_(ranks), rank_(rank), elements_(elements), factor_(factor), passes_(passes), engine_(engine) {}
+
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank == rank_ && any() ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return (scales() ? 1 : 0) + (passes_ > 0 ? 1 : 0); }
+  [[nodiscard]] Step step(Rank, Lane, std::int64_t index) const override {
+    Step step;
+    step.target = {Buffer::kData, 0, elements_};
+    step.source = step.target;
+    if (scales() && index == 0) {
+      step.kind = StepKind::kScale;
+      step.factor = factor_;
+    } else {
+      step.kind = StepKind::kUpdate;
+      step.inputs = passes_;
+    }
+    return step;
+  }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+
+ private:
+  [[nodiscard]] bool scales() const { return factor_ != 1; }
+  [[nodiscard]] bool any() const { return scales() || passes_ > 0; }
+
+  std::int32_t ranks_;
+  Rank rank_;
+  std::int64_t elements_;
+  double factor_;
+  std::int32_t passes_;
+  Engine engine_;
+};
+
+class CopyInputs : public Schedule {
+ public:
+  CopyInputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements, std::int64_t input_shift, Engine engine)
+      : ranks_(ranks), replicas_(replicas), elements_(elements), input_shift_(input_shift), engine_(engine) {}
+
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return rank < replicas_ ? 1 : 0; }
+  [[nodiscard]] std::int64_t steps(Rank, Lane) const override { return 1; }
+  [[nodiscard]] Step step(Rank, Lane, std::int64_t) const override {
+    return copy_of_input({Buffer::kData, 0, elements_}, input_shift_);
+  }
+  [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
+
+ private:
+  std::int32_t ranks_, replicas_;
+  std::int64_t elements_, input_shift_;
+  Engine engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engine replica_engine,
+                                      Engine helper_engine) {
+  return std::make_unique<TreeReduce>(std::move(tree), elements, replica_engine, helper_engine);
+}
+
+std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements, Engine replica_engine,
+                                         Engine helper_engine) {
+  return std::make_unique<TreeBroadcast>(std::move(tree), elements, replica_engine, helper_engine);
+}
+
+std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas, std::int64_t elements,
+                                      std::int64_t input_shift, Engine engine) {
+  return std::make_unique<CopyInputs>(ranks, replicas, elements, input_shift, engine);
+}
+
+std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements, double factor,
+                                       std::int32_t passes, Engine engine) {
+  return std::make_unique<WorkOfRank>(ranks, rank, elements, factor, passes, engine);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,247 @@
+#include "core/strategy/server_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/algorithm/star_tree.h"
+#include "core/base/check.h"
+#include "core/schedule/stages.h"
+
+namespace tutti::core {
+namespace {
+
+class ServerPlanner {
+ public:
+  ServerPlanner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
+      : workload_(workload),
+        strategy_(strategy),
+        servers_(*strategy.servers),
+        cluster_(cluster),
+        per_worker_(cluster.replicas_per_worker()),
+        workers_(static_cast<std::int32_t>(cluster.replicas() / per_worker_)),
+        on_gpus_(cluster.part(cluster.replica(0)).kind == PartKind::kGpu) {
+    if (servers_.asynchronous) {
+      plan_.partition = Partition{cluster.replicas(), per_worker_, 1, false};
+      workers_ = 1;
+    }
+  }
+
+  tl::expected<Plan, StrategyProblem> make() {
+    plan_.notes = strategy_.notes;
+    plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
+    plan_.launch_overhead = strategy_.launch_overhead;
+    const std::vector<int> places = places_of_variables();
+    std::vector<std::int64_t> elements;
+    for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
+    caches_ = caches_by_load(elements, per_worker_);
+    if (servers_.reads) {
+      for (int v = 0; v < count(); ++v) add(v, PackPhase::kRead, places);
+    }
+    // The last-created first, as their gradients become ready.
+    for (int v = count() - 1; v >= 0; --v) add(v, PackPhase::kGradients, places);
+    if (plan_.packs.empty())
+      return tl::make_unexpected(
+          StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+    note_loads(places);
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] int count() const { return static_cast<int>(workload_.gradients.size()); }
+  [[nodiscard]] const Variable& variable(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    plan_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // --- where ---
+
+  [[nodiscard]] std::vector<int> places_of_variables() const {
+    std::vector<Placed> variables;
+    for (const Variable& v : workload_.gradients) variables.push_back({v.elements, v.bytes()});
+    return place(variables, servers_.count, servers_.placement);
+  }
+
+  void note_loads(const std::vector<int>& places) {
+    if (servers_.count == 1) return;
+    std::vector<std::int64_t> loads(static_cast<std::size_t>(servers_.count));
+    for (int v = 0; v < count(); ++v)
+      loads[static_cast<std::size_t>(places[static_cast<std::size_t>(v)])] += variable(v).bytes().count();
+    const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+    note("variables lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest", describe(servers_),
+         static_cast<double>(*most) / 1e6, static_cast<double>(*least) / 1e6);
+  }
+
+  // --- ranks ---
+
+  /// A worker's CPU as rank; where the replicas are CPUs themselves, its first replica.
+  [[nodiscard]] Rank host(std::int32_t worker) const {
+    return on_gpus_ ? workers_ * per_worker_ + worker : worker * per_worker_;
+  }
+  [[nodiscard]] Rank root(int place) const {
+    if (servers_.on == Servers::On::kReplicas) return place;
+    const auto worker = static_cast<std::int32_t>(servers_.first + place);
+    if (servers_.asynchronous) return per_worker_ + 1 + worker;
+    return worker < workers_ ? host(worker) : workers_ * per_worker_ + worker;
+  }
+  [[nodiscard]] bool has_hosts() const {
+    return servers_.on == Servers::On::kHosts && (on_gpus_ || cluster_.servers() > 0);
+  }
+  /// Of the group, hosts included.
+  [[nodiscard]] StageGroup layout(bool hosts_hold_data) const {
+    StageGroup group{workers_, per_worker_, has_hosts(), hosts_hold_data, 0};
+    if (!has_hosts()) return group;
+    group.helpers = static_cast<std::int32_t>(servers_.asynchronous ? cluster_.workers() : cluster_.servers());
+    return group;
+  }
+  [[nodiscard]] Engine replica_engine() const { return on_gpus_ ? Engine::kCopyEngine : Engine::kCpu; }
+  [[nodiscard]] Engine root_engine() const {
+    return servers_.on == Servers::On::kReplicas ? replica_engine() : Engine::kCpu;
+  }
+
+  [[nodiscard]] StarTree tree(int v, Rank root, Servers::Relay relay) const {
+    StarTree tree{layout(false).ranks(), workers_ * per_worker_, per_worker_, workers_, root, {}};
+    for (std::int32_t w = 0; relay != Servers::Relay::kNone && w < workers_; ++w)
+      tree.relays.push_back(at(v, w, relay));
+    // One that adds up at a relay of its own worker alone is that relay.
+    if (!tree.relays.empty() && workers_ == 1 && tree.relays.front() == root && per_worker_ > 1) tree.relays.clear();
+    return tree;
+  }
+  [[nodiscard]] Rank at(int v, std::int32_t worker, Servers::Relay relay) const {
+    const int cache = caches_[static_cast<std::size_t>(v)];
+    switch (relay) {
+      case Servers::Relay::kReplicaInTurn: return worker * per_worker_ + v % per_worker_;
+      case Servers::Relay::kByLoad: return cache < 0 ? host(worker) : worker * per_worker_ + cache;
+      case Servers::Relay::kHost:
+      case Servers::Relay::kNone: break;
+    }
+    return host(worker);
+  }
+
+  // --- packs ---
+
+  void add(int v, PackPhase phase, const std::vector<int>& places) {
+    if (variable(v).elements == 0) return;
+    const Rank at = root(places[static_cast<std::size_t>(v)]);
+    Pack pack{{{v, 0, variable(v).elements, 0}}, collective(v, at)};
+    pack.phase = phase;
+    pack.turn = v;
+    Collective& c = pack.collective;
+    if (phase == PackPhase::kRead) {
+      c.kind = CollectiveKind::kBroadcast;
+      c.schedule = tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
+      // A value waits at its server until somebody asks for it.
+      if (!strategy_.staging_asked) c.staging = Staging::kViaHostOnRequest;
+    } else {
+      c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
+      c.schedule = brought_together(v, at, c.elements);
+    }
+    plan_.packs.push_back(std::move(pack));
+  }
+
+  [[nodiscard]] Collective collective(int v, Rank root) const {
+    const Group group = plan_.partition ? Group::of_partition(cluster_, *plan_.partition, 0, true)
+                                        : Group::of_cluster(cluster_, has_hosts());
+    Collective made{group,
+                    nullptr,
+                    variable(v).type,
+                    variable(v).elements,
+                    strategy_.staging,
+                    std::int64_t{workers_} * per_worker_};
+    made.root = root;
+    return made;
+  }
+
+  /// Added up, divided and applied where the variable lies; then it, or that it is done, goes back.
+  [[nodiscard]] std::shared_ptr<const Schedule> brought_together(int v, Rank at, std::int64_t elements) const {
+    const StarTree push = tree(v, at, servers_.push);
+    const std::int32_t n = push.replicas;
+    const double factor = strategy_.reduction == Reduction::kMean && n > 1 ? 1.0 / n : 1;
+    const auto passes = static_cast<std::int32_t>(servers_.updates ? kUpdatePasses : 0);
+    std::vector<Stage> stages{{StageScope::kEveryone, tree_reduce(push, elements, replica_engine(), Engine::kCpu)}};
+    if (factor != 1 || passes > 0)
+      stages.push_back({StageScope::kEveryone, work_of_rank(push.ranks, at, elements, factor, passes, root_engine())});
+    stages.push_back({StageScope::kEveryone, servers_.reads ? tree_broadcast(push, 0, replica_engine(), Engine::kCpu)
+                                                            : tree_broadcast(tree(v, at, servers_.pull), elements,
+                                                                             replica_engine(), Engine::kCpu)});
+    return in_stages(layout(servers_.reads), elements, std::move(stages));
+  }
+
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const Servers& servers_;
+  const Cluster& cluster_;
+  std::int32_t per_worker_;
+  std::int32_t workers_;  ///< of one group
+  bool on_gpus_;
+  std::vector<int> caches_;
+  Plan plan_;
+};
+
+}  // namespace
+
+tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload, const Strategy& strategy,
+                                                    const Cluster& cluster) {
+  TUTTI_CHECK(strategy.servers.has_value(), "no servers in {}", to_string(strategy.algorithm));
+  return ServerPlanner(workload, strategy, cluster).make();
+}
+
+std::vector<int> caches_by_load(const std::vector<std::int64_t>& elements, int gpus) {
+  constexpr std::int64_t kLeastOnGpu = 65'536;
+  std::vector<std::int64_t> loads(static_cast<std::size_t>(gpus));
+  std::vector<int> caches;
+  for (const std::int64_t e : elements) {
+    if (e < kLeastOnGpu) {
+      caches.push_back(-1);
+      continue;
+    }
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += e;
+    caches.push_back(static_cast<int>(least - loads.begin()));
+  }
+  return caches;
+}
+
+std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const Cluster& cluster) {
+  std::vector<StrategyProblem> problems;
+  const auto complain = [&](std::string text) { problems.push_back({"", std::move(text)}); };
+  const Servers& servers = *strategy.servers;
+  const std::int64_t workers = cluster.workers() - cluster.servers();
+  if (servers.on == Servers::On::kReplicas && (workers > 1 || cluster.servers() > 0)) {
+    complain(fmt::format("{} keeps variables on the GPUs of one worker (here there are {}); take one, or servers",
+                         strategy.distribution, workers));
+  }
+  if (servers.on == Servers::On::kHosts) {
+    for (const WorkerGroup& group : cluster.groups()) {
+      if (!group.machine->cpus().empty()) continue;
+      complain(
+          fmt::format("{} keeps variables on CPUs, and machine \"{}\" declares none; give it one (device {{ name: "
+                      "\"cpu0\" kind: CPU … }})",
+                      strategy.distribution, group.machine->name()));
+    }
+    if (servers.first + servers.count > cluster.workers()) {
+      complain(
+          fmt::format("{} servers are more than there are workers ({}) whose CPUs could be servers; take at most {}",
+                      servers.count, cluster.workers(), cluster.workers()));
+    }
+  }
+  if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean)
+    problems.push_back({"reduction", fmt::format("servers add gradients up, or take their mean, and know no {}; take "
+                                                 "SUM or MEAN",
+                                                 to_string(strategy.reduction))});
+  if (cluster.replicas() + cluster.workers() > kMostRanks)
+    complain(fmt::format("{} replicas are more than the {} that one collective can have; take fewer workers",
+                         cluster.replicas(), kMostRanks - cluster.workers()));
+  return problems;
+}
+
+std::string describe(const Servers& servers) {
+  if (servers.on == Servers::On::kReplicas) return fmt::format("on the GPUs, {}", to_string(servers.placement));
+  std::string text = servers.count == 1 ? fmt::format("on the CPU of worker {}", servers.first)
+                                        : fmt::format("on the CPUs of workers {} to {}, {}", servers.first,
+                                                      servers.first + servers.count - 1, to_string(servers.placement));
+  return text;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,75 @@
+#include "core/strategy/servers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+std::string_view to_string(Placement placement) {
+  switch (placement) {
+    case Placement::kRoundRobin: return "round robin";
+    case Placement::kGreedyBytes: return "greedy by bytes";
+    case Placement::kLeastElements: return "greedy by elements";
+  }
+  return "";
+}
+
+std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement) {
+  TUTTI_CHECK(places > 0, "{} places", places);
+  std::vector<std::int64_t> loads(static_cast<std::size_t>(places));
+  std::vector<int> placed;
+  for (const Placed& variable : variables) {
+    if (variable.pinned) {
+      placed.push_back(-1);
+      continue;
+    }
+    // Round robin is what greedy does with things that all weigh the same.
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += placement == Placement::kRoundRobin    ? 1
+              : placement == Placement::kGreedyBytes ? variable.bytes.count()
+                                                     : variable.elements;
+    placed.push_back(static_cast<int>(least - loads.begin()));
+  }
+  return placed;
+}
+
+CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index) {
+  TUTTI_CHECK(devices >= 2, "{} devices", devices);
+  const int half = devices / 2;
+  if (topology == HierarchicalCopy::Topology::kGcpV100) {
+    TUTTI_CHECK(devices == 8, "{} devices", devices);
+    // SOURCE: tensorflow/benchmarks batch_allreduce.py, HierarchicalCopyBatchAllReduce (constants.NetworkTopology.GCP_V100).
+    constexpr int kRoots[4][2] = {{0, 5}, {2, 7}, {5, 0}, {7, 2}};
+    const auto& roots = kRoots[index % 4];
+    return {roots[0], roots[1], half};
+  }
+  // SOURCE: tensorflow/python/distribute/cross_device_utils.py, aggregate_gradients_using_hierarchical_copy.
+  const int even = 2 * half;
+  const auto first = static_cast<int>(index % devices) % even;
+  return {first, (first + half) % even, half};
+}
+
+std::string_view to_string(CrossDeviceOps ops) {
+  switch (ops) {
+    case CrossDeviceOps::kNcclAllReduce: return "NcclAllReduce";
+    case CrossDeviceOps::kHierarchicalCopyAllReduce: return "HierarchicalCopyAllReduce";
+    case CrossDeviceOps::kReductionToOneDevice: return "ReductionToOneDevice";
+  }
+  return "";
+}
+
+CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered) {
+  return all_gpus && nccl_registered ? CrossDeviceOps::kNcclAllReduce : CrossDeviceOps::kReductionToOneDevice;
+}
+
+std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none) {
+  if (num_packs > 0 || (num_packs == 0 && zero_is_none)) return "";
+  return fmt::format("{} all-reduce requires num_packs {} 0, but {} is specified",
+                     ops == CrossDeviceOps::kNcclAllReduce ? "NCCL" : "HierarchicalCopy", zero_is_none ? ">=" : ">",
+                     num_packs);
+}
+
+}  // namespace tutti::core

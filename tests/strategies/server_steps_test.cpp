@@ -1,0 +1,204 @@
+// Steps of replicas whose variables lie on servers: what waits for what, in closed form, and how old what workers compute with is.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/strategy/server_plan.h"
+#include "sim/staleness.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti {
+namespace {
+
+using core::Time;
+using testing::HasSubstr;
+
+/// Two GPUs and a CPU, each behind its own port of a switch: 10 GB/s, 1 us from device to device.
+std::string machines() {
+  return "machine { name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 } device { name: \"cpu0\" "
+         "kind: CPU "
+         "memory_gb_per_s: 50 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } switch { name: \"plx\" kind: PCIE_SWITCH "
+         "} "
+         "link { from: \"gpu[0-1]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } "
+         "link { from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } "
+         "link { from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } } "
+         "machine { name: \"s\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"nic0\" "
+         "bandwidth_gb_per_s: 10 } "
+         "link { from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 } } ";
+}
+
+core::Scenario one_worker(const std::string& strategy, const std::string& workload, int steps) {
+  return test::read(
+      fmt::format("cluster {{ workers {{ machine: \"m\" }} {} }}\nworkload {{ {} }}\nstrategy {{ {} }}\n"
+                  "run {{ steps: {} network_model: IDEAL interference: OFF }}\n",
+                  machines(), workload, strategy, steps));
+}
+
+core::Summary simulated(const core::Scenario& s) {
+  core::Summary summary;
+  EXPECT_TRUE(sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(s, {}, {}, summary));
+  return summary;
+}
+
+/// The CPU sends N to one GPU after the other; each computes; gradients come back one after the other, are added (one addition), go
+/// through the update's passes, and everybody hears that it is done.
+TEST(ServerSteps, OfOneVariableInClosedForm) {
+  constexpr std::int64_t kBytes = 4'000'000;
+  const Time wire = core::transfer_time(core::Bytes(kBytes), core::Bandwidth(10'000'000'000));
+  const auto s =
+      one_worker("central_storage {}", "variable { name: \"v\" shape: 1000000 forward_ms: 3 backward_ms: 5 }", 2);
+  const core::DeviceRates& cpu = s.cluster->part(s.cluster->host(0)).device;
+  const Time add = core::transfer_time(core::Bytes(kBytes), cpu.reduce);
+  const Time update = core::transfer_time(core::kUpdatePasses, core::Bytes(kBytes), cpu.memory);
+  const Time alpha = core::nanoseconds(1000);
+  const Time step = (alpha + wire + wire) + Time(8'000'000'000) + (alpha + wire) + add + update + alpha;
+  const core::Summary summary = simulated(s);
+  ASSERT_EQ(summary.steps().size(), 2u);
+  EXPECT_EQ((summary.steps()[0].end - summary.steps()[0].start).count(), step.count());
+  EXPECT_EQ(summary.steps()[1].end.count(), 2 * step.count()) << "variables are read again in every step";
+}
+
+/// A layer waits for its own variables alone: what the second layer reads comes while the first computes.
+TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
+  const std::string first = "variable { name: \"a\" shape: 250000 forward_ms: 1 backward_ms: 1 } ";
+  const std::string large = "variable { name: \"b\" shape: 2500000 forward_ms: 1 backward_ms: 1 } ";
+  const auto forward_begins_twice = simulated(one_worker("central_storage {}", first + large, 1));
+  // Reading b takes 2 ms over the CPU's port for both GPUs, of which 1 ms lies under a's forward pass.
+  const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
+  const Time wire_b = 10 * wire_a;
+  const core::StepRecord& step = forward_begins_twice.steps()[0];
+  const Time all_read = core::nanoseconds(1000) + 2 * wire_a + 2 * wire_b;
+  EXPECT_GE(step.end - step.start, all_read + Time(3'000'000'000))
+      << "b's layer and both backward passes follow its read";
+  EXPECT_LT(step.end - step.start, all_read + Time(4'000'000'000) + 4 * wire_b) << "a's forward pass lies under it";
+}
+
+TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
+  const auto s = test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"s\" server: true }} network {{ "
+      "kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 1000 "
+      "forward_ms: 1 backward_ms: 1 }} }}\nstrategy {{ tf_cnn_benchmarks {{ variable_update: "
+      "DISTRIBUTED_REPLICATED }} }}\n",
+      machines()));
+  ASSERT_EQ(s.plan.packs.size(), 1u);
+  EXPECT_EQ(s.plan.packs[0].phase, core::PackPhase::kGradients);
+  EXPECT_EQ(s.plan.packs[0].collective.kind, core::CollectiveKind::kAllReduce);
+  EXPECT_EQ(s.plan.update, core::Update::kOnServers);
+}
+
+// --- workers that do not wait ---
+
+core::Scenario asynchronous(int workers, const std::string& conditions, int steps) {
+  return test::read(
+      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" server: true }} network "
+                  "{{ kind: ONE_SWITCH "
+                  "latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 forward_ms: 1 backward_ms: "
+                  "1 }} variable {{ name: "
+                  "\"b\" shape: 1000 forward_ms: 1 backward_ms: 1 }} }}\nstrategy {{ parameter_server {{}} }}\n{} run "
+                  "{{ steps: {} }}\n",
+                  workers, machines(), conditions, steps));
+}
+
+std::string told(const core::Summary& summary) {
+  for (const std::string& note : summary.info().notes) {
+    if (note.find("workers do not wait") != std::string::npos) return note;
+  }
+  return "nothing";
+}
+
+TEST(Staleness, CountsTheUpdatesOfOthers) {
+  sim::Staleness s(2, 1);
+  s.read(0, 0);
+  s.read(1, 0);
+  s.applied(0, 0);  // nobody between
+  s.applied(1, 0);  // one
+  s.read(0, 0);
+  s.read(1, 0);
+  for (int i = 0; i < 3; ++i) s.read(1, 0), s.applied(1, 0);
+  s.applied(0, 0);  // three
+  EXPECT_EQ(s.updates(), 6);
+  EXPECT_EQ(s.most(), 3);
+  EXPECT_DOUBLE_EQ(s.mean(), 4.0 / 6);
+}
+
+TEST(Staleness, OneWorkerIsNeverBehind) {
+  EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates of others"));
+}
+
+/// Of W workers that are alike each gradient meets those of all others between its read and its update.
+TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
+  for (const int workers : {2, 4}) {
+    const std::string note = told(simulated(asynchronous(workers, "", 20)));
+    EXPECT_THAT(note, HasSubstr(fmt::format("and {} at most", workers - 1))) << note;
+  }
+}
+
+/// A worker ten times as slow holds nobody up, and its gradients are as old as the steps that another makes meanwhile.
+TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
+  const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
+  const std::string even = told(simulated(asynchronous(2, "", 30)));
+  const std::string uneven = told(simulated(asynchronous(2, slow, 30)));
+  EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and 9 at most"), HasSubstr("and 10 at most"))) << uneven;
+  EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("end 2 to 30 steps"), HasSubstr("end 3 to 30 steps"))) << uneven;
+  EXPECT_THAT(even, testing::AnyOf(HasSubstr("end 29 to 30 steps"), HasSubstr("end 30 to 30 steps"))) << even;
+}
+
+// --- what is refused ---
+
+std::string refused(const std::string& cluster, const std::string& strategy) {
+  const auto s = core::read_scenario(
+      fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ "
+                  "name: \"v\" shape: 8 }} }}\nstrategy {{ {} }}\n",
+                  cluster, machines(), strategy),
+      "f", core::Library(std::vector<core::Library::File>()));
+  return s ? "nothing" : s.error().message();
+}
+
+TEST(ServerStrategies, SayWhatTheyNeedAndWhere) {
+  const std::string two = "workers { machine: \"m\" count: 2 } ", server = "workers { machine: \"s\" server: true } ";
+  EXPECT_THAT(refused(two, "one_device {}"),
+              HasSubstr("strategy: one_device: OneDeviceStrategy has one replica, and this cluster 4"));
+  EXPECT_THAT(refused(two, "mirrored {}"),
+              HasSubstr("In-graph multi-worker training with `MirroredStrategy` is not supported"));
+  EXPECT_THAT(refused(two, "central_storage {}"), HasSubstr("works on one worker"));
+  EXPECT_THAT(refused(two, "parameter_server {}"), HasSubstr("server: true"));
+  EXPECT_THAT(refused(two, "tf_cnn_benchmarks {}"), HasSubstr("servers_on_workers: 2"));
+  EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), HasSubstr("the cluster has 1 servers, which only"));
+  EXPECT_THAT(refused(server, "parameter_server {}"), HasSubstr("all workers are servers"));
+  EXPECT_THAT(refused(server + two, "parameter_server {}"), HasSubstr("come before"));
+  EXPECT_THAT(refused(two + server, "parameter_server {} reduction: MAX"), HasSubstr("take SUM or MEAN"));
+  EXPECT_THAT(refused(two + server, "parameter_server {} bytes_per_pack: 8"),
+              HasSubstr("strategy: bytes_per_pack: parameter_server decides"));
+  EXPECT_THAT(refused(two, "tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE }"),
+              HasSubstr("needs --all_reduce_spec"));
+  EXPECT_THAT(refused("workers { machine: \"m\" }",
+                      "mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: -1 }"),
+              HasSubstr("HierarchicalCopy all-reduce requires num_packs >= 0, but -1 is specified"));
+  EXPECT_THAT(
+      refused("workers { machine: \"m\" }", "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu7\""),
+      HasSubstr("there are gpu0, gpu1, cpu0"));
+}
+
+TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
+  for (const bool drops : {false, true}) {
+    const std::string odd =
+        "machine { name: \"m3\" device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 100 } device { name: \"cpu0\" "
+        "kind: CPU "
+        "memory_gb_per_s: 50 } link { from: \"gpu[0-2]\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 1 "
+        "} }";
+    const auto s = test::read(fmt::format(
+        "cluster {{ workers {{ machine: \"m3\" }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 8 }} }}\n"
+        "strategy {{ algorithm: \"hierarchical_copy\" drop_odd_device: {} }}\n",
+        odd, drops ? "true" : "false"));
+    const core::Collective& c = s.plan.packs.front().collective;
+    EXPECT_EQ(c.contract().contributors.count, drops ? 2 : 3);
+    EXPECT_EQ(c.contract().receivers.count, 3);
+    EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<std::string>{});
+    EXPECT_THAT(s.plan.notes, testing::Contains(HasSubstr("of 3 devices")));
+  }
+}
+
+}  // namespace
+}  // namespace tutti
