@@ -120,6 +120,17 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   return made;
 }
 
+const FieldType* field_type(const FieldPath& path) {
+  const MessageType* message = &schema().root();
+  const FieldType* field = nullptr;
+  for (const PathStep& step : path) {
+    field = message ? message->find(step.field) : nullptr;
+    if (!field) return nullptr;
+    message = field->message;
+  }
+  return field;
+}
+
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
                                  const std::vector<Override>& overrides) {
   ChangedText changed(text);

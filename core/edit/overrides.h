@@ -22,6 +22,9 @@ struct Override {
 /// ERRORS (requests): no '='; an index that is no number; the scenario's schema has no such field, or it is a message.
 Expected<Override> parse_override(const std::string& option, const std::string& written);
 
+/// What the scenario's schema says of a field; null if it has none there.
+const FieldType* field_type(const FieldPath& path);
+
 /// Reads a scenario with fields changed, one after the other. Its text is the changed one, remarks and all else as they were.
 /// ERRORS: those of read_scenario(), at their places in `text`; what is wrong with a changed value is said of the override. An
 /// element that is not there and not the next one.

@@ -1,0 +1,47 @@
+#include "core/advice/closed_form.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr const char* kRing = "2(n - 1)(α + wire(C)) + (n - 1)·add(C)";
+
+std::string chunk(const Pack& pack, std::int64_t parts) {
+  const std::int64_t elements = (pack.collective.elements + parts - 1) / parts;
+  return show(elements * size_of(pack.collective.type));
+}
+
+ClosedForm flat(const Strategy& s, const Pack& pack, std::int64_t n, int lanes) {
+  const std::int64_t rings = std::max(1, lanes);
+  switch (s.algorithm) {
+    case Algorithm::kRing:
+    case Algorithm::kNccl:
+    case Algorithm::kXring:
+    case Algorithm::kTfRing: {
+      if (rings == 1) return {kRing, fmt::format("n = {} ranks, C = {}", n, chunk(pack, n))};
+      return {"(n - 1)·max(kτ, τ + α + add(C)) + (n - 2)·max(kτ, τ + α) + kτ + α, τ = wire(C)",
+              fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings,
+                          s.algorithm == Algorithm::kNccl ? "channels" : "rings", chunk(pack, n * rings))};
+    }
+    case Algorithm::kHalvingDoubling:
+      return {"Σ over log2 n hops of 2(α + wire(c)) + add(c), c halved from hop to hop",
+              fmt::format("n = {} ranks, c = {} first", n, chunk(pack, 2))};
+    case Algorithm::kRecursiveDoubling:
+      return {"log2 n · (α + wire(E) + add(E))", fmt::format("n = {} ranks, E = {}", n, chunk(pack, 1))};
+    default: return {};
+  }
+}
+
+}  // namespace
+
+ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
+  return flat(strategy_of(scenario.strategy, pack), pack, pack.collective.contributors,
+              pack.collective.schedule->lanes(0));
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/scenario/library.h"
+#include "core/scenario/scenario.h"
+#include "core/timeline/summary.h"
+
+namespace tutti::core {
+
+/// A scenario that differs from another in one thing.
+struct WhatIf {
+  std::string
+      what;  ///< "twice network.bandwidth (12.5 GB/s)", "packs start as soon as they are ready (launch: CONCURRENT)"
+  std::string text;  ///< of the scenario
+};
+
+/// What might help `scenario`, whose run had this summary: every figure of its cluster better by a factor of two, computation twice
+/// as fast, and the strategy's launch, staging, merging and update where they could be otherwise. Some may turn out to be no scenarios.
+/// `notes`: what cannot be varied, and why. ERRORS: the files that it names cannot be read any more.
+struct WhatIfs {
+  std::vector<WhatIf> list;
+  std::vector<std::string> notes;
+};
+Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary, const Library& library);
+
+/// The scenario with the bandwidth of all its links, or their latency, times `factor`: how far its cost hangs on figures that may be
+/// wrong. ERRORS: likewise.
+enum class Scaled { kBandwidth, kLatency };
+Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor, const Library& library);
+
+}  // namespace tutti::core

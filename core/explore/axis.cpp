@@ -1,0 +1,74 @@
+#include "core/explore/axis.h"
+
+#include <utility>
+
+#include "core/explore/axis_values.h"
+#include "core/text/csv.h"
+
+namespace tutti::core {
+namespace {
+
+/// Adds a field to the axis, and answers what the schema says of it.
+Expected<const FieldType*> add_field(Axis& axis, const std::string& option, const std::string& name) {
+  auto field = parse_override(option, name + "=");
+  if (!field) return tl::make_unexpected(field.error());
+  const FieldType* const type = field_type(field->path);
+  if (type->message != nullptr) {
+    return tl::make_unexpected(
+        Error::request(fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option, name,
+                                   name, type->message->fields.front().name)));
+  }
+  axis.fields.push_back(name);
+  axis.paths.push_back(std::move(field->path));
+  return type;
+}
+
+}  // namespace
+
+Expected<Axis> parse_axis(const std::string& option, const std::string& written) {
+  const std::size_t equals = written.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return tl::make_unexpected(Error::request(fmt::format(
+        "{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4", option, written)));
+  }
+  Axis axis;
+  const auto type = add_field(axis, option, written.substr(0, equals));
+  if (!type) return tl::make_unexpected(type.error());
+  auto values = axis_values(**type, written.substr(equals + 1));
+  if (!values) return tl::make_unexpected(Error::request(fmt::format("{} {}: {}", option, written, values.error())));
+  for (std::string& value : *values) axis.rows.push_back({std::move(value)});
+  return axis;
+}
+
+Expected<Axis> read_points(const std::string& text, const std::string& path) {
+  Problems problems;
+  const CsvTable table = parse_csv(text, path, problems);
+  if (!problems.empty()) return problems.take();
+  Axis axis;
+  std::vector<const FieldType*> types;
+  for (const CsvTable::Cell& column : table.columns) {
+    const auto type = add_field(axis, "column", column.text);
+    if (type) {
+      types.push_back(*type);
+    } else {
+      problems.add({path, column.at.line, column.at.column}, "{}", type.error().problems().front().text);
+    }
+  }
+  if (!problems.empty()) return problems.take();
+  if (table.rows.empty()) problems.add({path, 0, 0}, "there is no row below the names of the fields");
+  for (const CsvTable::Row& row : table.rows) {
+    std::vector<std::string> values;
+    for (std::size_t c = 0; c < types.size(); ++c) {
+      const CsvTable::Cell& cell = row.cells[c];
+      auto value = axis_value(*types[c], cell.text);
+      if (!value) problems.add({path, cell.at.line, cell.at.column}, "{}", value.error());
+      values.push_back(value ? std::move(*value) : "");
+    }
+    axis.rows.push_back(std::move(values));
+    if (problems.full()) break;
+  }
+  if (!problems.empty()) return problems.take();
+  return axis;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,190 @@
+#include "core/explore/axis_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/explore/axis.h"
+
+namespace tutti::core {
+namespace {
+
+using Values = tl::expected<std::vector<std::string>, std::string>;
+using Kind = FieldType::Kind;
+
+/// Whole numbers up to here are exact.
+constexpr double kMostWhole = 9007199254740992.0;
+
+struct Suffix {
+  const char* name;
+  double bytes;
+};
+constexpr Suffix kSuffixes[] = {{"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0},
+                                {"KB", 1e3},     {"MB", 1e6},        {"GB", 1e9}};
+
+bool counts_bytes(const FieldType& field) {
+  return field.kind == Kind::kWhole && field.name.find("bytes") != std::string::npos;
+}
+
+tl::unexpected<std::string> wrong(std::string text) { return tl::make_unexpected(std::move(text)); }
+
+/// A number with its unit, if the field has one that can be written.
+tl::expected<double, std::string> number(const FieldType& field, std::string text) {
+  double unit = 1;
+  for (const Suffix& suffix : kSuffixes) {
+    if (!text.ends_with(suffix.name)) continue;
+    if (!counts_bytes(field)) {
+      return wrong(fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text, field.name,
+                               field.unit.empty() ? "" : " but " + field.unit, suffix.name));
+    }
+    text.resize(text.size() - std::char_traits<char>::length(suffix.name));
+    unit = suffix.bytes;
+    break;
+  }
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc() || stop != end || !std::isfinite(value))
+    return wrong(fmt::format("\"{}\" is no number{}", text, counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
+  value *= unit;
+  if (field.kind == Kind::kWhole && std::abs(value) > kMostWhole)
+    return wrong(fmt::format("\"{}\" is too large", text));
+  return value;
+}
+
+std::string typed(const FieldType& field, double value) {
+  return field.kind == Kind::kWhole ? fmt::format("{}", static_cast<std::int64_t>(std::llround(value)))
+                                    : fmt::format("{}", value);
+}
+
+/// "64KiB..256MiB*2".
+struct Range {
+  std::string from, to, step;
+  bool geometric = false;
+};
+
+std::optional<Range> split_range(const std::string& item) {
+  const std::size_t dots = item.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  Range range{item.substr(0, dots), item.substr(dots + 2), "", false};
+  // A '+' behind an 'e' belongs to a number, 1e+9; the first character cannot be the operator.
+  for (std::size_t i = 1; i < range.to.size(); ++i) {
+    if (range.to[i] != '*' && (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E')) continue;
+    range.geometric = range.to[i] == '*';
+    range.step = range.to.substr(i + 1);
+    range.to.resize(i);
+    return range;
+  }
+  return range;
+}
+
+Values range_values(const FieldType& field, const std::string& item, const Range& range) {
+  const auto from = number(field, range.from);
+  if (!from) return wrong(from.error());
+  const auto to = number(field, range.to);
+  if (!to) return wrong(to.error());
+  if (range.step.empty()) {
+    return wrong(
+        fmt::format("\"{0}\" does not say how it goes on; write {0}*2 (each twice the one before) or {0}+1", item));
+  }
+  FieldType plain;  // of factors
+  plain.kind = Kind::kNumber;
+  const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
+  if (!step) return wrong(step.error());
+  if (*to < *from) return wrong(fmt::format("\"{}\" ends before it begins", item));
+  if (range.geometric ? !(*step > 1 && *from > 0) : !(*step > 0))
+    return wrong(fmt::format("\"{}\" never gets to its end; {}", item,
+                             range.geometric ? "begin above 0, and multiply by more than 1" : "add more than 0"));
+  const double most = range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
+  if (most > static_cast<double>(kMostPoints)) return wrong(fmt::format("\"{}\" has too many values", item));
+  std::vector<std::string> values;
+  // Rounding on the way does not take the end away.
+  for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
+    const auto steps = static_cast<double>(i);
+    const double value = range.geometric ? *from * std::pow(*step, steps) : *from + *step * steps;
+    values.push_back(typed(field, std::min(value, *to)));
+  }
+  return values;
+}
+
+/// Between commas that do not stand in quotes.
+tl::expected<std::vector<std::pair<std::string, bool>>, std::string> items_of(const std::string& written) {
+  std::vector<std::pair<std::string, bool>> items(1);
+  bool quoted = false;
+  for (const char c : written) {
+    if (c == '"') {
+      quoted = !quoted;
+      items.back().second = true;
+    } else if (c == ',' && !quoted) {
+      items.emplace_back();
+    } else {
+      items.back().first += c;
+    }
+  }
+  if (quoted) return wrong(fmt::format("{} has a quote that is not closed", written));
+  return items;
+}
+
+}  // namespace
+
+tl::expected<std::string, std::string> axis_value(const FieldType& field, const std::string& written) {
+  if (written.empty()) return written;
+  switch (field.kind) {
+    case Kind::kWhole:
+    case Kind::kNumber: {
+      // Numbers beyond what a double holds stay as they are.
+      const bool plain = written.find_first_not_of("-0123456789") == std::string::npos;
+      const auto value = number(field, written);
+      if (!value) return wrong(value.error());
+      if (field.kind == Kind::kWhole && *value != std::floor(*value))
+        return wrong(fmt::format("\"{}\": {} is a whole number", written, field.name));
+      return plain ? written : typed(field, *value);
+    }
+    case Kind::kYesNo:
+      if (written == "true" || written == "false") return written;
+      return wrong(fmt::format("\"{}\": {} is true or false", written, field.name));
+    case Kind::kChoice: {
+      std::vector<std::string> names;
+      for (const FieldType::Choice& choice : field.choices) names.push_back(choice.name);
+      if (std::find(names.begin(), names.end(), written) != names.end()) return written;
+      return wrong(fmt::format("\"{}\": {} is one of {}{}", written, field.name, fmt::join(names, ", "),
+                               did_you_mean(written, names)));
+    }
+    case Kind::kMessage:
+    case Kind::kText: return written;
+  }
+  return written;
+}
+
+Values axis_values(const FieldType& field, const std::string& written) {
+  const auto items = items_of(written);
+  if (!items) return wrong(items.error());
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  const bool ranges = field.kind == Kind::kWhole || field.kind == Kind::kNumber;
+  for (const auto& [item, quoted] : *items) {
+    const auto range = ranges && !quoted ? split_range(item) : std::nullopt;
+    Values some;
+    if (range) {
+      some = range_values(field, item, *range);
+      if (!some) return some;
+    } else {
+      const auto one = axis_value(field, item);
+      if (!one) return wrong(one.error());
+      some = std::vector{*one};
+    }
+    for (std::string& value : *some) {
+      if (seen.insert(value).second) values.push_back(std::move(value));
+    }
+    if (std::ssize(values) > kMostPoints) return wrong(fmt::format("more than {} values", kMostPoints));
+  }
+  return values;
+}
+
+}  // namespace tutti::core

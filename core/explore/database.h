@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tutti::core {
+
+/// One SQL statement with its parameters, ?1, ?2, …; bound, then stepped through, then used again.
+class Statement {
+ public:
+  Statement& bind(int parameter, std::int64_t value);
+  Statement& bind(int parameter, std::string_view value);
+  Statement& bind_null(int parameter);
+
+  /// The next row, if there is one. ERRORS (kRun): the disk is full, the file is damaged, ….
+  Expected<bool> step();
+  /// To its end, and ready to be used again. ERRORS: likewise.
+  Expected<void> run();
+  void reset();
+
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+
+ private:
+  friend class Database;
+  struct Close {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  Statement(sqlite3_stmt* statement, std::string path) : statement_(statement), path_(std::move(path)) {}
+
+  std::unique_ptr<sqlite3_stmt, Close> statement_;
+  std::string path_;
+};
+
+/// An SQLite database in a file. What is committed is there after a kill.
+class Database {
+ public:
+  enum class Mode { kRead, kWrite };
+  /// kWrite: it is made if it is not there. ERRORS: no database; cannot be opened.
+  static Expected<Database> open(const std::string& path, Mode mode);
+
+  /// ERRORS (kRun): as Statement::step().
+  Expected<Statement> prepare(const std::string& sql);
+  Expected<void> run(const std::string& sql);
+  /// The first column of the first row of a query; nothing if it has none. ERRORS: likewise.
+  Expected<std::optional<std::int64_t>> number(const std::string& sql);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+  };
+  Database(sqlite3* database, std::string path) : database_(database), path_(std::move(path)) {}
+
+  std::unique_ptr<sqlite3, Close> database_;
+  std::string path_;
+};
+
+/// As an SQL identifier: "strategy.shards" in double quotes.
+std::string quoted(std::string_view name);
+
+}  // namespace tutti::core

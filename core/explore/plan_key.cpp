@@ -1,0 +1,68 @@
+#include "core/explore/plan_key.h"
+
+#include <set>
+
+#include "core/base/random.h"
+
+namespace tutti::core {
+namespace {
+
+/// Two streams of numbers mixed by SplitMix64's finalizer from different beginnings.
+class Mixer {
+ public:
+  void add(std::int64_t number) {
+    for (std::uint64_t& half : key_) half = Random(half ^ static_cast<std::uint64_t>(number)).next();
+  }
+  [[nodiscard]] PlanKey key() const { return key_; }
+
+ private:
+  PlanKey key_{0x243f6a8885a308d3u, 0x13198a2e03707344u};
+};
+
+}  // namespace
+
+bool decides_packing_only(const FieldPath& field) {
+  static const std::set<std::string> fields{"strategy.bytes_per_pack",
+                                            "strategy.num_packs",
+                                            "strategy.agg_small_grads_max_bytes",
+                                            "strategy.agg_small_grads_max_group",
+                                            "strategy.agg_small_grads_exact_group",
+                                            "strategy.all_reduce_merge_scope",
+                                            "strategy.communication_options.bytes_per_pack",
+                                            "strategy.hints.bytes_per_pack",
+                                            "strategy.pytorch_ddp.bucket_cap_mb",
+                                            "strategy.pytorch_ddp.first_bucket_bytes",
+                                            "strategy.deepspeed.reduce_bucket_size",
+                                            "strategy.megatron.ddp_bucket_size",
+                                            "strategy.byteps.partition_bytes"};
+  std::string name;
+  for (const PathStep& step : field) name += (name.empty() ? "" : ".") + step.field;
+  return fields.contains(name);
+}
+
+PlanKey plan_key(const Plan& plan) {
+  Mixer mixer;
+  mixer.add(std::ssize(plan.packs));
+  for (const Pack& pack : plan.packs) {
+    mixer.add(std::ssize(pack.members));
+    for (const Member& member : pack.members) {
+      for (const std::int64_t number : {std::int64_t{member.variable}, member.first, member.count, member.offset})
+        mixer.add(number);
+    }
+    const Collective& collective = pack.collective;
+    for (const std::int64_t number :
+         {collective.elements, std::int64_t{size_of(collective.type).count()},
+          static_cast<std::int64_t>(collective.type), pack.copied_in.count(), pack.copied_out.count(),
+          pack.converted_in.count(), pack.converted_out.count(), pack.instance_key, std::int64_t{pack.after},
+          std::int64_t{pack.needs_all_gradients}, std::int64_t{pack.entry}, std::int64_t{pack.turn},
+          std::int64_t{pack.also_needs}})
+      mixer.add(number);
+  }
+  mixer.add(std::int64_t{plan.computation_waits});
+  mixer.add(static_cast<std::int64_t>(plan.update));
+  mixer.add(plan.launch_overhead.count());
+  for (const int entry : plan.entry_of_gradient) mixer.add(entry);
+  return mixer.key();
+}
+
+}  // namespace tutti::core

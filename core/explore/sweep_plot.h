@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/explore/outcome.h"
+#include "core/explore/plot.h"
+#include "core/explore/space.h"
+
+namespace tutti::core {
+
+/// What of a sweep is drawn.
+struct PlotOptions {
+  std::string x;  ///< the field to draw over; "": the one with the most numbers
+  std::string
+      by;  ///< a curve for each value of this field; "": one with up to kMostCurves values, if there is one left
+  std::string cost = "step_time";  ///< a name of kCosts
+};
+inline constexpr int kMostCurves = 8;
+
+/// A cost over one of the fields, the best there is over the fields that are not drawn; with what is the least possible, and the
+/// best point. `outcomes` by point; nothing where it is not done yet.
+/// ERRORS (requests): no such field or cost; nothing to draw.
+Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
+                       const std::string& title, const PlotOptions& options);
+
+}  // namespace tutti::core

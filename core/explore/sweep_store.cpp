@@ -1,0 +1,318 @@
+#include "core/explore/sweep_store.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+/// "TuSw", by which `file` and this program know such a database.
+constexpr std::int64_t kApplication = 0x54755377;
+constexpr std::int64_t kFormat = 1;
+
+constexpr const char* kTables =
+    "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+    "CREATE TABLE setting (position INTEGER PRIMARY KEY, said TEXT NOT NULL);"
+    "CREATE TABLE axis (axis INTEGER, place INTEGER, field TEXT NOT NULL, PRIMARY KEY (axis, place));"
+    "CREATE TABLE axis_row (axis INTEGER, row INTEGER, place INTEGER, value TEXT NOT NULL,"
+    " PRIMARY KEY (axis, row, place)) WITHOUT ROWID;"
+    "CREATE TABLE file (kind INTEGER, name TEXT, path TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (kind, name));";
+
+std::string point_table(const Space& space) {
+  std::string sql = "CREATE TABLE point (point INTEGER PRIMARY KEY";
+  for (const std::string& field : space.fields()) sql += ", " + quoted(field) + " TEXT NOT NULL";
+  sql += ", status TEXT NOT NULL, message TEXT NOT NULL";
+  for (const Cost& cost : kCosts) sql += fmt::format(", {}_ps INTEGER", cost.name);
+  return sql + ", packs INTEGER, seed INTEGER)";
+}
+
+/// Runs `sql` once for each of a list of bindings. Expected all the way, so that a full disk is told.
+template <class Bind>
+Expected<void> with(Database& database, const std::string& sql, Bind bind) {
+  auto statement = database.prepare(sql);
+  if (!statement) return tl::make_unexpected(statement.error());
+  bind(*statement);
+  return statement->run();
+}
+
+/// Every row of a query.
+template <class Row>
+Expected<void> rows(Database& database, const std::string& sql, Row row) {
+  auto statement = database.prepare(sql);
+  if (!statement) return tl::make_unexpected(statement.error());
+  while (true) {
+    const auto more = statement->step();
+    if (!more) return tl::make_unexpected(more.error());
+    if (!*more) return {};
+    row(*statement);
+  }
+}
+
+Expected<SweepInfo> read_info(Database& database) {
+  SweepInfo info;
+  std::map<std::string, std::string> values;
+  Expected<void> read =
+      rows(database, "SELECT name, value FROM sweep", [&](const Statement& row) { values[row.text(0)] = row.text(1); });
+  if (read) {
+    read = rows(database, "SELECT said FROM setting ORDER BY position",
+                [&](const Statement& row) { info.set.push_back(row.text(0)); });
+  }
+  Problems problems;
+  if (read) {
+    read = rows(database, "SELECT axis, field FROM axis ORDER BY axis, place", [&](const Statement& row) {
+      info.axes.resize(static_cast<std::size_t>(row.integer(0)) + 1);
+      Axis& axis = info.axes.back();
+      const auto field = parse_override("axis", row.text(1) + "=");
+      if (!field) return problems.add(field.error());
+      axis.fields.push_back(row.text(1));
+      axis.paths.push_back(field->path);
+    });
+  }
+  if (read) {
+    read = rows(database, "SELECT axis, row, value FROM axis_row ORDER BY axis, row, place", [&](const Statement& row) {
+      const auto a = static_cast<std::size_t>(row.integer(0));
+      if (a >= info.axes.size()) return;
+      const auto r = static_cast<std::size_t>(row.integer(1));
+      info.axes[a].rows.resize(r + 1);
+      info.axes[a].rows[r].push_back(row.text(2));
+    });
+  }
+  if (!read) return tl::make_unexpected(read.error());
+  if (!problems.empty()) return problems.take();
+  for (const Axis& axis : info.axes) {
+    for (const auto& row : axis.rows) {
+      if (row.size() != axis.fields.size())
+        return tl::make_unexpected(Error::run(database.path() + ": this sweep is damaged"));
+    }
+  }
+  info.version = values["tutti_version"];
+  info.scenario_file = values["scenario_file"];
+  info.scenario_text = values["scenario_text"];
+  return info;
+}
+
+/// In what two sweeps differ, for people; "" if in nothing.
+std::string difference(const SweepInfo& there, const SweepInfo& asked) {
+  if (there.version != asked.version)
+    return fmt::format("it was made by Tutti {}, and this is {}", there.version, asked.version);
+  if (there.scenario_text != asked.scenario_text)
+    return fmt::format("its scenario {} had another text", there.scenario_file);
+  if (there.set != asked.set) return "it was made with other --set";
+  const auto fields = [](const SweepInfo& info) {
+    std::vector<std::string> all;
+    for (const Axis& axis : info.axes) all.insert(all.end(), axis.fields.begin(), axis.fields.end());
+    return fmt::format("{}", fmt::join(all, ", "));
+  };
+  if (fields(there) != fields(asked)) return fmt::format("it varies {}", fields(there));
+  for (std::size_t a = 0; a < there.axes.size(); ++a) {
+    if (there.axes.size() != asked.axes.size() || there.axes[a].rows != asked.axes[a].rows)
+      return fmt::format("it has other values of {}", fmt::join(there.axes[a].fields, ", "));
+  }
+  return "";
+}
+
+/// Whether the file is a sweep (true), or holds nothing yet. ERRORS: anything else.
+Expected<bool> is_sweep(Database& database) {
+  const auto application = database.number("PRAGMA application_id");
+  if (!application) return tl::make_unexpected(application.error());
+  const auto format = database.number("PRAGMA user_version");
+  if (!format) return tl::make_unexpected(format.error());
+  const auto tables = database.number("SELECT count(*) FROM sqlite_master");
+  if (!tables) return tl::make_unexpected(tables.error());
+  if (**application == 0 && **tables == 0) return false;
+  if (**application != kApplication) {
+    return tl::make_unexpected(Error::request(
+        "this database holds something else than a sweep of tutti; choose another file", {database.path(), 0, 0}));
+  }
+  if (**format != kFormat) {
+    return tl::make_unexpected(Error::request(
+        fmt::format("this sweep has format {}, and this program knows {}; make it again", **format, kFormat),
+        {database.path(), 0, 0}));
+  }
+  return true;
+}
+
+}  // namespace
+
+SweepStore::SweepStore(Database database, SweepInfo info, Space space)
+    : database_(std::make_unique<Database>(std::move(database))),
+      info_(std::move(info)),
+      space_(std::make_unique<const Space>(std::move(space))) {}
+
+Expected<SweepStore> SweepStore::open(const std::string& path) {
+  auto database = Database::open(path, Database::Mode::kRead);
+  if (!database) return tl::make_unexpected(database.error());
+  const auto sweep = is_sweep(*database);
+  if (!sweep) return tl::make_unexpected(sweep.error());
+  if (!*sweep) return tl::make_unexpected(Error::request("this database is empty", {path, 0, 0}));
+  auto info = read_info(*database);
+  if (!info) return tl::make_unexpected(info.error());
+  auto space = Space::of(info->axes);
+  if (!space) return tl::make_unexpected(space.error());
+  return SweepStore(std::move(*database), std::move(*info), std::move(*space));
+}
+
+Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo& info) {
+  auto space = Space::of(info.axes);
+  if (!space) return tl::make_unexpected(space.error());
+  auto database = Database::open(path, Database::Mode::kWrite);
+  if (!database) return tl::make_unexpected(database.error());
+  const auto sweep = is_sweep(*database);
+  if (!sweep) return tl::make_unexpected(sweep.error());
+  if (*sweep) {
+    const auto there = read_info(*database);
+    if (!there) return tl::make_unexpected(there.error());
+    if (const std::string other = difference(*there, info); !other.empty()) {
+      return tl::make_unexpected(Error::request(
+          fmt::format("this file holds another sweep: {}; choose another file, or remove this one", other),
+          {path, 0, 0}));
+    }
+  }
+  // A commit is then an addition to a file beside it, which outlives the program without waiting for the disk.
+  for (const char* how : {"PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"}) {
+    if (const auto set = database->run(how); !set) return tl::make_unexpected(set.error());
+  }
+  SweepStore store(std::move(*database), info, std::move(*space));
+  if (!*sweep) {
+    if (const auto created = store.create(); !created) return tl::make_unexpected(created.error());
+  }
+  return store;
+}
+
+Expected<void> SweepStore::create() {
+  Database& database = *database_;
+  Expected<void> made = database.run("BEGIN IMMEDIATE");
+  const auto then = [&](auto&& next) {
+    if (made) made = next();
+  };
+  then([&] { return database.run(kTables); });
+  then([&] { return database.run(point_table(*space_)); });
+  const std::pair<const char*, const std::string&> values[] = {
+      {"tutti_version", info_.version}, {"scenario_file", info_.scenario_file}, {"scenario_text", info_.scenario_text}};
+  for (const auto& [name, value] : values) {
+    then([&] {
+      return with(database, "INSERT INTO sweep VALUES (?1, ?2)", [&](Statement& s) { s.bind(1, name).bind(2, value); });
+    });
+  }
+  for (const std::string& said : info_.set) {
+    then([&] {
+      return with(database, "INSERT INTO setting (said) VALUES (?1)", [&](Statement& s) { s.bind(1, said); });
+    });
+  }
+  for (std::size_t a = 0; a < info_.axes.size(); ++a) {
+    const Axis& axis = info_.axes[a];
+    const auto number = static_cast<std::int64_t>(a);
+    for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+      then([&] {
+        return with(database, "INSERT INTO axis VALUES (?1, ?2, ?3)", [&](Statement& s) {
+          s.bind(1, number).bind(2, static_cast<std::int64_t>(f)).bind(3, axis.fields[f]);
+        });
+      });
+    }
+    then([&]() -> Expected<void> {
+      auto insert = database.prepare("INSERT INTO axis_row VALUES (?1, ?2, ?3, ?4)");
+      if (!insert) return tl::make_unexpected(insert.error());
+      for (std::size_t r = 0; r < axis.rows.size(); ++r) {
+        for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+          insert->bind(1, number).bind(2, static_cast<std::int64_t>(r)).bind(3, static_cast<std::int64_t>(f));
+          insert->bind(4, axis.rows[r][f]);
+          if (auto ran = insert->run(); !ran) return ran;
+        }
+      }
+      return {};
+    });
+  }
+  then([&] { return database.run(fmt::format("PRAGMA application_id = {}", kApplication)); });
+  then([&] { return database.run(fmt::format("PRAGMA user_version = {}", kFormat)); });
+  then([&] { return database.run("COMMIT"); });
+  return made;
+}
+
+Expected<std::vector<bool>> SweepStore::done() {
+  std::vector<bool> done(static_cast<std::size_t>(space_->size()));
+  const auto read = rows(*database_, "SELECT point FROM point", [&](const Statement& row) {
+    const std::int64_t point = row.integer(0);
+    if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
+  });
+  if (!read) return tl::make_unexpected(read.error());
+  return done;
+}
+
+Expected<void> SweepStore::add(std::int64_t point, const Outcome& outcome) {
+  const std::vector<std::string> values = space_->values(point);
+  if (!insert_) {
+    std::string sql = "INSERT OR IGNORE INTO point VALUES (?1";
+    for (std::size_t i = 0; i < values.size() + 2 + kCosts.size() + 2; ++i) sql += fmt::format(", ?{}", i + 2);
+    auto insert = database_->prepare(sql + ")");
+    if (!insert) return tl::make_unexpected(insert.error());
+    insert_ = std::make_unique<Statement>(std::move(*insert));
+  }
+  int parameter = 1;
+  insert_->bind(parameter++, point);
+  for (const std::string& value : values) insert_->bind(parameter++, value);
+  insert_->bind(parameter++, to_string(outcome.status));
+  insert_->bind(parameter++, outcome.message);
+  const bool done = outcome.status == Outcome::Status::kDone;
+  for (const Cost& cost : kCosts) {
+    done ? insert_->bind(parameter, (outcome.*cost.time).count()) : insert_->bind_null(parameter);
+    ++parameter;
+  }
+  for (const std::int64_t number : {outcome.packs, static_cast<std::int64_t>(outcome.seed)}) {
+    done ? insert_->bind(parameter, number) : insert_->bind_null(parameter);
+    ++parameter;
+  }
+  return insert_->run();
+}
+
+Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Outcome&)>& row) {
+  std::string sql = "SELECT point, status, message";
+  for (const Cost& cost : kCosts) sql += fmt::format(", {}_ps", cost.name);
+  return rows(*database_, sql + ", packs, seed FROM point ORDER BY point", [&](const Statement& found) {
+    Outcome outcome;
+    const std::string status = found.text(1);
+    if (status == to_string(Outcome::Status::kRefused)) outcome.status = Outcome::Status::kRefused;
+    if (status == to_string(Outcome::Status::kFailed)) outcome.status = Outcome::Status::kFailed;
+    outcome.message = found.text(2);
+    int column = 3;
+    for (const Cost& cost : kCosts) outcome.*cost.time = Time(found.integer(column++));
+    outcome.packs = found.integer(column++);
+    outcome.seed = static_cast<std::uint64_t>(found.integer(column));
+    const std::int64_t point = found.integer(0);
+    if (point >= 0 && point < space_->size()) row(point, outcome);
+  });
+}
+
+Expected<void> SweepStore::remember(const Library::File& file) {
+  bool same = true, known = false;
+  {
+    auto find = database_->prepare("SELECT text FROM file WHERE kind = ?1 AND name = ?2");
+    if (!find) return tl::make_unexpected(find.error());
+    const auto row = find->bind(1, static_cast<std::int64_t>(file.kind)).bind(2, file.name).step();
+    if (!row) return tl::make_unexpected(row.error());
+    known = *row;
+    same = !known || find->text(0) == file.text;
+  }
+  if (!same) {
+    return tl::make_unexpected(Error::request(
+        fmt::format("{} is not what it was when {} was begun; choose another file for a sweep with what it is now",
+                    file.path, database_->path())));
+  }
+  if (known) return {};
+  return with(*database_, "INSERT INTO file VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {
+    s.bind(1, static_cast<std::int64_t>(file.kind)).bind(2, file.name).bind(3, file.path).bind(4, file.text);
+  });
+}
+
+Expected<std::vector<Library::File>> SweepStore::files() {
+  std::vector<Library::File> files;
+  const auto read =
+      rows(*database_, "SELECT kind, name, path, text FROM file ORDER BY kind, name", [&](const Statement& row) {
+        files.push_back({static_cast<Library::Kind>(row.integer(0)), row.text(1), row.text(2), row.text(3)});
+      });
+  if (!read) return tl::make_unexpected(read.error());
+  return files;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,211 @@
+#include "core/explore/tuner.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "core/explore/kriging.h"
+
+namespace tutti::core {
+namespace {
+
+/// Points that are asked for at a time.
+constexpr std::size_t kBatch = 4;
+/// Points of a space that are looked at; of larger ones as many at random.
+constexpr std::int64_t kMostCandidates = 6000;
+/// What the design takes of all evaluations.
+constexpr double kDesignShare = 0.3;
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// The numbers of an axis; nothing if it has others, too few, or several fields.
+std::optional<std::vector<double>> numbers_of(const Axis& axis) {
+  constexpr std::size_t kFewest = 3;
+  if (axis.fields.size() != 1 || axis.rows.size() < kFewest) return std::nullopt;
+  std::vector<double> values;
+  for (const auto& row : axis.rows) {
+    const auto value = number(row.front());
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+}  // namespace
+
+Tuner::Tuner(const Space& space, const TunerOptions& options)
+    : space_(space), options_(options), random_(options.seed) {
+  for (const Axis& axis : space.axes()) {
+    const std::size_t count = axis.rows.size();
+    std::vector<double> places(count);
+    std::vector<std::int64_t> order(count);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto numbers = numbers_of(axis);
+    ordered_.push_back(numbers.has_value());
+    if (numbers) {
+      const auto value = [&](std::int64_t row) { return (*numbers)[static_cast<std::size_t>(row)]; };
+      std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return value(a) < value(b); });
+      // By their ranks: whoever wrote the values spaced them as they matter.
+      for (std::size_t r = 0; r < count; ++r)
+        places[static_cast<std::size_t>(order[r])] = static_cast<double>(r) / static_cast<double>(count - 1);
+    } else {
+      for (std::size_t r = 0; r < count; ++r) places[r] = static_cast<double>(r);
+    }
+    places_.push_back(std::move(places));
+    ranks_.push_back(std::move(order));
+  }
+}
+
+std::vector<double> Tuner::place(std::int64_t point) const {
+  const std::vector<std::int64_t> rows = space_.rows(point);
+  Kriging::Place place;
+  for (std::size_t a = 0; a < rows.size(); ++a) place.push_back(places_[a][static_cast<std::size_t>(rows[a])]);
+  return place;
+}
+
+/// A Latin hypercube: along every axis its values come equally often, in an order that has nothing to do with that of the others.
+std::vector<std::int64_t> Tuner::design() {
+  const auto wanted =
+      static_cast<std::size_t>(std::clamp<double>(kDesignShare * static_cast<double>(options_.evaluations), 8, 64));
+  std::vector<std::vector<std::int64_t>> columns;
+  for (const auto& order : ranks_) {
+    const std::size_t count = order.size();
+    std::vector<std::int64_t> column;
+    for (std::size_t i = 0; i < wanted; ++i) column.push_back(order[i * count / wanted]);
+    if (count > 1 && count <= wanted) column.back() = order.back();
+    for (std::size_t i = wanted; i > 1; --i) std::swap(column[i - 1], column[random_.below(i)]);
+    columns.push_back(std::move(column));
+  }
+  std::set<std::int64_t> points;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    std::vector<std::int64_t> rows;
+    for (const auto& column : columns) rows.push_back(column[i]);
+    points.insert(space_.point(rows));
+  }
+  return {points.begin(), points.end()};
+}
+
+/// Points one step from the best along an ordered axis.
+std::vector<std::int64_t> Tuner::neighbours() const {
+  std::vector<std::int64_t> points;
+  if (!best_) return points;
+  const std::vector<std::int64_t> rows = space_.rows(*best_);
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    if (!ordered_[a]) continue;
+    const auto& order = ranks_[a];
+    const auto at = std::find(order.begin(), order.end(), rows[a]);
+    std::vector<std::int64_t> other = rows;
+    if (at != order.begin()) other[a] = *std::prev(at), points.push_back(space_.point(other));
+    if (std::next(at) != order.end()) other[a] = *std::next(at), points.push_back(space_.point(other));
+  }
+  std::erase_if(points, [&](std::int64_t point) { return costs_.contains(point); });
+  return points;
+}
+
+std::vector<std::int64_t> Tuner::candidates() {
+  std::vector<std::int64_t> points;
+  if (space_.size() <= kMostCandidates) {
+    for (std::int64_t p = 0; p < space_.size(); ++p) {
+      if (!costs_.contains(p)) points.push_back(p);
+    }
+    return points;
+  }
+  std::set<std::int64_t> some;
+  for (std::int64_t i = 0; i < kMostCandidates; ++i)
+    some.insert(static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
+  // Among them what differs from the best in one axis alone.
+  const std::vector<std::int64_t> rows = space_.rows(*best_);
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    std::vector<std::int64_t> other = rows;
+    for (std::int64_t r = 0; r < std::ssize(ranks_[a]) && r < 200; ++r) other[a] = r, some.insert(space_.point(other));
+  }
+  for (const std::int64_t point : some) {
+    if (!costs_.contains(point)) points.push_back(point);
+  }
+  return points;
+}
+
+std::vector<std::int64_t> Tuner::promising() {
+  std::vector<Kriging::Place> places;
+  std::vector<double> values;
+  double worst = -std::numeric_limits<double>::infinity();
+  for (const auto& [point, cost] : costs_) {
+    if (cost) worst = std::max(worst, std::log(*cost));
+  }
+  for (const auto& [point, cost] : costs_) {
+    places.push_back(place(point));
+    values.push_back(cost ? std::log(*cost) : worst);  // what cannot be is as bad as the worst that can
+  }
+  // What costs several times the best is far from where it matters; how much more is of no interest and bends the rest.
+  const double least = std::log(*costs_.at(*best_));
+  for (double& value : values) value = std::min(value, least + std::log(2.0) + 0.2 * (value - least - std::log(2.0)));
+  Kriging kriging(ordered_);
+  kriging.fit(places, values);
+
+  const std::vector<std::int64_t> all = candidates();
+  std::vector<Kriging::Place> where;
+  for (const std::int64_t point : all) where.push_back(place(point));
+  std::vector<std::int64_t> chosen;
+  std::set<std::size_t> taken;
+  while (chosen.size() < kBatch && taken.size() < all.size()) {
+    double most = -1;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (taken.contains(i)) continue;
+      const double gain = kriging.expected_improvement(where[i], least);
+      if (gain > most) most = gain, at = i;
+    }
+    if (chosen.empty()) promised_ = std::max(0.0, 1 - std::exp(-most));
+    taken.insert(at);
+    chosen.push_back(all[at]);
+    // The others of a batch are chosen as if this had come out as expected.
+    if (chosen.size() < kBatch) kriging.add(where[at], kriging.at(where[at]).mean);
+  }
+  return chosen;
+}
+
+std::vector<std::int64_t> Tuner::next() {
+  const std::int64_t left = options_.evaluations - told();
+  if (over_ || left <= 0 || told() >= space_.size()) return {};
+  const auto first = [&](std::vector<std::int64_t> points) {
+    if (std::ssize(points) > left) points.resize(static_cast<std::size_t>(left));
+    return points;
+  };
+  if (!designed_) {
+    designed_ = true;
+    return first(design());
+  }
+  if (told() < 2 || !best_) {
+    // Nothing of the design can be: look elsewhere.
+    std::vector<std::int64_t> points;
+    for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
+      const auto point = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
+      if (!costs_.contains(point) && std::find(points.begin(), points.end(), point) == points.end())
+        points.push_back(point);
+    }
+    return first(points);
+  }
+  std::vector<std::int64_t> points = promising();
+  if (promised_ >= options_.enough) return first(points);
+  // Nothing promises more: see that the best is better than what is around it, and only then be content.
+  std::vector<std::int64_t> around = neighbours();
+  over_ = around.empty();
+  return first(around);
+}
+
+void Tuner::tell(std::int64_t point, std::optional<double> cost) {
+  costs_[point] = cost;
+  if (!cost) return;
+  if (!best_ || *cost < *costs_.at(*best_)) best_ = point;
+}
+
+}  // namespace tutti::core

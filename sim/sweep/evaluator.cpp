@@ -1,0 +1,92 @@
+#include "sim/sweep/evaluator.h"
+
+#include "core/timeline/summary.h"
+
+namespace tutti::sim {
+
+using core::Expected;
+using core::Outcome;
+using core::Scenario;
+
+namespace {
+
+/// Looks at a run's steps as they end, and stops it when it is hopeless.
+class Watch : public core::Summary {
+ public:
+  Watch(core::Time hopeless, std::int32_t steps) : hopeless_(hopeless), expected_(steps) {}
+
+  void step(const core::StepRecord& step) override {
+    Summary::step(step);
+    // The first step is not like the others; with the second there is one to judge by.
+    const bool more = std::ssize(steps()) < expected_;
+    if (more && steps().size() >= 2 && step_time() > hopeless_) stop_.store(true), stopped_ = true;
+  }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  std::atomic<bool>& stop() { return stop_; }
+
+ private:
+  core::Time hopeless_;
+  std::int32_t expected_;
+  bool stopped_ = false;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace
+
+Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares)
+    : base_(std::move(base)), library_(library), executor_(executor), shares_(shares) {}
+
+std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel,
+                                     core::Time hopeless) {
+  std::vector<core::Override> all = base_.set;
+  all.insert(all.end(), changes.begin(), changes.end());
+  const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);
+  if (!scenario) return core::outcome_of(scenario.error());
+  remember_files(*scenario);
+
+  Key key;
+  for (const core::Override& change : changes) {
+    if (!core::decides_packing_only(change.path)) key.first += change.said + '\n';
+  }
+  key.second = core::plan_key(scenario->plan);
+  if (shares_ == Shares::kYes) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  }
+
+  Watch summary(hopeless, scenario->run.steps);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  core::RunControl control;
+  control.cancel = &summary.stop();
+  control.progress = [&](double) {
+    if (cancel && cancel->load()) summary.stop().store(true);
+  };
+  const Expected<void> ran = executor_.run(*scenario, record, control, summary);
+  if (cancel && cancel->load()) return std::nullopt;
+  Outcome outcome = ran ? core::outcome_of(summary) : core::outcome_of(ran.error());
+  outcome.stopped = summary.stopped();
+  const std::lock_guard lock(mutex_);
+  ++simulated_;
+  if (!outcome.stopped) known_.emplace(std::move(key), outcome);
+  return outcome;
+}
+
+void Evaluator::remember_files(const Scenario& scenario) {
+  const std::lock_guard lock(mutex_);
+  for (const core::Library::File& file : scenario.files) {
+    if (seen_files_.emplace(file.kind, file.name).second) new_files_.push_back(file);
+  }
+}
+
+std::vector<core::Library::File> Evaluator::new_files() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(new_files_, {});
+}
+
+std::int64_t Evaluator::simulated() const {
+  const std::lock_guard lock(mutex_);
+  return simulated_;
+}
+
+}  // namespace tutti::sim

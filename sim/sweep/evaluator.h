@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/edit/overrides.h"
+#include "core/executor.h"
+#include "core/explore/outcome.h"
+#include "core/explore/plan_key.h"
+#include "core/scenario/library.h"
+
+namespace tutti::sim {
+
+/// What of a scenario is the same at all points.
+struct BaseScenario {
+  std::string text;
+  std::string path;
+  std::vector<core::Override> set;  ///< on top of the text, before what a point changes
+};
+
+/// Runs a scenario with fields changed, again and again. Settings that come to the same packs are simulated once: of many
+/// pack sizes, most do. To be called from any number of threads.
+class Evaluator {
+ public:
+  enum class Shares { kYes, kNo };
+  /// `library` and `executor` outlive it; the latter holds no state.
+  Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares = Shares::kYes);
+
+  /// What the scenario costs with these changes. What is wrong with it is an outcome, too. Nothing if `cancel` was set before it was done.
+  /// Once its steps so far take longer than `hopeless` on average, no more of them are simulated, and its outcome says so.
+  std::optional<core::Outcome> at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel = nullptr,
+                                  core::Time hopeless = core::kNever);
+
+  /// The files that scenarios named since it was last asked, each once.
+  std::vector<core::Library::File> new_files();
+  /// How many points were simulated rather than taken from one of the same packs.
+  [[nodiscard]] std::int64_t simulated() const;
+
+ private:
+  using Key = std::pair<std::string, core::PlanKey>;
+  void remember_files(const core::Scenario& scenario);
+
+  BaseScenario base_;
+  const core::Library& library_;
+  core::Executor& executor_;
+  Shares shares_;
+
+  mutable std::mutex mutex_;  ///< of what follows
+  std::map<Key, core::Outcome> known_;
+  std::set<std::pair<core::Library::Kind, std::string>> seen_files_;
+  std::vector<core::Library::File> new_files_;
+  std::int64_t simulated_ = 0;
+};
+
+}  // namespace tutti::sim

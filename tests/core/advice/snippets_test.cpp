@@ -1,0 +1,199 @@
+// Settings to paste: their units by cases, and their syntax by the parsers of their languages.
+
+#include "core/advice/snippets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "core/edit/overrides.h"
+#include "tests/support/clusters.h"
+#include "tests/support/process.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kText = R"(
+cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
+workload { variable { name: "a" shape: [1000, 1000] } variable { name: "b" shape: 50000000 } forward_ms: 1 backward_ms: 2 )";
+
+Scenario scenario(const std::string& strategy, const std::string& workload = "") {
+  const Library library(test::source_folder() + "/scenarios");
+  auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto", library);
+  EXPECT_TRUE(read) << (read ? "" : read.error().message());
+  if (!read) throw std::runtime_error(strategy);
+  return std::move(*read);
+}
+
+std::vector<Snippet> snippets(const std::string& strategy) { return snippets_of(scenario(strategy)); }
+
+/// That of a framework; empty if there is none.
+Snippet of(const std::vector<Snippet>& list, const std::string& framework) {
+  for (const Snippet& snippet : list) {
+    if (snippet.framework == framework) return snippet;
+  }
+  return {};
+}
+
+// --- units ---
+
+TEST(Snippets, TensorFlowCountsBytes) {
+  const Snippet nccl = of(snippets("algorithm: \"nccl\" bytes_per_pack: 26214400"), "TensorFlow 2");
+  EXPECT_THAT(nccl.text, HasSubstr("bytes_per_pack=26214400,"));
+  EXPECT_THAT(nccl.text, HasSubstr("CommunicationImplementation.NCCL"));
+  const Snippet ring =
+      of(snippets("communication_options { bytes_per_pack: 1000 implementation: RING }"), "TensorFlow 2");
+  EXPECT_THAT(ring.text, HasSubstr("bytes_per_pack=1000,"));
+  EXPECT_THAT(ring.text, HasSubstr("CommunicationImplementation.RING"));
+  EXPECT_TRUE(ring.as_simulated);
+}
+
+TEST(Snippets, PytorchCountsMebibytesAndItsFirstBucketBytes) {
+  const Snippet own =
+      of(snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"), "PyTorch DDP");
+  EXPECT_THAT(own.text, HasSubstr("bucket_cap_mb=12.5,"));
+  EXPECT_THAT(own.text, HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"));
+  EXPECT_TRUE(own.as_simulated);
+  const Snippet usual = of(snippets("algorithm: \"nccl\" pytorch_ddp { }"), "PyTorch DDP");
+  EXPECT_THAT(usual.text, Not(HasSubstr("bucket_cap_mb")));
+  const Snippet nearest = of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP");
+  EXPECT_THAT(nearest.text, HasSubstr("bucket_cap_mb=50,"));
+  EXPECT_FALSE(nearest.as_simulated);
+}
+
+TEST(Snippets, MebibytesComeBackToTheSameByte) {
+  EXPECT_EQ(in_mebibytes(26214400), "25");
+  EXPECT_EQ(in_mebibytes(524288), "0.5");
+  for (const std::int64_t bytes : {1, 999, 25'000'000, 123'456'789, 1'000'000'007})
+    EXPECT_EQ(std::llround(std::stod(in_mebibytes(bytes)) * 1048576), bytes);
+}
+
+TEST(Snippets, HorovodCountsBytesInItsVariableAndMebibytesInItsOption) {
+  const Snippet one = of(snippets("algorithm: \"nccl\" bytes_per_pack: 67108864"), "Horovod");
+  EXPECT_EQ(one.text, "export HOROVOD_FUSION_THRESHOLD=67108864\n");
+  EXPECT_THAT(one.remark, HasSubstr("--fusion-threshold-mb would be 64)"));
+}
+
+TEST(Snippets, DeepSpeedAndMegatronCountElements) {
+  const auto of_bytes = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000");
+  EXPECT_THAT(of(of_bytes, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 40000000,"));
+  EXPECT_THAT(of(of_bytes, "Megatron-LM").text, HasSubstr("--overlap-grad-reduce --ddp-bucket-size 40000000\n"));
+  const auto halves = snippets_of(scenario("algorithm: \"nccl\" bytes_per_pack: 160000000", "gradient_type: FLOAT16"));
+  EXPECT_THAT(of(halves, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 80000000,")) << "of two bytes each";
+  EXPECT_THAT(
+      of(snippets("algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 overlap_comm: true }"), "DeepSpeed").text,
+      HasSubstr("\"reduce_bucket_size\": 7000, \"overlap_comm\": true"));
+  EXPECT_THAT(
+      of(snippets("algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }"), "Megatron-LM")
+          .text,
+      HasSubstr("--ddp-bucket-size 9000"));
+  EXPECT_THAT(of(snippets("algorithm: \"nccl\" megatron { }"), "Megatron-LM").text, Not(HasSubstr("--overlap")));
+}
+
+TEST(Snippets, BytePsCountsBytes) {
+  EXPECT_EQ(of(snippets("algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }"), "BytePS").text,
+            "export BYTEPS_PARTITION_BYTES=1024000\n")
+      << "of 8 GPUs: 32 KiB, which it is a multiple of";
+  EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text, HasSubstr("=4096000"));
+}
+
+/// The documentation says bytes, the code compares elements.
+TEST(Snippets, LimitsOfSpecsAreElements) {
+  const Snippet python = of(snippets("all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { "
+                                     "algorithm: \"nccl\" } } num_packs: 2"),
+                            "TensorFlow 1");
+  EXPECT_THAT(python.text, HasSubstr("[(\"pscpu\", 2, 2048), (\"nccl\", 1, -1)]")) << "8192 bytes are 2048 elements";
+  EXPECT_THAT(python.text, HasSubstr("num_packs=2,"));
+  EXPECT_THAT(python.remark, HasSubstr("limits are in elements"));
+  const Snippet flags = of(snippets("all_reduce_spec { text: \"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000"),
+                           "tf_cnn_benchmarks");
+  EXPECT_THAT(
+      flags.text,
+      HasSubstr("--all_reduce_spec=pscpu#2:8192:nccl --agg_small_grads_max_bytes=1000 --agg_small_grads_max_group=10"));
+}
+
+TEST(Snippets, NcclIsToldItsChannelsForEverySize) {
+  const auto list = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4");
+  EXPECT_THAT(of(list, "NCCL's variables").text, HasSubstr("NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4"));
+  const Snippet tuner = of(list, "NCCL's tuner");
+  std::istringstream lines(tuner.text);
+  std::int64_t next = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) continue;
+    EXPECT_LT(line.size(), 256u) << "what its parser reads";
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    ASSERT_EQ(cells.size(), 8u) << line;
+    EXPECT_EQ(cells[0], "allreduce");
+    EXPECT_EQ(std::stoll(cells[1]), next) << "no size is left out";
+    next = std::stoll(cells[2]) + (cells[2] == "9223372036854775807" ? 0 : 1);
+    EXPECT_EQ(cells[3], "ring");
+    EXPECT_EQ(cells[4], "simple");
+    EXPECT_GE(std::stoi(cells[5]), 1);
+    EXPECT_EQ(cells[6], "2");
+    EXPECT_EQ(cells[7], "16");
+  }
+  EXPECT_EQ(next, 9223372036854775807) << "up to the largest";
+}
+
+TEST(Snippets, AreOfFrameworksThatHaveTheStrategy) {
+  EXPECT_TRUE(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 1000"), "PyTorch DDP").text.empty());
+  EXPECT_TRUE(of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "BytePS").text.empty());
+  EXPECT_TRUE(of(snippets("algorithm: \"ring\" bytes_per_pack: 1000"), "NCCL's tuner").text.empty());
+}
+
+// --- syntax ---
+
+void expect_parses(const Snippet& snippet) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("snippet", snippet.text);
+  std::vector<std::string> words;
+  switch (snippet.language) {
+    case Snippet::Language::kPython:
+      words = {"python3", "-c", "import ast, sys; ast.parse(open(sys.argv[1]).read())", file};
+      break;
+    case Snippet::Language::kJson:
+      words = {"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", file};
+      break;
+    case Snippet::Language::kShell: words = {"sh", "-n", file}; break;
+    case Snippet::Language::kNcclTuner: return;  // read above, as NCCL's example reads it
+  }
+  const test::Outcome o = test::Process::of(words, {}).wait();
+  EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;
+}
+
+TEST(Snippets, AreWhatTheirLanguagesParse) {
+  if (!test::have_program("python3")) GTEST_SKIP() << "no python3 here";
+  std::set<std::string> seen;
+  for (const char* strategy :
+       {"algorithm: \"nccl\" bytes_per_pack: 26214400 channels: 2", "algorithm: \"ring\" bytes_per_pack: 0",
+        "communication_options { bytes_per_pack: 1000 implementation: RING }",
+        "algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 gradient_as_bucket_view: true "
+        "}",
+        "algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 }",
+        "algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }",
+        "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }", "algorithm: \"pscpu\" bytes_per_pack: 4096000",
+        "algorithm: \"xring\" shards: 2 num_packs: 3",
+        "all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { algorithm: \"nccl\" } } "
+        "num_packs: 2",
+        "all_reduce_spec { text: \"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000"}) {
+    for (const Snippet& snippet : snippets(strategy)) {
+      expect_parses(snippet);
+      seen.insert(snippet.framework);
+    }
+  }
+  EXPECT_THAT(seen, ElementsAre("BytePS", "DeepSpeed", "Horovod", "Megatron-LM", "NCCL's tuner", "NCCL's variables",
+                                "PyTorch DDP", "TensorFlow 1", "TensorFlow 2", "tf_cnn_benchmarks"));
+}
+
+}  // namespace
+}  // namespace tutti::core

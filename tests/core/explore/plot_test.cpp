@@ -1,0 +1,123 @@
+#include "core/explore/plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "core/explore/sweep_plot.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Space space() {
+  return *Space::of({*parse_axis("", "strategy.bytes_per_pack=0,1MiB..16MiB*2"),
+                     *parse_axis("", "strategy.algorithm=ring,nccl"), *parse_axis("", "strategy.shards=1,2")});
+}
+
+/// Milliseconds that tell the point: 100 · size + 10 · algorithm + shards.
+std::vector<std::optional<Outcome>> outcomes(const Space& space) {
+  std::vector<std::optional<Outcome>> all;
+  for (std::int64_t p = 0; p < space.size(); ++p) {
+    const auto rows = space.rows(p);
+    Outcome one;
+    one.step = milliseconds(100 * (rows[0] + 1) + 10 * rows[1] + rows[2]);
+    one.step_bound = milliseconds(50);
+    all.emplace_back(one);
+  }
+  return all;
+}
+
+TEST(SweepPlot, IsTheBestOfWhatIsNotDrawn) {
+  const Space all = space();
+  const auto plot = plot_of(all, outcomes(all), "t", {"strategy.bytes_per_pack", "strategy.algorithm", "step_time"});
+  ASSERT_TRUE(plot);
+  ASSERT_EQ(plot->curves.size(), 3u);
+  EXPECT_EQ(plot->curves[0].name, "ring");
+  EXPECT_THAT(plot->curves[0].y, ElementsAre(100, 200, 300, 400, 500, 600));
+  EXPECT_THAT(plot->curves[1].y, ElementsAre(110, 210, 310, 410, 510, 610));
+  EXPECT_TRUE(plot->curves[2].dashed);
+  EXPECT_THAT(plot->curves[2].y, ElementsAre(50, 50, 50, 50, 50, 50));
+  EXPECT_EQ(plot->best->curve, 0u);
+  EXPECT_EQ(plot->best->x, 0u);
+  EXPECT_THAT(plot->y_title, HasSubstr("the best of what is not drawn"));
+}
+
+TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndLeavesOutWhatIsNotDone) {
+  const Space all = space();
+  auto some = outcomes(all);
+  for (std::size_t i = 0; i < some.size(); i += 2) some[i].reset();
+  some[1]->status = Outcome::Status::kRefused;
+  const auto plot = plot_of(all, some, "t", {});
+  ASSERT_TRUE(plot);
+  EXPECT_EQ(plot->x_title, "strategy.bytes_per_pack");
+  EXPECT_EQ(plot->curves[0].y[0], std::nullopt) << "refused at shards 2, not done at 1";
+  EXPECT_EQ(plot->curves[0].y[1], 201);
+}
+
+TEST(SweepPlot, SaysWhatCannotBeDrawn) {
+  const Space all = space();
+  EXPECT_THAT(plot_of(all, outcomes(all), "t", {"strategy.algoritm", "", "step_time"}).error().message(),
+              HasSubstr("did you mean \"strategy.algorithm\"?"));
+  EXPECT_THAT(plot_of(all, outcomes(all), "t", {"", "", "price"}).error().message(),
+              HasSubstr("expected one of step_time,"));
+  EXPECT_THAT(plot_of(all, std::vector<std::optional<Outcome>>(24), "t", {}).error().message(),
+              HasSubstr("nothing to draw"));
+}
+
+std::vector<double> attributes(const std::string& svg, const std::string& element, const std::string& name) {
+  const std::regex pattern("<" + element + "[^>]* " + name + "=\"([-0-9.]+)\"");
+  std::vector<double> values;
+  for (std::sregex_iterator it(svg.begin(), svg.end(), pattern), end; it != end; ++it)
+    values.push_back(std::stod((*it)[1]));
+  return values;
+}
+
+TEST(Plot, PutsSizesByTheirLogarithmsAndZeroToTheLeft) {
+  Plot plot;
+  plot.x = {"0", "1048576", "2097152", "16777216"};
+  plot.bytes = true;
+  plot.curves = {{"a", {4.0, 3.0, 2.0, 1.0}}};
+  const std::string svg = to_svg(plot);
+  const std::vector<double> x = attributes(svg, "circle", "cx"), y = attributes(svg, "circle", "cy");
+  ASSERT_EQ(x.size(), 4u);
+  EXPECT_LT(x[0], x[1]);
+  EXPECT_NEAR((x[3] - x[1]) / (x[2] - x[1]), 4, 0.01) << "16 is four doublings";
+  EXPECT_NEAR(y[1] - y[0], y[2] - y[1], 0.11);
+  EXPECT_LT(y[0], y[3]) << "more is higher";
+  EXPECT_THAT(svg, HasSubstr(">1 MiB</text>"));
+}
+
+TEST(Plot, IsWholeWhateverItIsOf) {
+  Plot plot;
+  plot.title = "<&\"\x01>";
+  plot.x = {"a", "", "b<"};
+  plot.curves = {{"one & two", {1.0, std::nullopt, 1.0}},
+                 {"bound", {0.5, 0.5, 0.5}, true},
+                 {"measured", {1.1, 1.0, 0.9}, false, true}};
+  plot.best = Plot::Mark{0, 2, "best"};
+  const std::string svg = to_svg(plot);
+  EXPECT_TRUE(svg.starts_with("<svg"));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_THAT(svg, HasSubstr("&lt;&amp;&quot;&gt;"));
+  EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(svg, Not(HasSubstr("inf")));
+  Plot flat;
+  flat.x = {"1"};
+  flat.curves = {{"zero", {0.0}}};
+  EXPECT_THAT(to_svg(flat), Not(HasSubstr("nan")));
+}
+
+TEST(Plot, WritesBinarySizes) {
+  EXPECT_EQ(show_binary(65536), "64 KiB");
+  EXPECT_EQ(show_binary(1572864), "1.5 MiB");
+  EXPECT_EQ(show_binary(100), "100 B");
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,126 @@
+#include "core/explore/sweep_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/support/program.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::HasSubstr;
+
+SweepInfo info() {
+  SweepInfo made;
+  made.version = "1.2";
+  made.scenario_file = "mine.textproto";
+  made.scenario_text = "cluster {}\n# ünïcode 'quotes' \"too\"\n";
+  made.set = {"run.seed=7"};
+  made.axes = {*parse_axis("", "strategy.shards=1,2"),
+               *read_points("strategy.algorithm,strategy.launch\nring,\nnccl,SERIAL\n", "p")};
+  return made;
+}
+
+Outcome outcome(std::int64_t number) {
+  Outcome made;
+  for (const Cost& cost : kCosts) made.*cost.time = Time(++number);
+  made.packs = number;
+  made.seed = 18446744073709551615u;
+  return made;
+}
+
+TEST(SweepStore, GivesBackWhatWasPutIn) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.sweep");
+  Outcome refused;
+  refused.status = Outcome::Status::kRefused;
+  refused.message = "line 1\nline 2, with 'quotes'";
+  {
+    auto store = SweepStore::resume(path, info());
+    ASSERT_TRUE(store) << store.error().message();
+    ASSERT_TRUE(store->add(2, outcome(100)));
+    ASSERT_TRUE(store->add(0, refused));
+    ASSERT_TRUE(store->add(2, outcome(500))) << "a point keeps its first row";
+    ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
+  }
+  auto store = SweepStore::open(path);
+  ASSERT_TRUE(store) << store.error().message();
+  EXPECT_EQ(store->info().scenario_text, info().scenario_text);
+  EXPECT_EQ(store->info().set, info().set);
+  EXPECT_EQ(store->space().size(), 4);
+  EXPECT_EQ(store->space().values(1), (std::vector<std::string>{"1", "nccl", "SERIAL"}));
+  std::vector<std::pair<std::int64_t, Outcome>> rows;
+  ASSERT_TRUE(store->each([&](std::int64_t point, const Outcome& o) { rows.emplace_back(point, o); }));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].first, 0);
+  EXPECT_EQ(rows[0].second, refused);
+  EXPECT_EQ(rows[1].first, 2);
+  EXPECT_EQ(rows[1].second, outcome(100));
+  EXPECT_EQ(store->files()->front().text, "text");
+}
+
+TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.sweep");
+  { ASSERT_TRUE(SweepStore::resume(path, info())->add(1, outcome(1))); }
+  auto again = SweepStore::resume(path, info());
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(*again->done(), (std::vector<bool>{false, true, false, false}));
+
+  const auto why = [&](auto change) {
+    SweepInfo other = info();
+    change(other);
+    const auto refused = SweepStore::resume(path, other);
+    return refused ? "" : refused.error().message();
+  };
+  EXPECT_THAT(why([](SweepInfo& i) { i.version = "1.3"; }), HasSubstr("made by Tutti 1.2, and this is 1.3"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.scenario_text += "#"; }),
+              HasSubstr("its scenario mine.textproto had another text"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.set.clear(); }), HasSubstr("other --set"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.axes.pop_back(); }), HasSubstr("it varies strategy.shards, strategy.algorithm"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.axes[0].rows.push_back({"3"}); }), HasSubstr("other values of strategy.shards"));
+}
+
+TEST(SweepStore, RefusesFilesThatChangedInBetween) {
+  const test::TemporaryFolder folder;
+  auto store = SweepStore::resume(folder.file("a.sweep"), info());
+  ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
+  ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
+  ASSERT_TRUE(store->remember({Library::Kind::kMachine, "m", "m.textproto", "other"})) << "of another kind";
+  EXPECT_THAT(store->remember({Library::Kind::kModel, "m", "m.csv", "new"}).error().message(),
+              HasSubstr("m.csv is not what it was"));
+}
+
+TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
+  const test::TemporaryFolder folder;
+  const std::string text =
+      folder.write("notes.txt", "these are notes, and long enough to be no header of a database at all, surely");
+  EXPECT_THAT(SweepStore::resume(text, info()).error().message(), HasSubstr("no SQLite database"));
+  EXPECT_THAT(SweepStore::open(folder.file("missing")).error().message(), HasSubstr("cannot be opened"));
+  const std::string other = folder.file("other.db");
+  {
+    auto database = Database::open(other, Database::Mode::kWrite);
+    ASSERT_TRUE(database->run("CREATE TABLE t (a)"));
+  }
+  EXPECT_THAT(SweepStore::resume(other, info()).error().message(), HasSubstr("something else than a sweep"));
+  EXPECT_THAT(SweepStore::open(other).error().message(), HasSubstr("something else than a sweep"));
+}
+
+/// What a kill may leave: the beginning of the file, up to any length. It is refused or gone on with, and nothing else happens.
+TEST(SweepStore, SurvivesBeingCutAnywhere) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("whole.sweep");
+  { ASSERT_TRUE(SweepStore::resume(path, info())->add(1, outcome(1))); }
+  const std::string whole = folder.read("whole.sweep");
+  for (std::size_t size = 0; size < whole.size(); size += 997) {
+    const std::string cut = folder.write("cut.sweep", whole.substr(0, size));
+    auto store = SweepStore::resume(cut, info());
+    if (store) static_cast<void>(store->done());
+    for (const char* ending : {"", "-wal", "-shm"}) std::remove((cut + ending).c_str());
+  }
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,95 @@
+#include "core/explore/tuner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace tutti::core {
+namespace {
+
+/// Three axes: sizes, an axis without an order, and a few numbers.
+Space space() {
+  return *Space::of({*parse_axis("", "strategy.bytes_per_pack=1KiB..256MiB*1.1"),
+                     *parse_axis("", "strategy.algorithm=ring,nccl,pscpu,psgpu,double_tree"),
+                     *parse_axis("", "strategy.shards=1,2,4,8")});
+}
+
+/// Bowls of different depths and places, with ripples as packings have them; some points cannot be.
+std::optional<double> cost(const Space& space, std::int64_t point) {
+  const auto rows = space.rows(point);
+  const double x = static_cast<double>(rows[0]) / 130.0;
+  const double depths[] = {1.00, 1.02, 1.10, 1.40, 2.00};
+  const double places[] = {0.30, 0.75, 0.50, 0.20, 0.90};
+  const auto a = static_cast<std::size_t>(rows[1]);
+  if (a == 1 && rows[2] > 0) return std::nullopt;
+  const double shard = 0.03 * std::abs(static_cast<double>(rows[2]) - 2);
+  return depths[a] + 2 * std::pow(x - places[a], 2) + shard + 0.004 * std::sin(40 * x);
+}
+
+double exhaustive(const Space& space) {
+  double least = 1e9;
+  for (std::int64_t p = 0; p < space.size(); ++p) least = std::min(least, cost(space, p).value_or(1e9));
+  return least;
+}
+
+struct Search {
+  double best = 1e9;
+  std::vector<std::int64_t> asked;
+};
+
+Search search(const Space& space, std::int64_t evaluations, std::uint64_t seed) {
+  Tuner tuner(space, {evaluations, seed});
+  Search done;
+  for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+    for (const std::int64_t point : points) {
+      done.asked.push_back(point);
+      tuner.tell(point, cost(space, point));
+    }
+  }
+  if (tuner.best()) done.best = *cost(space, *tuner.best());
+  return done;
+}
+
+TEST(Tuner, ComesWithinOnePercentWithAFewEvaluations) {
+  const Space all = space();
+  ASSERT_GT(all.size(), 2000);
+  const double least = exhaustive(all);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const Search found = search(all, all.size() / 20, seed);
+    EXPECT_LE(found.best, 1.01 * least) << "seed " << seed;
+    EXPECT_LE(std::ssize(found.asked), all.size() / 20);
+  }
+}
+
+TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
+  const Space all = space();
+  const Search once = search(all, 100, 3), again = search(all, 100, 3), other = search(all, 100, 4);
+  EXPECT_EQ(once.asked, again.asked);
+  EXPECT_NE(once.asked, other.asked);
+  EXPECT_EQ(std::set<std::int64_t>(once.asked.begin(), once.asked.end()).size(), once.asked.size());
+}
+
+TEST(Tuner, TriesEverythingWhereThereIsLittle) {
+  const Space few =
+      *Space::of({*parse_axis("", "strategy.bytes_per_pack=1,2,4"), *parse_axis("", "strategy.algorithm=ring,nccl"),
+                  *parse_axis("", "strategy.shards=1,2")});
+  const Search found = search(few, 100, 0);
+  EXPECT_EQ(std::set<std::int64_t>(found.asked.begin(), found.asked.end()).size(), found.asked.size());
+  EXPECT_LE(found.asked.size(), 12u);
+  EXPECT_EQ(found.best, exhaustive(few));
+}
+
+TEST(Tuner, EndsWhereNothingCanBe) {
+  const Space all = space();
+  Tuner tuner(all, {40, 0});
+  std::int64_t asked = 0;
+  for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+    for (const std::int64_t point : points) ++asked, tuner.tell(point, std::nullopt);
+  }
+  EXPECT_EQ(asked, 40);
+  EXPECT_FALSE(tuner.best());
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,87 @@
+#include "sim/sweep/crowd.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace tutti::sim {
+namespace {
+
+std::vector<std::int64_t> first(std::int64_t n) {
+  std::vector<std::int64_t> points(static_cast<std::size_t>(n));
+  std::iota(points.begin(), points.end(), std::int64_t{0});
+  return points;
+}
+
+core::Outcome of(std::int64_t point) {
+  core::Outcome outcome;
+  outcome.packs = point;
+  return outcome;
+}
+
+TEST(Crowd, DoesEveryPointOnceWhateverTheThreads) {
+  for (const int threads : {1, 2, 7}) {
+    CrowdWork crowd;
+    crowd.points = first(500);
+    crowd.threads = threads;
+    crowd.work = [](std::int64_t point, const std::atomic<bool>&) { return of(point); };
+    std::vector<std::int64_t> taken;
+    crowd.take = [&](std::int64_t point, const core::Outcome& outcome) {
+      EXPECT_EQ(outcome.packs, point);
+      taken.push_back(point);
+      return true;
+    };
+    EXPECT_TRUE(run_crowd(crowd));
+    std::sort(taken.begin(), taken.end());
+    EXPECT_EQ(taken, first(500));
+  }
+}
+
+TEST(Crowd, StopsAndKeepsWhatIsDone) {
+  CrowdWork crowd;
+  crowd.points = first(100'000);
+  crowd.threads = 3;
+  crowd.work = [](std::int64_t point, const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
+    if (stop.load()) return std::nullopt;
+    return of(point);
+  };
+  std::size_t taken = 0;
+  crowd.take = [&](std::int64_t, const core::Outcome&) { return ++taken, true; };
+  crowd.stop = [&] { return taken > 10; };
+  EXPECT_FALSE(run_crowd(crowd));
+  EXPECT_GT(taken, 10u);
+  EXPECT_LT(taken, 100'000u);
+}
+
+TEST(Crowd, TakesNoMoreOnceItWasRefused) {
+  CrowdWork crowd;
+  crowd.points = first(1000);
+  crowd.threads = 2;
+  crowd.work = [](std::int64_t point, const std::atomic<bool>&) { return of(point); };
+  int taken = 0;
+  crowd.take = [&](std::int64_t, const core::Outcome&) { return ++taken < 5; };
+  EXPECT_FALSE(run_crowd(crowd));
+  EXPECT_EQ(taken, 5);
+}
+
+TEST(Crowd, WithNothingToDoIsDone) {
+  CrowdWork crowd;
+  EXPECT_TRUE(run_crowd(crowd));
+}
+
+TEST(SpreadOut, VisitsAllAndAnyBeginningIsSpreadOverThem) {
+  for (const std::int64_t n : {0, 1, 2, 3, 10, 1000, 1024, 9973}) {
+    const auto order = spread_out(first(n));
+    EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(), static_cast<std::size_t>(n));
+    if (n < 1000) continue;
+    // Of the first tenth no gap is more than five times the average.
+    std::vector<std::int64_t> some(order.begin(), order.begin() + n / 10);
+    std::sort(some.begin(), some.end());
+    for (std::size_t i = 1; i < some.size(); ++i) EXPECT_LE(some[i] - some[i - 1], 50) << n;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::sim

@@ -1,0 +1,66 @@
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using testing::AllOf;
+using testing::HasSubstr;
+
+double step(const std::vector<std::string>& more) {
+  std::vector<std::string> words{"simulate", scenario("04_resnet50_ring"), "--format", "json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return Data(test::parse_or_throw(run_tutti(words).out, "out"))["step_time_us"].real();
+}
+
+TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
+  const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("the least possible is"), HasSubstr("what the last step waited for"),
+                           HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"), HasSubstr("n = 16 ranks"),
+                           HasSubstr("what would help most (each simulated)"), HasSubstr("twice ")));
+  EXPECT_THAT(o.out, HasSubstr("extrapolated: layer times were measured at batch 128 and are scaled to 32"));
+}
+
+/// What an answer says is what simulating it says.
+TEST(Explain, AnswersAreSimulated) {
+  const core::Value document =
+      test::parse_or_throw(run_tutti({"explain", scenario("04_resnet50_ring"), "--format", "json"}).out, "out");
+  const Data json(document);
+  EXPECT_NEAR(json["step_time_us"].real(), step({}), 1e-6);
+  bool direct = false, last = false;
+  double saved = 1e300;
+  for (const Data& answer : json["what_if"].items()) {
+    EXPECT_LE(answer["saves_us"].real(), saved) << "those that help most come first";
+    saved = answer["saves_us"].real();
+    if (answer["what"].text().find("staging: DIRECT") != std::string::npos) {
+      direct = true;
+      EXPECT_NEAR(answer["step_time_us"].real(), step({"--set", "strategy.staging=DIRECT"}), 1e-6);
+    }
+    if (answer["what"].text().find("launch: SERIAL") != std::string::npos) {
+      last = true;
+      EXPECT_NEAR(answer["step_time_us"].real(), step({"--set", "strategy.launch=SERIAL"}), 1e-6);
+    }
+  }
+  EXPECT_TRUE(direct && last);
+  for (const Data& pack : json["packs"].items()) {
+    EXPECT_LE(pack["least_us"].real(), pack["alone_us"].real());
+    EXPECT_LE(pack["closed_form_us"].real(), pack["alone_us"].real() + 1e-6)
+        << "ports alone are no slower than all links";
+  }
+}
+
+TEST(Explain, TakesFieldsChanged) {
+  const Outcome o = run_tutti(
+      {"explain", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=6553600", "--format", "json"});
+  EXPECT_NEAR(Data(test::parse_or_throw(o.out, "out"))["step_time_us"].real(),
+              step({"--set", "strategy.bytes_per_pack=6553600"}), 1e-6);
+  EXPECT_EQ(run_tutti({"explain", scenario("04_resnet50_ring"), "--set", "strategy.nothing=1"}).status, 2);
+}
+
+}  // namespace
+}  // namespace tutti

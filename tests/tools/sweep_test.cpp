@@ -1,0 +1,171 @@
+// tutti sweep as its users meet it: results, what goes wrong, and what becomes of it when it is killed.
+
+#include <signal.h>
+
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "core/base/random.h"
+#include "tests/support/json.h"
+#include "tests/support/process.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::kSmall;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Rows of a table, without its heading.
+std::vector<std::string> rows(const std::string& csv) {
+  std::vector<std::string> lines;
+  std::istringstream text(csv);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  if (!lines.empty()) lines.erase(lines.begin());
+  return lines;
+}
+
+TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const Outcome o = run_tutti({"sweep", file, "--over", "strategy.algorithm=ring,nccl,psgpu", "--over",
+                               "strategy.shards=1,2", "--set", "strategy.launch_us=3", "--format", "json"},
+                              {.folder = folder.path()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(folder.files(), ElementsAre("s.sweep", "s.textproto"));
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const std::vector<Data> points = Data(document)["points"].items();
+  ASSERT_EQ(points.size(), 6u);
+  for (const Data& point : points) {
+    const Data set = point["set"];
+    const Outcome one = run_tutti({"simulate", file, "--set", "strategy.launch_us=3", "--set",
+                                   "strategy.algorithm=" + set["strategy.algorithm"].text(), "--set",
+                                   "strategy.shards=" + set["strategy.shards"].text(), "--format", "json"});
+    if (one.status != 0) {
+      EXPECT_EQ(point["status"].text(), "refused");
+      EXPECT_THAT(point["message"].text(), HasSubstr("shards"));
+      continue;
+    }
+    const core::Value other = test::parse_or_throw(one.out, "out");
+    EXPECT_EQ(point["step_time_us"].text(), Data(other)["step_time_us"].text());
+    EXPECT_EQ(point["exposed_communication_us"].text(), Data(other)["exposed_communication_us"].text());
+  }
+}
+
+TEST(Sweep, RecordsABadPointAndGoesOn) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over", "strategy.algorithm=ring,rings",
+                               "--csv", folder.file("o.csv")},
+                              {.folder = folder.path()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("3 points cannot be: 3 were refused, 0 failed"),
+                           HasSubstr("there is no algorithm \"rings\"")));
+  EXPECT_EQ(rows(folder.read("o.csv")).size(), 4u);
+}
+
+TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const Outcome once =
+      run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "-o", "r.db"}, {.folder = folder.path()});
+  ASSERT_EQ(once.status, 0) << once.err;
+  const Outcome again =
+      run_tutti({"sweep", "r.db", "--plot", "p.svg", "--cost", "communication"}, {.folder = folder.path()});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(again.out, once.out);
+  EXPECT_THAT(folder.read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("strategy.launch_us")));
+  expect_refused({"sweep", folder.file("r.db"), "--over", "strategy.shards=1"}, folder,
+                 HasSubstr("is a sweep that was made"));
+  expect_refused({"sweep", folder.file("r.db"), "--plot", folder.file("p.png")}, folder,
+                 HasSubstr("expected the name of an .svg file"));
+}
+
+TEST(Sweep, SaysWhatIsWrongWithARequest) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::string other =
+      folder.write("o.sweep",
+                   "not empty, and no database, whatever its name may be; long enough to be looked at. "
+                   "A header of a database has a hundred bytes.");
+  expect_refused({"sweep", file}, folder, HasSubstr("nothing varies"));
+  expect_refused({"sweep", file, "--over", "strategy.shard=1,2"}, folder, HasSubstr("did you mean \"shards\"?"));
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", other}, folder,
+                 HasSubstr("no SQLite database"));
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", file}, folder,
+                 HasSubstr("that is the scenario"));
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "--threads", "-1"}, folder, HasSubstr("--threads"));
+}
+
+TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  ASSERT_EQ(run_tutti({"sweep", file, "--over", "strategy.shards=1,2"}, {.folder = folder.path()}).status, 0);
+  const Outcome o = run_tutti({"sweep", file, "--over", "strategy.shards=1,2,3"}, {.folder = folder.path()});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, HasSubstr("other values of strategy.shards"));
+}
+
+/// Killed again and again, at moments that a seed chooses, and begun again: in the end the rows are those of a sweep that nobody
+/// disturbed, and each point has one.
+TEST(Sweep, KilledAndBegunAgainHasTheSameRows) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", R"(
+cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
+workload { model: "alexnet_torchvision" batch: 32 }
+strategy { algorithm: "ring" }
+)");
+  const std::vector<std::string> request{"sweep",  file,
+                                         "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+                                         "--over", "strategy.algorithm=ring,nccl/ring,psgpu,rings",
+                                         "--over", "strategy.shards=1,2"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = request;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run_tutti(with({"-o", folder.file("whole.sweep"), "--csv", folder.file("whole.csv")})).status, 0);
+  const std::vector<std::string> whole = rows(folder.read("whole.csv"));
+  ASSERT_EQ(whole.size(), 27u * 4 * 2);
+
+  core::Random random(11);
+  constexpr int kKills = 20;
+  for (int kill = 0; kill < kKills; ++kill) {
+    test::Process sweep(with({"-o", folder.file("cut.sweep")}));
+    // Sooner and later: before there is a file, while it is made, and in the middle.
+    std::this_thread::sleep_for(std::chrono::milliseconds(random.below(kill < 4 ? 12 : 60)));
+    sweep.signal(kill % 5 == 4 ? SIGINT : SIGKILL);
+    sweep.wait();
+  }
+  const Outcome last = run_tutti(with({"-o", folder.file("cut.sweep"), "--csv", folder.file("cut.csv")}));
+  ASSERT_EQ(last.status, 0) << last.err;
+  EXPECT_THAT(rows(folder.read("cut.csv")), testing::ElementsAreArray(whole)) << "in the order of points, each once";
+}
+
+TEST(Sweep, InterruptedSaysHowItGoesOn) {
+  const TemporaryFolder folder;
+  const std::string slow = folder.write("s.textproto", R"(
+cluster { workers { machine: "dgx1-v100" count: 32 } network { kind: ONE_SWITCH link: "edr" } }
+workload { model: "resnet50_torchvision" batch: 32 }
+strategy { algorithm: "nccl" }
+)");
+  const Outcome o = run_tutti({"sweep", slow, "--over", "strategy.launch_us=1..100+1", "-o", folder.file("a.sweep")},
+                              {.interrupt_once = folder.file("a.sweep")});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("the same command goes on from there"));
+  EXPECT_THAT(o.out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tutti

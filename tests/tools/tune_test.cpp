@@ -1,0 +1,88 @@
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::kSmall;
+using test::Outcome;
+using test::run_tutti;
+using test::scenario;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0", "--over",
+                               "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20", "-o",
+                               folder.file("best.textproto"), "--plot", folder.file("around.svg"), "--csv",
+                               folder.file("tried.csv")});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change"), HasSubstr("strategy.bytes_per_pack = "),
+                           HasSubstr("exposed communication "), HasSubstr("around the best"),
+                           HasSubstr("twice the latency of all links"), HasSubstr("bytes_per_pack="),
+                           HasSubstr("HOROVOD_FUSION_THRESHOLD=")));
+  // The scenario that it wrote is the one that it told of.
+  const core::Value told =
+      test::parse_or_throw(run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
+                                      "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20",
+                                      "--threads", "1", "--format", "json"})
+                               .out,
+                           "out");
+  const core::Value written =
+      test::parse_or_throw(run_tutti({"simulate", folder.file("best.textproto"), "--format", "json"}).out, "out");
+  EXPECT_EQ(Data(told)["best"]["step_time_us"].text(), Data(written)["step_time_us"].text())
+      << "on any number of threads";
+  EXPECT_LT(Data(written)["step_time_us"].real(), Data(told)["now"]["step_time_us"].real());
+  EXPECT_THAT(folder.read("around.svg"), HasSubstr("<svg"));
+}
+
+TEST(Tune, RecommendsNothingWhereItMakesNoDifference) {
+  const TemporaryFolder folder;
+  const std::string flat = folder.write("s.textproto", R"(
+cluster { workers { machine: "dgx1-v100" } }
+workload { variable { name: "a" shape: 1000 } variable { name: "b" shape: 1000 } forward_ms: 10 backward_ms: 20 }
+strategy { algorithm: "ring" bytes_per_pack: 0 }
+)");
+  const Outcome o = run_tutti({"tune", flat});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("recommended: change nothing"));
+  EXPECT_THAT(o.out, Not(HasSubstr("to paste")));
+}
+
+TEST(Tune, HasUsualSettingsForEveryFramework) {
+  for (const char* strategy : {"strategy.pytorch_ddp.bucket_cap_mb=25", "strategy.deepspeed.reduce_bucket_size=1000000",
+                               "strategy.megatron.overlap_grad_reduce=true", "strategy.byteps.partition_bytes=4096000",
+                               "strategy.communication_options.bytes_per_pack=0"}) {
+    std::vector<std::string> words{"tune",          scenario("06_resnet50_nccl"),
+                                   "--set",         "strategy.bytes_per_pack=",
+                                   "--set",         strategy,
+                                   "--evaluations", "8",
+                                   "--format",      "json"};
+    if (std::string(strategy).find("communication_options") != std::string::npos) {
+      words.push_back("--set");
+      words.push_back("strategy.algorithm=");
+    }
+    const Outcome o = run_tutti(words);
+    ASSERT_EQ(o.status, 0) << strategy << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    EXPECT_TRUE(Data(document).has("best")) << strategy;
+    EXPECT_FALSE(Data(document)["snippets"].items().empty()) << strategy;
+    EXPECT_EQ(Data(document)["snippets"].items()[0]["as_simulated"].value().text, "true") << strategy;
+  }
+}
+
+TEST(Tune, SaysWhatIsWrongWithARequest) {
+  const TemporaryFolder folder;
+  expect_refused({"tune", scenario("15_all_reduce_spec")}, folder, HasSubstr("say which with --over"));
+  expect_refused({"tune", scenario("04_resnet50_ring"), "--evaluations", "0"}, folder, HasSubstr("--evaluations"));
+  expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards"}, folder,
+                 HasSubstr("expected a field"));
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,301 @@
+#include "tools/tutti/explain.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/advice/closed_form.h"
+#include "core/advice/extrapolation.h"
+#include "core/advice/what_if.h"
+#include "core/base/format.h"
+#include "core/explore/outcome.h"
+#include "core/strategy/bounds.h"
+#include "core/timeline/summary.h"
+#include "sim/collective_run.h"
+#include "sim/simulator.h"
+#include "sim/sweep/crowd.h"
+#include "tools/tutti/explore.h"
+#include "tools/tutti/interrupt.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/progress.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::Outcome;
+using core::show;
+using core::Time;
+
+/// A collective with more steps than this, over all ranks, is not run by itself: some ten seconds.
+constexpr std::int64_t kMostSteps = 20'000'000;
+/// Of the step: what saves less is no news.
+constexpr double kWorthTelling = 0.001;
+
+/// One pack: from what no algorithm beats to what it took.
+struct PackCosts {
+  std::int32_t pack = 0;
+  core::Bytes bytes;
+  Time least;                       ///< no algorithm takes less on this cluster
+  std::optional<Time> closed_form;  ///< ports alone
+  std::optional<Time> alone;        ///< all links, nobody else on them
+  Time in_step;
+  core::ClosedForm form;
+};
+
+/// What became of a what-if; nothing: there is no such scenario.
+struct Answer {
+  core::WhatIf question;
+  std::optional<Outcome> outcome;
+};
+
+struct Explanation {
+  core::Scenario scenario;
+  core::Summary summary;
+  std::vector<PackCosts> packs;
+  std::vector<Answer> answers;  ///< those that save most first
+  std::vector<std::string> notes;
+};
+
+std::int64_t steps_in(const core::Schedule& schedule) {
+  std::int64_t steps = 0;
+  for (core::Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (int lane = 0; lane < schedule.lanes(rank); ++lane) steps += schedule.steps(rank, lane);
+    if (steps > kMostSteps) break;
+  }
+  return steps;
+}
+
+std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Summary& summary,
+                                  std::vector<std::string>& notes) {
+  std::vector<PackCosts> list;
+  std::map<std::pair<std::int64_t, int>, std::pair<std::optional<Time>, std::optional<Time>>> known;
+  bool too_long = false;
+  for (const core::PackRecord& record : summary.last_packs()) {
+    const core::Pack& pack = scenario.plan.packs[static_cast<std::size_t>(record.pack)];
+    PackCosts costs;
+    costs.pack = record.pack;
+    costs.bytes = pack.collective.bytes();
+    if (!scenario.plan.partition)
+      costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
+    costs.in_step = record.end - record.last_start;
+    costs.form = core::closed_form(scenario, pack);
+    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry});
+    if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
+      found->second.first = sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
+      found->second.second = sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
+    }
+    too_long = too_long || !found->second.first;
+    costs.closed_form = found->second.first;
+    costs.alone = found->second.second;
+    list.push_back(std::move(costs));
+  }
+  if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");
+  return list;
+}
+
+/// All what-ifs, on all cores.
+Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const core::Summary& summary,
+                                         const core::Library& library, int threads, const Interrupt& interrupt,
+                                         std::vector<std::string>& notes) {
+  auto questions = core::what_ifs(scenario, summary, library);
+  if (!questions) return tl::make_unexpected(questions.error());
+  for (const std::string& note : questions->notes) notes.push_back("not varied: " + note);
+  std::vector<Answer> answers;
+  for (core::WhatIf& question : questions->list) answers.push_back({std::move(question), std::nullopt});
+  Progress progress("asking what would help");
+  sim::Simulator simulator;
+  sim::CrowdWork crowd;
+  for (std::size_t i = 0; i < answers.size(); ++i) crowd.points.push_back(static_cast<std::int64_t>(i));
+  crowd.threads = threads;
+  crowd.work = [&](std::int64_t i, const std::atomic<bool>& stop) -> std::optional<Outcome> {
+    const auto other = core::read_scenario(answers[static_cast<std::size_t>(i)].question.text, scenario.file, library);
+    if (!other) return core::outcome_of(other.error());
+    core::Summary of_other;
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    core::RunControl control;
+    control.cancel = &stop;
+    const auto ran = simulator.run(*other, record, control, of_other);
+    if (stop.load()) return std::nullopt;
+    return ran ? core::outcome_of(of_other) : core::outcome_of(ran.error());
+  };
+  std::size_t done = 0;
+  crowd.take = [&](std::int64_t i, const Outcome& outcome) {
+    if (outcome.status == Outcome::Status::kDone) answers[static_cast<std::size_t>(i)].outcome = outcome;
+    progress.update(static_cast<double>(++done) / static_cast<double>(answers.size()));
+    return true;
+  };
+  crowd.stop = [&] { return interrupt.happened(); };
+  sim::run_crowd(crowd);
+  std::erase_if(answers, [](const Answer& answer) { return !answer.outcome; });
+  std::stable_sort(answers.begin(), answers.end(),
+                   [](const Answer& a, const Answer& b) { return a.outcome->step < b.outcome->step; });
+  return answers;
+}
+
+double share(Time part, Time whole) {
+  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+std::string shown(const std::optional<Time>& time) { return time ? show(*time) : "–"; }
+
+std::string pack_part(const Explanation& e, int rows) {
+  if (e.packs.empty() || rows == 0) return "";
+  Table table({"pack", "bytes", "least possible", "closed form", "by itself", "in the step"});
+  for (std::size_t i = 0; i < e.packs.size() && i < static_cast<std::size_t>(rows); ++i) {
+    const PackCosts& p = e.packs[i];
+    table.row({std::to_string(p.pack), show(p.bytes), p.least > Time() ? show(p.least) : "–", shown(p.closed_form),
+               shown(p.alone), show(p.in_step)});
+  }
+  std::string text =
+      "packs: what no algorithm beats; the closed form, which knows the ports at both ends of a message; all links, "
+      "by\n"
+      "itself; and among the others in the step\n" +
+      table.text(2);
+  if (e.packs.size() > static_cast<std::size_t>(rows))
+    text += fmt::format("  … and {} more (--rows {} shows all)\n", e.packs.size() - static_cast<std::size_t>(rows),
+                        e.packs.size());
+  const auto largest = std::max_element(e.packs.begin(), e.packs.end(),
+                                        [](const PackCosts& a, const PackCosts& b) { return a.bytes < b.bytes; });
+  if (!largest->form.form.empty())
+    text +=
+        fmt::format("  closed form: {}\n    of pack {}: {}\n", largest->form.form, largest->pack, largest->form.where);
+  return text + '\n';
+}
+
+std::string answer_part(const Explanation& e, int rows) {
+  const Time now = e.summary.step_time();
+  Table table({"saves", "", "step time", "<what if"});
+  int shown_rows = 0;
+  std::size_t idle = 0, worse = 0;
+  for (const Answer& answer : e.answers) {
+    const Time saved = now - answer.outcome->step;
+    if (share(saved, now) < kWorthTelling) {
+      ++(share(saved, now) < -kWorthTelling ? worse : idle);
+      continue;
+    }
+    if (shown_rows++ < rows)
+      table.row({show(saved), core::show_share(share(saved, now)), show(answer.outcome->step), answer.question.what});
+  }
+  std::string text = "what would help most (each simulated)\n";
+  text += shown_rows > 0 ? table.text(2) : "  nothing of what was tried: computation decides\n";
+  if (idle + worse > 0)
+    text += fmt::format("  of {} others, {} change less than {}, and {} make it longer\n", idle + worse, idle,
+                        core::show_share(kWorthTelling), worse);
+  return text + '\n';
+}
+
+std::string text_of(const Explanation& e, int rows) {
+  const core::RunInfo& info = e.summary.info();
+  const Time step = e.summary.step_time();
+  const auto parts = e.summary.steady_parts();
+  std::string text = fmt::format("{}: {} per step (Tutti {}, network model {})\n", info.scenario, show(step),
+                                 info.version, info.network_model);
+  text += fmt::format("  {}; {}; {}\n\n", info.cluster, info.workload, info.strategy);
+  const Time compute = parts->forward + parts->backward + parts->other_compute;
+  text += fmt::format("computation takes {} ({}); {} of communication is exposed ({})\n", show(compute),
+                      core::show_share(share(compute, step)), show(parts->exposed),
+                      core::show_share(share(parts->exposed, step)));
+  if (!info.bound_reason.empty()) {
+    text += fmt::format("the least possible is {}, so at most {} can be saved without other hardware: {}\n",
+                        show(info.step_bound), show(std::max(Time(), step - info.step_bound)), info.bound_reason);
+  }
+  text += "\nwhat the last step waited for\n";
+  for (const std::string& line : e.summary.path_in_words()) text += "  " + line + '\n';
+  text += '\n';
+  text += pack_part(e, rows);
+  text += answer_part(e, rows);
+  for (const std::string& note : e.notes) text += "note: " + note + '\n';
+  for (const std::string& note : info.notes) text += "note: " + note + '\n';
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+std::string json_of(const Explanation& e) {
+  Json json;
+  const core::RunInfo& info = e.summary.info();
+  const auto parts = e.summary.steady_parts();
+  json.object([&] {
+    json.field("tutti_version", std::string_view(info.version));
+    json.field("scenario", std::string_view(info.scenario));
+    json.field("scenario_file", std::string_view(info.scenario_file));
+    json.field("network_model", std::string_view(info.network_model));
+    json.field("seed", info.seed);
+    json.field("step_time_us", e.summary.step_time());
+    json.field("exposed_communication_us", parts->exposed);
+    json.field("computation_us", parts->forward + parts->backward + parts->other_compute);
+    json.key("lower_bound").object([&] {
+      json.field("step_us", info.step_bound);
+      json.field("communication_us", info.communication_bound);
+      json.field("communication_reason", std::string_view(info.bound_reason));
+    });
+    json.key("critical_path_in_words").array(e.summary.path_in_words(), [&](const std::string& line) {
+      json.value(std::string_view(line));
+    });
+    json.key("packs").array(e.packs, [&](const PackCosts& p) {
+      json.object([&] {
+        json.field("pack", p.pack);
+        json.field("bytes", p.bytes);
+        json.field("least_us", p.least);
+        if (p.closed_form) json.field("closed_form_us", *p.closed_form);
+        if (!p.form.form.empty()) {
+          json.field("closed_form", std::string_view(p.form.form));
+          json.field("closed_form_of", std::string_view(p.form.where));
+        }
+        if (p.alone) json.field("alone_us", *p.alone);
+        json.field("in_step_us", p.in_step);
+      });
+    });
+    json.key("what_if").array(e.answers, [&](const Answer& answer) {
+      json.object([&] {
+        json.field("what", std::string_view(answer.question.what));
+        json.field("step_time_us", answer.outcome->step);
+        json.field("saves_us", e.summary.step_time() - answer.outcome->step);
+      });
+    });
+    std::vector<std::string> notes = e.notes;
+    notes.insert(notes.end(), info.notes.begin(), info.notes.end());
+    json.key("notes").array(notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+  });
+  return json.text();
+}
+
+}  // namespace
+
+int explain(const ExplainOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
+  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  auto scenario = load_scenario(options.scenario, environment);
+  if (!scenario) return report(scenario.error());
+  Interrupt interrupt;
+  Explanation explanation;
+  explanation.scenario = std::move(*scenario);
+  {
+    Progress progress("simulating");
+    sim::Simulator simulator;
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    core::RunControl control;
+    control.cancel = &interrupt.flag();
+    control.progress = [&](double done) { progress.update(done); };
+    if (const auto ran = simulator.run(explanation.scenario, record, control, explanation.summary); !ran)
+      return report(ran.error());
+  }
+  if (interrupt.happened() || explanation.summary.steps().empty()) return kRunFailed;
+  explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
+  auto answers = answers_of(explanation.scenario, explanation.summary, environment.library, threads_of(options.threads),
+                            interrupt, explanation.notes);
+  if (!answers) return report(answers.error());
+  explanation.answers = std::move(*answers);
+  for (std::string& said : core::extrapolations(explanation.scenario)) explanation.notes.push_back(std::move(said));
+  const int printed = print_out(*format == Format::kJson ? json_of(explanation) : text_of(explanation, options.rows));
+  return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
+}
+
+}  // namespace tutti::tools

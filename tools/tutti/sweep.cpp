@@ -1,0 +1,169 @@
+#include "tools/tutti/sweep.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "core/base/file.h"
+#include "core/base/version.h"
+#include "core/explore/sweep_plot.h"
+#include "sim/simulator.h"
+#include "sim/sweep/crowd.h"
+#include "sim/sweep/evaluator.h"
+#include "tools/tutti/explore.h"
+#include "tools/tutti/interrupt.h"
+#include "tools/tutti/progress.h"
+#include "tools/tutti/sweep_output.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::Outcome;
+using core::SweepStore;
+
+/// What files of SQLite begin with.
+constexpr std::string_view kDatabaseMagic = "SQLite format 3";
+
+bool is_database(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kDatabaseMagic.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file && begin == kDatabaseMagic;
+}
+
+/// All that was asked for beside the database. Answers the exit status.
+int tell_results(SweepStore& store, const SweepOptions& options, Format format,
+                 const std::vector<std::string>& inputs) {
+  Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
+  const auto read = store.each(
+      [&](std::int64_t point, const Outcome& outcome) { outcomes[static_cast<std::size_t>(point)] = outcome; });
+  if (!read) return report(read.error());
+  if (!options.csv.empty()) {
+    const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_csv(store, outcomes, out); });
+    if (!written) return report(written.error());
+  }
+  if (!options.json.empty()) {
+    const auto written =
+        write_file(options.json, inputs, [&](std::ostream& out) { out << sweep_json(store, outcomes); });
+    if (!written) return report(written.error());
+  }
+  if (!options.plot.empty()) {
+    const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
+    const auto plot = core::plot_of(store.space(), outcomes, title, {options.x, options.by, options.cost});
+    if (!plot) return report(plot.error());
+    const auto written = write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(*plot); });
+    if (!written) return report(written.error());
+  }
+  return print_out(format == Format::kJson ? sweep_json(store, outcomes) : sweep_text(store, outcomes, options.rows));
+}
+
+/// Does what is not done yet. Answers the exit status; kDone if all is.
+Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
+                         int threads) {
+  // Files that went into the sweep before it was interrupted must still be what they were.
+  const auto files = store.files();
+  if (!files) return tl::make_unexpected(files.error());
+  for (const core::Library::File& file : *files) {
+    const auto now = library.read(file.kind, file.name, store.info().scenario_file);
+    if (!now) return tl::make_unexpected(now.error());
+    if (*now) {
+      if (const auto same = store.remember(**now); !same) return tl::make_unexpected(same.error());
+    }
+  }
+  const auto done = store.done();
+  if (!done) return tl::make_unexpected(done.error());
+  sim::CrowdWork crowd;
+  for (std::size_t p = 0; p < done->size(); ++p) {
+    if (!(*done)[p]) crowd.points.push_back(static_cast<std::int64_t>(p));
+  }
+  if (crowd.points.empty()) return true;
+  const std::size_t to_do = crowd.points.size();
+  if (to_do < done->size())
+    tell(fmt::format("{} of {} points are there already\n", done->size() - to_do, done->size()));
+  crowd.points = sim::spread_out(std::move(crowd.points));
+  crowd.threads = threads_of(threads);
+
+  Interrupt interrupt;
+  Progress progress("sweeping");
+  sim::Simulator simulator;
+  sim::Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, simulator);
+  std::size_t so_far = 0;
+  std::optional<Error> failed;
+  crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
+    return evaluator.at(store.space().overrides(point), &stop);
+  };
+  crowd.take = [&](std::int64_t point, const Outcome& outcome) {
+    for (const core::Library::File& file : evaluator.new_files()) {
+      if (const auto kept = store.remember(file); !kept) failed = kept.error();
+    }
+    if (!failed) {
+      if (const auto added = store.add(point, outcome); !added) failed = added.error();
+    }
+    progress.update(static_cast<double>(++so_far) / static_cast<double>(to_do));
+    return !failed;
+  };
+  crowd.stop = [&] { return interrupt.happened(); };
+  const bool all = sim::run_crowd(crowd);
+  if (failed) return tl::make_unexpected(*failed);
+  return all;
+}
+
+}  // namespace
+
+int sweep(const SweepOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
+  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (!options.plot.empty() && !options.plot.ends_with(".svg") && options.plot != "-")
+    return report(Error::request(fmt::format("--plot {}: expected the name of an .svg file", options.plot)));
+
+  if (is_database(options.scenario.file)) {
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {
+      return report(Error::request(
+          fmt::format("{} is a sweep that was made; --over, --points, --set and -o are of those that are to be",
+                      options.scenario.file)));
+    }
+    auto store = SweepStore::open(options.scenario.file);
+    if (!store) return report(store.error());
+    return tell_results(*store, options, *format, {options.scenario.file});
+  }
+
+  core::SweepInfo info;
+  auto axes = axes_of(options.points, options.over);
+  if (!axes) return report(axes.error());
+  if (axes->empty()) {
+    return report(
+        Error::request("nothing varies; say what does with --over FIELD=VALUES, such as --over "
+                       "strategy.bytes_per_pack=64KiB..256MiB*2"));
+  }
+  const auto set = settings_of(options.scenario.set);
+  if (!set) return report(set.error());
+  const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
+  if (!text) return report(text.error());
+  info.version = core::version();
+  info.scenario_file = options.scenario.file;
+  info.scenario_text = *text;
+  info.set = options.scenario.set;
+  info.axes = std::move(*axes);
+  const std::string output =
+      options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(output, options.scenario.file, ignored))
+    return report(Error::request(fmt::format("-o {}: that is the scenario", output)));
+  auto store = SweepStore::resume(output, info);
+  if (!store) return report(store.error());
+  const auto all = carry_out(*store, environment.library, *set, options.threads);
+  if (!all) return report(all.error());
+  if (!*all) {
+    tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));
+    return kRunFailed;
+  }
+  tell(fmt::format("results: {}\n", output));
+  return tell_results(*store, options, *format, {options.scenario.file, output});
+}
+
+}  // namespace tutti::tools

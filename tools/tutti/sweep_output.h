@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "core/explore/outcome.h"
+#include "core/explore/sweep_store.h"
+
+namespace tutti::tools {
+
+/// What came of a sweep so far, by point; nothing where it is not done.
+using Outcomes = std::vector<std::optional<core::Outcome>>;
+
+/// A line for every point that is done: its fields, its status, its times in microseconds. RFC 4180.
+void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out);
+/// One object: the sweep, and its points.
+std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes);
+/// For people: the best `rows` points, what each field does, and what went wrong.
+std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows);
+
+}  // namespace tutti::tools

@@ -1,0 +1,299 @@
+#include "tools/tutti/tune.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/advice/extrapolation.h"
+#include "core/advice/what_if.h"
+#include "core/base/file.h"
+#include "core/explore/plot.h"
+#include "core/explore/tuner.h"
+#include "core/explore/usual_axes.h"
+#include "sim/simulator.h"
+#include "sim/sweep/crowd.h"
+#include "sim/sweep/evaluator.h"
+#include "tools/tutti/explore.h"
+#include "tools/tutti/interrupt.h"
+#include "tools/tutti/progress.h"
+#include "tools/tutti/tune_report.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+using core::Outcome;
+
+/// A candidate that is by so much slower than the best so far will not become it.
+constexpr double kHopeless = 1.25;
+/// Values to each side of the best along an axis.
+constexpr std::int64_t kAround = 4;
+
+/// Everything that belongs to one tuning.
+class Tuning {
+ public:
+  Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
+         std::vector<core::Override> set, core::Space space)
+      : options_(options),
+        library_(library),
+        text_(std::move(text)),
+        set_(std::move(set)),
+        space_(std::move(space)),
+        evaluator_({text_, options.scenario.file, set_}, library, simulator_) {
+    result_.now.scenario = std::move(now);
+    result_.fields = space_.fields();
+    result_.in_all = space_.size();
+    result_.seed = options.seed;
+  }
+
+  /// ERRORS: the scenario as it is cannot be run. False: interrupted.
+  Expected<bool> carry_out() {
+    if (auto told = tell_of(result_.now); !told) return tl::make_unexpected(told.error());
+    if (interrupt_.happened()) return false;
+    if (!search()) return false;
+    if (!result_.best) return true;
+    if (!add_curves()) return false;
+    if (auto added = add_sensitivity(); !added) return added;
+    result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
+    result_.snippets = core::snippets_of(result_.best->scenario);
+    result_.notes = core::extrapolations(result_.best->scenario);
+    for (const std::string& note : result_.best->summary.info().notes) result_.notes.push_back(note);
+    return !interrupt_.happened();
+  }
+
+  [[nodiscard]] const TuneResult& result() const { return result_; }
+  [[nodiscard]] const core::Space& space() const { return space_; }
+  [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return tried_; }
+
+ private:
+  /// Simulates a scenario with all that a report needs.
+  Expected<void> tell_of(Told& told) {
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    core::RunControl control;
+    control.cancel = &interrupt_.flag();
+    if (auto ran = simulator_.run(told.scenario, record, control, told.summary); !ran) return ran;
+    if (!interrupt_.happened()) told.outcome = core::outcome_of(told.summary);
+    return {};
+  }
+
+  /// Points by the evaluator, on all cores. False: interrupted.
+  bool evaluate(const std::vector<std::int64_t>& points, core::Time hopeless) {
+    sim::CrowdWork crowd;
+    for (const std::int64_t point : points) {
+      if (!tried_.contains(point)) crowd.points.push_back(point);
+    }
+    crowd.threads = threads_of(options_.threads);
+    crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
+      return evaluator_.at(space_.overrides(point), &stop, hopeless);
+    };
+    crowd.take = [&](std::int64_t point, const Outcome& outcome) { return tried_.emplace(point, outcome), true; };
+    crowd.stop = [&] { return interrupt_.happened(); };
+    return sim::run_crowd(crowd);
+  }
+
+  bool search() {
+    Progress progress("tuning");
+    core::Tuner tuner(space_, {options_.evaluations, options_.seed});
+    const auto most = static_cast<double>(std::min(options_.evaluations, space_.size()));
+    for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+      core::Time hopeless = core::kNever;
+      if (tuner.best()) {
+        const auto best = static_cast<double>(tried_.at(*tuner.best()).step.count());
+        hopeless = core::Time(static_cast<std::int64_t>(best * kHopeless));
+      }
+      if (!evaluate(points, hopeless)) return false;
+      for (const std::int64_t point : points) {
+        const Outcome& outcome = tried_.at(point);
+        const bool done = outcome.status == Outcome::Status::kDone;
+        if (!done) ++result_.refused;
+        if (outcome.stopped) ++result_.stopped;
+        tuner.tell(point, done ? std::optional(static_cast<double>(std::max<std::int64_t>(1, outcome.step.count())))
+                               : std::nullopt);
+      }
+      progress.update(static_cast<double>(tuner.told()) / most);
+    }
+    result_.tried = tuner.told();
+    result_.promised = tuner.told() < space_.size() ? tuner.promised() : 0;
+    if (!tuner.best()) return true;
+    best_ = *tuner.best();
+    result_.values = space_.values(best_);
+    for (std::size_t a = 0; a < space_.axes().size(); ++a) {
+      if (tuner.is_ordered(a)) curve_axes_.emplace_back(a, tuner.in_order(a));
+    }
+    auto scenario = with_best();
+    if (!scenario) return true;
+    result_.best.emplace();
+    result_.best->scenario = std::move(*scenario);
+    return tell_of(*result_.best).has_value() && !interrupt_.happened();
+  }
+
+  Expected<core::Scenario> with_best() {
+    std::vector<core::Override> all = set_;
+    for (core::Override& change : space_.overrides(best_)) all.push_back(std::move(change));
+    return core::read_scenario(text_, options_.scenario.file, library_, all);
+  }
+
+  /// Some values to each side of the best, along every axis that has an order. False: interrupted.
+  bool add_curves() {
+    const auto before = std::ssize(tried_);
+    for (const auto& [axis, order] : curve_axes_) {
+      std::vector<std::int64_t> rows = space_.rows(best_);
+      const std::int64_t at = std::find(order.begin(), order.end(), rows[axis]) - order.begin();
+      std::vector<std::int64_t> points;
+      AxisCurve curve;
+      curve.field = space_.axes()[axis].fields.front();
+      const std::int64_t first = std::max<std::int64_t>(0, at - kAround);
+      const std::int64_t last = std::min(std::ssize(order) - 1, at + kAround);
+      for (std::int64_t i = first; i <= last; ++i) {
+        rows[axis] = order[static_cast<std::size_t>(i)];
+        points.push_back(space_.point(rows));
+      }
+      // What was stopped early is run to its end here.
+      std::erase_if(tried_, [&](const auto& one) {
+        return one.second.stopped && std::find(points.begin(), points.end(), one.first) != points.end();
+      });
+      if (!evaluate(points, core::kNever)) return false;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        rows[axis] = order[static_cast<std::size_t>(first) + i];
+        curve.values.emplace_back(space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
+                                  tried_.at(points[i]));
+      }
+      curve.best = static_cast<std::size_t>(at - first);
+      result_.curves.push_back(std::move(curve));
+    }
+    result_.beside = std::ssize(tried_) - before;
+    return true;
+  }
+
+  /// Both settings on a cluster whose links are better or worse. False: interrupted.
+  Expected<bool> add_sensitivity() {
+    struct Case {
+      const char* what;
+      core::Scaled scaled;
+      double factor;
+    };
+    constexpr Case kCases[] = {{"half the bandwidth of all links", core::Scaled::kBandwidth, 0.5},
+                               {"twice the bandwidth of all links", core::Scaled::kBandwidth, 2},
+                               {"half the latency of all links", core::Scaled::kLatency, 0.5},
+                               {"twice the latency of all links", core::Scaled::kLatency, 2}};
+    for (const Case& one : kCases) {
+      core::Time steps[2];
+      bool known = true;
+      for (int which = 0; which < 2; ++which) {
+        const core::Scenario& scenario = which == 0 ? result_.now.scenario : result_.best->scenario;
+        const auto text = core::with_scaled_links(scenario, one.scaled, one.factor, library_);
+        if (!text) return tl::make_unexpected(text.error());
+        Told told;
+        auto scaled = core::read_scenario(*text, scenario.file, library_);
+        known = known && scaled.has_value();
+        if (!known) break;
+        told.scenario = std::move(*scaled);
+        known = tell_of(told).has_value();
+        if (interrupt_.happened()) return false;
+        steps[which] = told.outcome.step;
+        ++result_.beside;
+      }
+      if (known) result_.sensitivity.push_back({one.what, steps[0], steps[1]});
+    }
+    return true;
+  }
+
+  const TuneOptions& options_;
+  const core::Library& library_;
+  std::string text_;
+  std::vector<core::Override> set_;
+  core::Space space_;
+  sim::Simulator simulator_;
+  sim::Evaluator evaluator_;
+  Interrupt interrupt_;
+  TuneResult result_;
+  std::map<std::int64_t, Outcome> tried_;
+  std::int64_t best_ = 0;
+  std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
+};
+
+/// The curve along the first axis that has an order.
+core::Plot curve_plot(const TuneResult& result) {
+  const AxisCurve& curve = result.curves.front();
+  core::Plot plot;
+  plot.title = result.now.summary.info().scenario + ", around the best setting";
+  plot.x_title = curve.field;
+  plot.y_title = "step time (ms)";
+  plot.bytes = curve.field.find("bytes") != std::string::npos;
+  core::Curve line{"step time", {}}, bound{"least possible", {}, true}, now{"now", {}, true};
+  for (const auto& [value, outcome] : curve.values) {
+    plot.x.push_back(value);
+    const bool done = outcome.status == Outcome::Status::kDone;
+    line.y.push_back(done ? std::optional(core::to_ms(outcome.step)) : std::nullopt);
+    bound.y.push_back(done ? std::optional(core::to_ms(outcome.step_bound)) : std::nullopt);
+    now.y.emplace_back(core::to_ms(result.now.outcome.step));
+  }
+  plot.curves = {line, now, bound};
+  plot.best = core::Plot::Mark{0, curve.best, "best"};
+  return plot;
+}
+
+/// All that was tried, in the order of the space.
+void write_tried(const Tuning& tuning, std::ostream& out) {
+  for (const std::string& field : tuning.space().fields()) out << field << ',';
+  out << "status,stopped_early,step_time_us\r\n";
+  for (const auto& [point, outcome] : tuning.tried()) {
+    for (const std::string& value : tuning.space().values(point)) {
+      const bool plain = value.find_first_of(",\"\r\n") == std::string::npos;
+      std::string quoted = "\"";
+      for (const char c : value) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+      out << (plain ? value : quoted + '"') << ',';
+    }
+    const bool done = outcome.status == Outcome::Status::kDone;
+    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ','
+        << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
+  }
+}
+
+}  // namespace
+
+int tune(const TuneOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (options.evaluations < 1) return report(Error::request("--evaluations must be at least 1"));
+  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  const auto set = settings_of(options.scenario.set);
+  if (!set) return report(set.error());
+  const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
+  if (!text) return report(text.error());
+  auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
+  if (!scenario) return report(scenario.error());
+  auto axes = axes_of(options.points, options.over);
+  if (axes && axes->empty()) axes = core::usual_axes(*scenario);
+  if (!axes) return report(axes.error());
+  auto space = core::Space::of(std::move(*axes));
+  if (!space) return report(space.error());
+
+  Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space));
+  const auto done = tuning.carry_out();
+  if (!done) return report(done.error());
+  if (!*done) return kRunFailed;
+  const TuneResult& result = tuning.result();
+  const std::vector<std::string> inputs{options.scenario.file};
+  if (!options.csv.empty()) {
+    if (const auto written = write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
+        !written)
+      return report(written.error());
+  }
+  if (!options.output.empty() && result.best) {
+    const auto written =
+        write_file(options.output, inputs, [&](std::ostream& out) { out << result.best->scenario.text; });
+    if (!written) return report(written.error());
+  }
+  if (!options.plot.empty()) {
+    if (result.curves.empty())
+      return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
+    const auto written =
+        write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(curve_plot(result)); });
+    if (!written) return report(written.error());
+  }
+  return print_out(*format == Format::kJson ? tune_json(result) : tune_text(result));
+}
+
+}  // namespace tutti::tools

@@ -1,0 +1,254 @@
+#include "tools/tutti/tune_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+
+using core::Breakdown;
+using core::Outcome;
+using core::show;
+using core::show_share;
+using core::Time;
+
+namespace {
+
+/// What differs by less along a curve is called the same.
+constexpr double kFlat = 0.01;
+
+double share(Time part, Time whole) {
+  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+std::string shown(const std::string& value) { return value.empty() ? "not set" : value; }
+
+/// What the critical path of the last step goes into, by what it waits for.
+std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
+  Breakdown parts;
+  for (const core::PathPiece& piece : summary.path()) {
+    if (piece.kind == core::SpanKind::kPackInFlight) parts += piece.parts;
+  }
+  std::vector<std::pair<std::string, Time>> named{{"starting collectives", parts.launch},
+                                                  {"latency of links", parts.latency},
+                                                  {"waiting for a link, engine or slot in use", parts.queue},
+                                                  {"adding", parts.reduce},
+                                                  {"copying in memory", parts.copy}};
+  for (int k = 0; k < core::kLinkKinds; ++k) {
+    named.emplace_back(fmt::format("moving bytes over {} links", to_string(static_cast<core::LinkKind>(k))),
+                       parts.wire[static_cast<std::size_t>(k)]);
+  }
+  return named;
+}
+
+/// "31.2 ms less of it in moving bytes over socket links", the largest change first.
+std::vector<std::string> path_changes(const Told& now, const Told& best) {
+  std::vector<std::pair<Time, std::string>> changes;
+  const auto before = path_parts(now.summary), after = path_parts(best.summary);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    changes.emplace_back(after[i].second - before[i].second, before[i].first);
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first.count()) > std::abs(b.first.count()); });
+  std::vector<std::string> lines;
+  for (const auto& [change, name] : changes) {
+    if (share(Time(std::abs(change.count())), now.outcome.step) < 0.002) break;
+    lines.push_back(fmt::format("{} {} of the critical path in {}", show(Time(std::abs(change.count()))),
+                                change < Time() ? "less" : "more", name));
+  }
+  return lines;
+}
+
+std::vector<std::string> why(const TuneResult& r) {
+  const Outcome& now = r.now.outcome;
+  const Outcome& best = r.best->outcome;
+  std::vector<std::string> lines{fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
+                                 fmt::format("packs {} → {}", now.packs, best.packs)};
+  if (now.slowed != best.slowed)
+    lines.push_back(fmt::format("computation slowed by communication {} → {}", show(now.slowed), show(best.slowed)));
+  if (now.other_compute != best.other_compute)
+    lines.push_back(fmt::format("copies and updates {} → {}", show(now.other_compute), show(best.other_compute)));
+  for (std::string& line : path_changes(r.now, *r.best)) lines.push_back(std::move(line));
+  return lines;
+}
+
+/// The values next to the best whose cost is the same but for kFlat.
+std::string flat_part(const AxisCurve& curve) {
+  const Time least = curve.values[curve.best].second.step;
+  const auto is_flat = [&](std::size_t i) {
+    const Outcome& o = curve.values[i].second;
+    return o.status == Outcome::Status::kDone && share(o.step - least, least) <= kFlat;
+  };
+  std::size_t from = curve.best, to = curve.best;
+  while (from > 0 && is_flat(from - 1)) --from;
+  while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
+  if (from == to)
+    return fmt::format("{}: no value beside {} comes within {}", curve.field, shown(curve.values[curve.best].first),
+                       show_share(kFlat));
+  return fmt::format("{}: anything from {} to {} is within {}", curve.field, shown(curve.values[from].first),
+                     shown(curve.values[to].first), show_share(kFlat));
+}
+
+std::string curve_part(const TuneResult& r) {
+  if (r.curves.empty()) return "";
+  std::string text = "around the best\n";
+  for (const AxisCurve& curve : r.curves) {
+    text += "  " + flat_part(curve) + '\n';
+    Table table({"<value", "step time", "exposed"});
+    for (std::size_t i = 0; i < curve.values.size(); ++i) {
+      const auto& [value, o] = curve.values[i];
+      const bool done = o.status == Outcome::Status::kDone;
+      table.row({shown(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "cannot be",
+                 done ? show(o.exposed) : ""});
+    }
+    text += table.text(4);
+  }
+  return text + '\n';
+}
+
+std::string sensitivity_part(const TuneResult& r) {
+  if (r.sensitivity.empty()) return "";
+  Table table({"<if the cluster had", "now", "best", "gain"});
+  bool holds = true;
+  for (const Sensitivity& s : r.sensitivity) {
+    table.row(
+        {s.what, show(s.now), show(s.best), s.best <= s.now ? show_share(share(s.now - s.best, s.now)) : "worse"});
+    holds = holds && s.best <= s.now;
+  }
+  return "how far this hangs on the cluster's figures\n" + table.text(2) +
+         (holds ? "  the recommended settings are the better ones in every case\n\n"
+                : "  not in every case: calibrate the cluster first (tutti calibrate)\n\n");
+}
+
+std::string snippet_part(const TuneResult& r) {
+  std::string text;
+  for (const core::Snippet& snippet : r.snippets) {
+    text += fmt::format("{}{}{}\n", snippet.framework, snippet.as_simulated ? "" : ", the nearest that it has",
+                        snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark));
+    std::size_t from = 0;
+    while (from < snippet.text.size()) {
+      const std::size_t to = snippet.text.find('\n', from);
+      text += "    " + snippet.text.substr(from, to - from) + '\n';
+      from = to == std::string::npos ? snippet.text.size() : to + 1;
+    }
+  }
+  return text.empty() ? "" : "to paste\n" + text + '\n';
+}
+
+std::string settings(const TuneResult& r, const std::string& between) {
+  std::string text;
+  for (std::size_t f = 0; f < r.fields.size(); ++f)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown(r.values[f]));
+  return text;
+}
+
+}  // namespace
+
+std::string tune_text(const TuneResult& r) {
+  const core::RunInfo& info = r.now.summary.info();
+  std::string text = fmt::format("{} (Tutti {}, network model {}, seed {})\n", info.scenario, info.version,
+                                 info.network_model, r.seed);
+  text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
+  const Outcome& now = r.now.outcome;
+  text +=
+      fmt::format("tried {} of {} settings{}{}, and {} beside them\n", r.tried, r.in_all,
+                  r.refused > 0 ? fmt::format("; {} cannot be", r.refused) : "",
+                  r.stopped > 0 ? fmt::format("; {} were hopeless and not run to their end", r.stopped) : "", r.beside);
+  if (!r.best) return text + "\nnothing that was tried can be; see what each field may be with tutti sweep\n";
+  const Outcome& best = r.best->outcome;
+  text += fmt::format("step now {}, best {} ({} less); the least possible is {}\n", show(now.step), show(best.step),
+                      show_share(std::max(0.0, r.advice.gain)), show(best.step_bound));
+  text += fmt::format("what was not tried promises {} more at most\n\n", show_share(r.promised));
+  text +=
+      r.advice.change ? "recommended: change\n    " + settings(r, "\n    ") + '\n' : "recommended: change nothing\n";
+  text += "  " + r.advice.why + "\n\n";
+  if (!r.advice.change && r.advice.gain > 0) text += "the best that was found\n    " + settings(r, "\n    ") + "\n\n";
+  text += "why\n";
+  for (const std::string& line : why(r)) text += "  " + line + '\n';
+  text += '\n' + curve_part(r) + sensitivity_part(r);
+  text += r.advice.change ? snippet_part(r) : "";
+  for (const std::string& note : r.notes) text += "note: " + note + '\n';
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+namespace {
+
+void write_outcome(Json& json, const Outcome& o) {
+  json.object([&] {
+    json.field("status", to_string(o.status));
+    if (o.status != Outcome::Status::kDone) return json.field("message", std::string_view(o.message));
+    for (const core::Cost& cost : core::kCosts) json.field(std::string(cost.name) + "_us", o.*cost.time);
+    json.field("packs", o.packs);
+  });
+}
+
+}  // namespace
+
+std::string tune_json(const TuneResult& r) {
+  Json json;
+  const core::RunInfo& info = r.now.summary.info();
+  json.object([&] {
+    json.field("tutti_version", std::string_view(info.version));
+    json.field("scenario", std::string_view(info.scenario));
+    json.field("scenario_file", std::string_view(info.scenario_file));
+    json.field("network_model", std::string_view(info.network_model));
+    json.field("seed", r.seed);
+    json.field("settings_in_all", r.in_all);
+    json.field("tried", r.tried);
+    json.field("refused", r.refused);
+    json.field("stopped_early", r.stopped);
+    json.key("now");
+    write_outcome(json, r.now.outcome);
+    if (!r.best) return;
+    json.key("best");
+    write_outcome(json, r.best->outcome);
+    json.key("best_settings").object([&] {
+      for (std::size_t f = 0; f < r.fields.size(); ++f) json.field(r.fields[f], std::string_view(r.values[f]));
+    });
+    json.field("promised_share", r.promised);
+    json.key("advice").object([&] {
+      json.field("change", r.advice.change);
+      json.field("gain_share", r.advice.gain);
+      json.field("least_gain_share", r.advice.least_gain);
+      json.field("why", std::string_view(r.advice.why));
+    });
+    json.key("why").array(why(r), [&](const std::string& line) { json.value(std::string_view(line)); });
+    json.key("curves").array(r.curves, [&](const AxisCurve& curve) {
+      json.object([&] {
+        json.field("field", std::string_view(curve.field));
+        json.field("best", static_cast<std::int64_t>(curve.best));
+        json.key("values").array(curve.values, [&](const auto& one) {
+          json.object([&] {
+            json.field("value", std::string_view(one.first));
+            json.key("outcome");
+            write_outcome(json, one.second);
+          });
+        });
+      });
+    });
+    json.key("sensitivity").array(r.sensitivity, [&](const Sensitivity& s) {
+      json.object([&] {
+        json.field("if", std::string_view(s.what));
+        json.field("now_step_time_us", s.now);
+        json.field("best_step_time_us", s.best);
+      });
+    });
+    json.key("snippets").array(r.snippets, [&](const core::Snippet& snippet) {
+      json.object([&] {
+        json.field("framework", std::string_view(snippet.framework));
+        json.field("language", to_string(snippet.language));
+        json.field("text", std::string_view(snippet.text));
+        json.field("as_simulated", snippet.as_simulated);
+        json.field("remark", std::string_view(snippet.remark));
+      });
+    });
+    json.key("notes").array(r.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+  });
+  return json.text();
+}
+
+}  // namespace tutti::tools
