@@ -41,7 +41,7 @@ class ChannelSearch {
   ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings, bool over_nodes);
 
   /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no such bound.
-  static constexpr std::int64_t kMostCrossings = std::int64_t{1} << 30;
+  static constexpr std::int64_t kMostCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
   /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how many the walk may take; left

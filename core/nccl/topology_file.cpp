@@ -303,9 +303,14 @@ void Reader::add_peer_switches(const Later& pci) {
 void Reader::number_ranks(Topology& topology) {
   // Several trays' files put together may count from 0 in each of them.
   std::set<int> ranks;
+  std::set<std::pair<int, int>> devices;
   bool of_all_hosts = true;
-  for (const int g : topology.all(NodeKind::kGpu))
-    of_all_hosts = ranks.insert(topology.nodes[static_cast<std::size_t>(g)].gpu.rank).second && of_all_hosts;
+  for (const int g : topology.all(NodeKind::kGpu)) {
+    const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
+    of_all_hosts = ranks.insert(node.gpu.rank).second && of_all_hosts;
+    if (ranks_given_ && !devices.emplace(node.host, node.gpu.dev).second)
+      problems_.add(xml_.where(xml_.root()), "two GPUs of one host have dev {}", node.gpu.dev);
+  }
   const auto key = [&](int g) {
     const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
     return std::pair(of_all_hosts ? 0 : node.host, node.gpu.rank);

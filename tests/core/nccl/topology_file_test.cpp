@@ -132,6 +132,8 @@ TEST(TopologyFile, SaysWhereItIsWrongAndWhatToDo) {
   EXPECT_THAT(message(replaced(kSmall, "sm=\"90\" rank=\"3\"", "sm=\"ninety\" rank=\"3\"")),
               HasSubstr("<gpu sm=\"ninety\">: expected a number from 10 to 9999"));
   EXPECT_THAT(message(replaced(kSmall, "rank=\"3\"", "rank=\"1\"")), HasSubstr("two GPUs have rank 1"));
+  EXPECT_THAT(message(replaced(kSmall, "gpu dev=\"1\"", "gpu dev=\"0\"")),
+              HasSubstr("two GPUs of one host have dev 0"));
   EXPECT_THAT(message(replaced(kSmall, "0000:12:00.0", "0000:11:00.0")),
               HasSubstr("<pci busid=\"0000:11:00.0\">: there is one of this bus id already"));
   EXPECT_THAT(message(replaced(kSmall, "0000:12:00.0", "-")), HasSubstr("expected a bus id such as"));
