@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ enum class Pattern {
 /// One channel of a graph: the GPUs of a node in the order in which data goes through them.
 struct GraphChannel {
   std::vector<int> gpus;  ///< ranks inside the node
-  /// Network devices before the first GPU and behind the last, as the topology numbers them (`NET/0` is 0); empty inside one node.
-  std::vector<int> nets;
+  /// Network devices before the first GPU and behind the last, as the topology numbers them (`NET/0` is 0; those of host h of
+  /// several that share an NVLink domain have h << 56 added); empty inside one node.
+  std::vector<std::int64_t> nets;
 };
 
 /// What NCCL's search found for one pattern; of a communicator, the least of all ranks (of types and cross_nic the most).
@@ -53,6 +55,15 @@ struct Graph {
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;        ///< all channels are the same
   std::vector<GraphChannel> orders;  ///< one per channel; may be empty where only the figures are known
+};
+
+/// What NCCL's search found for a communicator. A graph without channels is one that it has not got.
+struct Graphs {
+  Graph ring;
+  Graph tree;
+  Graph collnet_chain;
+  Graph collnet_direct;
+  Graph nvls;
 };
 
 }  // namespace tutti::core::nccl

@@ -23,6 +23,7 @@
 #include "tools/tutti/explain.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/import.h"
+#include "tools/tutti/import_nccl.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/memory_limit.h"
 #include "tools/tutti/perf.h"
@@ -389,8 +390,33 @@ void add_new_scenario(CLI::App* c, InitOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 
-void add_import(CLI::App& app, ImportTfConfigOptions& o) {
-  CLI::App* c = app.add_subcommand("import", "Write a scenario from what other programs say of a cluster");
+void add_import_nccl_topology(CLI::App* import, ImportNcclTopologyOptions& o) {
+  CLI::App* c = import->add_subcommand("nccl-topology",
+                                       "From NCCL's topology (NCCL_TOPO_DUMP_FILE): a cluster, or NCCL's graphs");
+  c->footer(
+      "Examples:\n"
+      "  tutti import nccl-topology topo.xml --nodes 4 --link ndr -o mine.textproto   # cluster { file: "
+      "\"mine.textproto\" }\n"
+      "  tutti import nccl-topology topo.xml --nodes 4 --graphs\n"
+      "  tutti import nccl-topology topo.xml --nodes 4 --graphs --graph-file graphs.xml --set NCCL_CROSS_NIC=0");
+  c->add_option("file", o.file, "The file that NCCL wrote")->required();
+  c->add_option("--nodes", o.nodes, "How many machines like this")->capture_default_str();
+  c->add_option("--gpus", o.gpus, "Only its first GPUs, so many of them (default: all)");
+  c->add_option("--name", o.name, "The machine's name (default: the file's)");
+  c->add_option(
+      "--devices", o.devices,
+      "A machine whose GPUs and CPUs compute as these do (default: a shipped one of their compute capability)");
+  c->add_option("--link", o.link, "A kind of network link between machines (default: a latency to replace)");
+  c->add_option("--set", o.set, "NCCL_NAME=VALUE, as in NCCL's environment; may be repeated")->allow_extra_args(false);
+  c->add_flag("--graphs", o.graphs, "Tell the rings, trees and NVLS that NCCL 2.28.9 finds, instead of a cluster");
+  c->add_option("--graph-file", o.graph_file, "With --graphs: write them there, too, as NCCL_GRAPH_DUMP_FILE does");
+  c->add_option("-o,--output", o.output, "File to write (default: standard output)");
+  c->add_flag("--force", o.force, "Overwrite the file if it exists");
+  c->add_option("--format", o.format, "With --graphs: text or json")->capture_default_str();
+}
+
+void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology) {
+  CLI::App* c = app.add_subcommand("import", "Write a scenario or cluster from what other programs say of one");
   c->require_subcommand(1);
   CLI::App* tf =
       c->add_subcommand("tf-config", "From TensorFlow's TF_CONFIG: its chief and workers, on one machine each");
@@ -400,6 +426,7 @@ void add_import(CLI::App& app, ImportTfConfigOptions& o) {
       "  tutti import tf-config tf_config.json --model vgg16_torchvision | tutti simulate /dev/stdin");
   tf->add_option("file", o.from, "File with TF_CONFIG's JSON, or env: the environment's")->capture_default_str();
   add_new_scenario(tf, o.scenario);
+  add_import_nccl_topology(c, topology);
 }
 
 void add_init(CLI::App& app, InitOptions& o) {
@@ -430,6 +457,7 @@ int run(int argc, char** argv) {
   ExportOptions export_options;
   InitOptions init_options;
   ImportTfConfigOptions import_options;
+  ImportNcclTopologyOptions topology_options;
   RealRunOptions run_options;
   WorkerOptions worker_options;
   CompareOptions compare_options;
@@ -451,7 +479,7 @@ int run(int argc, char** argv) {
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
-  add_import(app, import_options);
+  add_import(app, import_options, topology_options);
   add_view(app);
   add_worker(app, worker_options);
   try {
@@ -479,7 +507,11 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);
-  if (app.got_subcommand("import")) return import_tf_config(import_options, environment);
+  if (app.got_subcommand("import")) {
+    const bool topology = app.get_subcommand("import")->got_subcommand("nccl-topology");
+    return topology ? import_nccl_topology(topology_options, environment)
+                    : import_tf_config(import_options, environment);
+  }
   return init(init_options, environment);
 }
 

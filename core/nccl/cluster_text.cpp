@@ -1,0 +1,271 @@
+#include "core/nccl/cluster_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/nccl/search.h"
+
+namespace tutti::core::nccl {
+
+namespace {
+
+// NCCL's hop latencies for its LL protocol, half per link of a hop over two. SOURCE: NVIDIA/nccl src/graph/tuning.cc.
+constexpr double kNvlinkUs = 0.6;
+constexpr double kToSwitchUs = 0.3;
+constexpr double kPcieUs = 0.5;
+constexpr double kCardToCardUs = 1.5;  // assumed, as for the shipped InfiniBand links
+
+double gb_per_s(Bandwidth rate) { return static_cast<double>(rate.count()) / 1e9; }
+
+/// Text that may stand between quotes.
+std::string quoted(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+  }
+  return '"' + safe + '"';
+}
+
+/// "gpu[0-7]"; "gpu0" if there is one.
+std::string range(const char* name, int count) {
+  return count == 1 ? fmt::format("{}0", name) : fmt::format("{}[0-{}]", name, count - 1);
+}
+
+std::string device_text(const std::string& names, const char* kind, const Part& like, const std::string& machine) {
+  const DeviceRates& rates = like.device;
+  std::string text = fmt::format(
+      "  device {{\n    name: {} kind: {}\n    memory_gb_per_s: {} reduce_gb_per_s: {} "
+      "copy_gb_per_s: {} threads: {}\n",
+      quoted(names), kind, gb_per_s(rates.memory), gb_per_s(rates.reduce), gb_per_s(rates.copy), rates.threads);
+  if (rates.multiprocessors > 0) text += fmt::format("    multiprocessors: {}\n", rates.multiprocessors);
+  for (const auto& [type, rate] : rates.flops_per_second) {
+    std::string name(to_string(type));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    text += fmt::format("    flops {{ data_type: {} tflops: {} }}\n", name, rate / 1e12);
+  }
+  return text +
+         fmt::format("    source: {}\n  }}\n", quoted(fmt::format("as {} of {}: {}", like.name, machine, like.source)));
+}
+
+class Writer {
+ public:
+  explicit Writer(const Topology& topology) : topology_(topology), names_(topology.nodes.size()) { name_nodes(); }
+
+  /// Switches, cards and links.
+  std::string parts();
+
+ private:
+  [[nodiscard]] const TopologyNode& node(int index) const { return topology_.nodes[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] std::string& name(int index) { return names_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] int ports(int card) const;
+  [[nodiscard]] bool leads_to_device(int index, int from) const;
+  void name_nodes();
+  std::string link(const TopologyLink& link);
+  std::string hosts_joined();
+
+  const Topology& topology_;
+  std::vector<std::string> names_;  ///< by node; empty: not in the text
+};
+
+int Writer::ports(int card) const {
+  const auto& links = node(card).links;
+  return static_cast<int>(std::count_if(links.begin(), links.end(), [this](int l) {
+    return topology_.links[static_cast<std::size_t>(l)].kind == Wire::kNet;
+  }));
+}
+
+bool Writer::leads_to_device(int index, int from) const {
+  if (node(index).kind == NodeKind::kGpu || node(index).kind == NodeKind::kNet) return true;
+  if (node(index).kind == NodeKind::kCpu) return false;
+  return std::any_of(node(index).links.begin(), node(index).links.end(), [&](int l) {
+    const TopologyLink& link = topology_.links[static_cast<std::size_t>(l)];
+    const bool down = link.kind == Wire::kPci || link.kind == Wire::kNet;
+    return down && link.to != from && leads_to_device(link.to, index);
+  });
+}
+
+void Writer::name_nodes() {
+  int switches = 0, cards = 0;
+  for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
+    const int index = static_cast<int>(i);
+    switch (node(index).kind) {
+      case NodeKind::kGpu: name(index) = fmt::format("gpu{}", node(index).gpu.rank); break;
+      case NodeKind::kNvs: name(index) = "nvswitch"; break;
+      case NodeKind::kPci:
+        if (leads_to_device(index, -1)) name(index) = fmt::format("pcie{}", switches++);
+        break;
+      case NodeKind::kNic:
+        // A card with one port is that port; one with several is a switch before them.
+        if (ports(index) > 1) name(index) = fmt::format("card{}", cards++);
+        break;
+      case NodeKind::kCpu:
+      case NodeKind::kNet: break;
+    }
+  }
+  for (int c = 0; c < topology_.count(NodeKind::kCpu); ++c)
+    name(topology_.all(NodeKind::kCpu)[static_cast<std::size_t>(c)]) = fmt::format("cpu{}", c);
+  for (int n = 0; n < topology_.count(NodeKind::kNet); ++n)
+    name(topology_.all(NodeKind::kNet)[static_cast<std::size_t>(n)]) = fmt::format("nic{}", n);
+}
+
+std::string Writer::link(const TopologyLink& link) {
+  int from = link.from, to = link.to;
+  // In place of a card with one port stands the port, in place of its way to the port the card's slot.
+  const auto port_of = [this](int index) {
+    if (node(index).kind != NodeKind::kNic || ports(index) != 1) return index;
+    for (const int l : node(index).links) {
+      const TopologyLink& to_port = topology_.links[static_cast<std::size_t>(l)];
+      if (to_port.kind == Wire::kNet) return to_port.to;
+    }
+    return index;
+  };
+  from = port_of(from);
+  to = port_of(to);
+  if (from == to || name(from).empty() || name(to).empty()) return "";
+  const char* kind = "PCIE";
+  double us = kPcieUs;
+  const char* source = "";
+  switch (link.kind) {
+    case Wire::kNvl:
+      kind = "NVLINK";
+      us = node(from).kind == NodeKind::kGpu && node(to).kind == NodeKind::kGpu ? kNvlinkUs : kToSwitchUs;
+      break;
+    case Wire::kC2c:
+      kind = "NVLINK";
+      source = "NVLink-C2C";
+      break;
+    case Wire::kSys: kind = "SOCKET"; break;
+    case Wire::kLoc: source = "a link between PCIe switches, which NCCL takes for unlimited"; break;
+    case Wire::kPci:
+    case Wire::kNet: break;
+  }
+  const float back = topology_.links[static_cast<std::size_t>(link.back)].gb_per_s;
+  std::string text = fmt::format("  link {{ from: \"{}\" to: \"{}\" kind: {} bandwidth_gb_per_s: {:g} latency_us: {}",
+                                 name(from), name(to), kind, std::min(link.gb_per_s, back), us);
+  if (*source != '\0') text += fmt::format(" source: \"{}\"", source);
+  return text + " }\n";
+}
+
+std::string Writer::hosts_joined() {
+  if (topology_.hosts < 2) return "";
+  std::string text =
+      "  # The hosts' CPUs reach each other by a network of their own, of which NCCL knows nothing.\n"
+      "  switch { name: \"frontend\" kind: PCIE_SWITCH source: \"assumed\" }\n";
+  return text + fmt::format(
+                    "  link {{ from: \"{}\" to: \"frontend\" kind: SOCKET bandwidth_gb_per_s: 48 latency_us: 5 "
+                    "source: \"assumed: two ports of 400 Gb/s per host, as gb200-nvl72 has\" }}\n",
+                    range("cpu", topology_.count(NodeKind::kCpu)));
+}
+
+std::string Writer::parts() {
+  std::string text;
+  for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
+    const int index = static_cast<int>(i);
+    if (name(index).empty()) continue;
+    const NodeKind kind = node(index).kind;
+    if (kind == NodeKind::kPci || kind == NodeKind::kNic)
+      text += fmt::format("  switch {{ name: \"{}\" kind: PCIE_SWITCH }}\n", name(index));
+    if (kind == NodeKind::kNvs) {
+      text += fmt::format("  switch {{ name: \"nvswitch\" kind: NVSWITCH{} }}\n",
+                          topology_.least_sm() >= 90 ? " in_switch_reduction: true" : "");
+    }
+    if (kind == NodeKind::kNet)
+      text += fmt::format("  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} source: {} }}\n", name(index),
+                          node(index).net.gb_per_s, quoted(node(index).net.name));
+  }
+  text += '\n';
+  for (std::size_t l = 0; l < topology_.links.size(); ++l) {
+    const TopologyLink& one = topology_.links[l];
+    if (static_cast<int>(l) < one.back) text += link(one);
+  }
+  return text + hosts_joined();
+}
+
+/// The rings of a search; each of its channels is used twice.
+std::string rings_text(const Graph& ring, const char* span) {
+  std::string text;
+  for (std::size_t c = 0; c < ring.orders.size();) {
+    std::size_t end = c;
+    while (end < ring.orders.size() && ring.orders[end].gpus == ring.orders[c].gpus) ++end;
+    text +=
+        fmt::format("  ring {{ span: {} gpu: [{}] channels: {} source: \"NCCL 2.28.9's graph search, by Tutti\" }}\n",
+                    span, fmt::join(ring.orders[c].gpus, ", "), 2 * (end - c));
+    c = end;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string machine_with_such_gpus(const Topology& topology) {
+  const int sm = topology.least_sm();
+  const bool grace = topology.count(NodeKind::kCpu) > 0 && topology.node(NodeKind::kCpu, 0).cpu.arch == CpuArch::kArm;
+  switch (sm) {
+    case 37: return "ec2-p2-16xlarge";
+    case 60: return "dgx1-p100";
+    case 70: return "dgx1-v100";
+    case 75: return "ec2-g4dn-12xlarge";
+    case 80: return "dgx-a100";
+    case 89: return "pcie-l40s";
+    case 90: return "hgx-h100";
+    case 100: return grace ? "gb200-nvl72" : "dgx-b200";
+    default: return "";
+  }
+}
+
+Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words, const Machine& like,
+                                   const SearchSettings& settings) {
+  if (like.gpus().empty() || like.cpus().empty()) {
+    return tl::unexpected(
+        Error::request(fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
+                                   like.name(), like.gpus().empty() ? "GPU" : "CPU")));
+  }
+  const auto part = [&like](int index) -> const Part& { return like.parts()[static_cast<std::size_t>(index)]; };
+  const int gpus = topology.count(NodeKind::kGpu), cpus = topology.count(NodeKind::kCpu);
+  std::string text = fmt::format("# {} GPUs of compute capability {}.{}, from {}.\n", gpus, topology.least_sm() / 10,
+                                 topology.least_sm() % 10, quoted(words.file));
+  text += fmt::format("# The file says nothing of memory and arithmetic: these are {}'s.\n", words.devices);
+  text += fmt::format("workers {{ machine: {} count: {} }}\n", quoted(words.machine), words.nodes);
+  if (words.nodes > 1) {
+    float plugin_us = 0;
+    for (int n = 0; n < topology.count(NodeKind::kNet); ++n)
+      plugin_us = std::max(plugin_us, topology.node(NodeKind::kNet, n).net.latency_us);
+    if (!words.link.empty())
+      text += fmt::format("network {{ kind: ONE_SWITCH link: {} }}\n", quoted(words.link));
+    else
+      text += fmt::format(
+          "network {{ kind: ONE_SWITCH latency_us: {:g} source: \"assumed 1.5 us{}\" }}\n", kCardToCardUs + plugin_us,
+          plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us) : "");
+  }
+  text += fmt::format(
+      "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),
+      quoted(fmt::format(
+          "{}; link rates: what NCCL 2.28.9 plans with (NVIDIA/nccl src/graph/topo.h, topo.cc); latencies: its "
+          "hop latencies for the LL protocol, half per link of a two-link hop (src/graph/tuning.cc)",
+          words.file)));
+  text += device_text(range("gpu", gpus), "GPU", part(like.gpus().front()), words.devices);
+  text += device_text(range("cpu", cpus), "CPU", part(like.cpus().front()), words.devices);
+  text += Writer(topology).parts();
+  if (gpus > 1) {
+    const auto inside = search_graphs(topology, 1, settings);
+    if (!inside) return tl::unexpected(inside.error());
+    if (inside->nodes_per_topology > 1) {
+      text += fmt::format(
+          "  # To NCCL these are {} nodes, whose cards are faster than what joins them inside; rings as usual.\n",
+          inside->nodes_per_topology);
+    } else {
+      text += rings_text(inside->graphs.ring, "ONE_WORKER");
+      const auto across = search_graphs(topology, 2, settings);
+      if (across) text += rings_text(across->graphs.ring, "SEVERAL_WORKERS");
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace tutti::core::nccl

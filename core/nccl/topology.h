@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace tutti::core::nccl {
+
+/// What a node of a topology is. SOURCE: NVIDIA/nccl v2.28.9 src/graph/topo.h.
+enum class NodeKind {
+  kGpu,
+  kPci,  ///< a PCIe switch or bridge
+  kNvs,  ///< all NVSwitches, as one
+  kCpu,  ///< a NUMA node
+  kNic,  ///< a network card
+  kNet,  ///< a port of a network card, as its plugin numbers them
+};
+inline constexpr int kNodeKinds = 6;
+
+/// What a link is made of; kLoc joins two PCIe switches that pass on to each other.
+enum class Wire { kLoc, kNvl, kC2c, kPci, kSys, kNet };
+
+std::string_view to_string(NodeKind kind);
+
+enum class CpuArch { kOther, kX86, kArm, kPower };
+enum class CpuVendor { kOther, kIntel, kAmd, kZhaoxin };
+
+/// What is known of a GPU.
+struct GpuFacts {
+  int rank = 0;  ///< its place among the file's ranks, from 0
+  int dev = 0;   ///< NVML's index
+  int sm = 0;    ///< ten times the major compute capability, plus the minor
+  bool gdr = false;
+};
+
+/// What is known of a CPU.
+struct CpuFacts {
+  CpuArch arch = CpuArch::kOther;
+  CpuVendor vendor = CpuVendor::kOther;
+  int family = 0;  ///< as NCCL stores it: base plus 16 times extended, so that AMD's Milan is 175 and no 25
+  int model = 0;
+};
+
+/// What is known of a port of a network card.
+struct NetFacts {
+  std::string name;
+  int dev = 0;             ///< its plugin's index
+  std::uint64_t asic = 0;  ///< ports of one card share it
+  int port = 0;
+  float gb_per_s = 0;
+  float latency_us = 0;
+  bool gdr = false;
+  bool collectives = false;  ///< it can reduce in the network (SHARP)
+};
+
+struct TopologyNode {
+  NodeKind kind = NodeKind::kPci;
+  int host = 0;                ///< of the hosts that share an NVLink domain; 0 where there is one
+  std::uint64_t local_id = 0;  ///< bus id of GPU, switch and card; NUMA node of a CPU; `dev` of a port
+  std::vector<int> links;      ///< those that lead away from it, in the order in which NCCL tries them
+  GpuFacts gpu;
+  CpuFacts cpu;
+  NetFacts net;
+  std::uint64_t pci_device = 0;  ///< of a switch: vendor, device and those of the subsystem, 16 bits each
+
+  /// The number that NCCL's logs and graph files call it by.
+  [[nodiscard]] std::int64_t id() const {
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(host) << 56) + (local_id & 0x00ffffffffffffff));
+  }
+};
+
+/// One direction of a connection.
+struct TopologyLink {
+  int from = 0;  ///< indices of nodes
+  int to = 0;
+  Wire kind = Wire::kPci;
+  float gb_per_s = 0;  ///< what NCCL plans with
+  int back = -1;       ///< the link of the same kind the other way
+};
+
+/// What NCCL's search knows of a machine: of a host, or of all hosts of one NVLink domain.
+/// Nodes are kept in the file's order and links in that of their bandwidth: which channel is found first depends on both.
+struct Topology {
+  std::vector<TopologyNode> nodes;
+  std::vector<TopologyLink> links;
+  std::array<std::vector<int>, kNodeKinds> of;  ///< nodes by their kind
+  int hosts = 1;
+  std::vector<Problem> notes;  ///< what the file says that somebody may not have meant
+
+  [[nodiscard]] const std::vector<int>& all(NodeKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] int count(NodeKind kind) const { return static_cast<int>(all(kind).size()); }
+  [[nodiscard]] const TopologyNode& node(NodeKind kind, int place) const {
+    return nodes[static_cast<std::size_t>(all(kind)[static_cast<std::size_t>(place)])];
+  }
+  /// The least compute capability of its GPUs; 0 if it has none.
+  [[nodiscard]] int least_sm() const;
+};
+
+/// The topology without its GPUs but those of `ranks`, which are numbered anew in their order.
+Topology with_ranks(const Topology& topology, const std::vector<int>& ranks);
+
+}  // namespace tutti::core::nccl

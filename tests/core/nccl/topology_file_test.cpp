@@ -1,0 +1,153 @@
+// NCCL's topology files: what is read, and how what is wrong is told.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/nccl/topology_file.h"
+#include "tests/reference/nccl/topologies.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+using test::replaced;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// One socket, two GPUs and a card on a switch.
+const char* const kSmall = R"(<?xml version="1.0"?>
+<!-- a comment -->
+<system version="1">
+  <cpu numaid="0" affinity="" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+    <pci busid="0000:10:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:11:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="8">
+        <gpu dev="0" sm="90" rank="3" gdr="1"><nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu>
+      </pci>
+      <pci busid="0000:12:00.0" class="0x030200" link_speed="5 GT/s" link_width="0">
+        <gpu dev="1" sm="90" rank='1' gdr="1"><nvlink target="fffffff:ffff:ff" count="4" tclass="0x068000"/>
+          <nvlink target="0000:c1:00.0" count="5" tclass="0x068000"/></gpu>
+      </pci>
+      <pci busid="0000:18:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16">
+        <nic><net name="mlx5_0" dev="0" latency="1.5" speed="400000" port="1" guid="0x1001" gdr="1"/>
+          <net name="mlx5_9" speed="400000"/></nic>
+      </pci>
+    </pci>
+    <nic><net name="eth0" dev="1" speed="-1"/></nic>
+  </cpu>
+</system>
+)";
+
+std::string message(const std::string& text) {
+  const auto topology = read_topology(text, "t.xml");
+  return topology ? "read" : topology.error().message();
+}
+
+float rate(const Topology& topology, const TopologyNode& from, NodeKind to) {
+  for (const int l : from.links) {
+    const TopologyLink& link = topology.links[static_cast<std::size_t>(l)];
+    if (topology.nodes[static_cast<std::size_t>(link.to)].kind == to) return link.gb_per_s;
+  }
+  return 0;
+}
+
+TEST(TopologyFile, SaysWhatTheMachineIsMadeOf) {
+  const Topology t = test::topology_of(kSmall);
+  EXPECT_EQ(t.count(NodeKind::kGpu), 2);
+  EXPECT_EQ(t.count(NodeKind::kPci), 1);
+  EXPECT_EQ(t.count(NodeKind::kNvs), 1) << "several switches are one";
+  EXPECT_EQ(t.count(NodeKind::kNic), 2);
+  EXPECT_EQ(t.count(NodeKind::kNet), 2) << "a port without a number is left out";
+  EXPECT_EQ(t.node(NodeKind::kGpu, 0).gpu.rank, 1) << "the second of those that there are";
+  EXPECT_EQ(t.node(NodeKind::kGpu, 1).gpu.rank, 0);
+  EXPECT_EQ(t.node(NodeKind::kGpu, 0).local_id, 0x11000U);
+  EXPECT_EQ(t.node(NodeKind::kNet, 0).net.latency_us, 1.5F);
+  EXPECT_EQ(t.node(NodeKind::kCpu, 0).cpu.vendor, CpuVendor::kIntel);
+  EXPECT_TRUE(t.notes.empty());
+}
+
+TEST(TopologyFile, LinksCarryWhatNcclPlansWith) {
+  const Topology t = test::topology_of(kSmall);
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kNvs), 18 * 20.6F);
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kNvs), 9 * 20.6F) << "links to two targets are added";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 12) << "8 lanes of generation 4";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 1), NodeKind::kPci), 6) << "16 of generation 2, as old kernels say it";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNet, 0), NodeKind::kNic), 50);
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNet, 1), NodeKind::kNic), 1.25F) << "10 Gb/s where the speed is not known";
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 1), NodeKind::kCpu), 5000) << "a card that is no PCI device";
+}
+
+TEST(TopologyFile, EveryLinkHasOneBack) {
+  for (const std::string& name : test::topology_names()) {
+    const Topology t = test::topology(name);
+    for (std::size_t l = 0; l < t.links.size(); ++l) {
+      const TopologyLink& back = t.links[static_cast<std::size_t>(t.links[l].back)];
+      EXPECT_EQ(back.to, t.links[l].from) << name;
+      EXPECT_EQ(back.from, t.links[l].to) << name;
+      EXPECT_EQ(back.gb_per_s, t.links[l].gb_per_s) << name;
+    }
+  }
+}
+
+TEST(TopologyFile, WithoutRanksAllGpusAreTakenInTheOrderOfTheirNumbers) {
+  const Topology t = test::topology_of(replaced(replaced(kSmall, "rank=\"3\"", ""), "rank='1'", ""));
+  EXPECT_EQ(t.node(NodeKind::kGpu, 0).gpu.rank, 0);
+  EXPECT_EQ(t.node(NodeKind::kGpu, 1).gpu.rank, 1);
+  EXPECT_EQ(test::topology_of(replaced(kSmall, "rank=\"3\"", "")).count(NodeKind::kGpu), 1)
+      << "not in the communicator";
+}
+
+TEST(TopologyFile, TellsOfASpeedThatNcclDoesNotKnow) {
+  const Topology t = test::topology_of(replaced(kSmall, "16.0 GT/s PCIe", "16.0 GT/s"));
+  ASSERT_EQ(t.notes.size(), 1U);
+  EXPECT_EQ(t.notes[0].where.line, 6);
+  EXPECT_THAT(t.notes[0].text, HasSubstr("generation 3"));
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 6);
+}
+
+TEST(TopologyFile, BroadcomsSwitchesOfTwoLevelsAreOne) {
+  const char* const ids = R"(vendor="0x1000" device="0xc010" subsystem_vendor="0x1000" subsystem_device="0xa096")";
+  std::string text =
+      replaced(kSmall, "<pci busid=\"0000:10:00.0\"", fmt::format("<pci busid=\"0000:10:00.0\" {}", ids));
+  text = replaced(text, "<pci busid=\"0000:18:00.0\"",
+                  fmt::format("<pci busid=\"0000:17:00.0\" class=\"0x060400\" {} link_speed=\"32.0 GT/s PCIe\" "
+                              "link_width=\"16\"><pci busid=\"0000:18:00.0\"",
+                              ids));
+  text = replaced(text, "speed=\"400000\"/></nic>\n      </pci>", "speed=\"400000\"/></nic>\n      </pci></pci>");
+  const Topology t = test::topology_of(text);
+  EXPECT_EQ(t.count(NodeKind::kPci), 1);
+  EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kNic, 0), NodeKind::kPci), 48) << "the card hangs on the upper one";
+}
+
+TEST(TopologyFile, SaysWhereItIsWrongAndWhatToDo) {
+  EXPECT_THAT(message(""), HasSubstr("t.xml:1:1: no XML"));
+  EXPECT_THAT(message("<system version=\"1\"><cpu>"), HasSubstr("t.xml:1:"));
+  EXPECT_THAT(message("<graphs version=\"1\"/>"), HasSubstr("<graphs>: expected <system>"));
+  EXPECT_THAT(message("<system version=\"2\"/>"), HasSubstr("version 2: known is 1"));
+  EXPECT_THAT(message("<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:00:16.0\"/></cpu></system>"),
+              AllOf(HasSubstr("no <gpu>"), HasSubstr("NCCL_TOPO_DUMP_FILE")));
+  EXPECT_THAT(message(replaced(kSmall, "sm=\"90\" rank=\"3\"", "rank=\"3\"")),
+              HasSubstr("t.xml:7:10: <gpu> has no sm"));
+  EXPECT_THAT(message(replaced(kSmall, "sm=\"90\" rank=\"3\"", "sm=\"ninety\" rank=\"3\"")),
+              HasSubstr("<gpu sm=\"ninety\">: expected a number from 10 to 9999"));
+  EXPECT_THAT(message(replaced(kSmall, "rank=\"3\"", "rank=\"1\"")), HasSubstr("two GPUs have rank 1"));
+  EXPECT_THAT(message(replaced(kSmall, "gpu dev=\"1\"", "gpu dev=\"0\"")),
+              HasSubstr("two GPUs of one host have dev 0"));
+  EXPECT_THAT(message(replaced(kSmall, "0000:12:00.0", "0000:11:00.0")),
+              HasSubstr("<pci busid=\"0000:11:00.0\">: there is one of this bus id already"));
+  EXPECT_THAT(message(replaced(kSmall, "0000:12:00.0", "-")), HasSubstr("expected a bus id such as"));
+  EXPECT_THAT(message(replaced(kSmall, "dev=\"1\" speed", "dev=\"0\" speed")),
+              HasSubstr("<net dev=\"0\">: there is one"));
+  EXPECT_THAT(message(replaced(kSmall, "count=\"18\"", "count=\"0\"")), HasSubstr("expected a number from 1 to 1024"));
+  EXPECT_THAT(message(replaced(kSmall, "target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"",
+                               "target=\"0000:12:00.0\" count=\"18\" tclass=\"0x030200\"")),
+              HasSubstr("GPU 11000 has a link to GPU 12000, which has none back"));
+  std::string deep = "<system version=\"1\">";
+  for (int i = 0; i < 200; ++i) deep += "<cpu numaid=\"0\">";
+  for (int i = 0; i < 200; ++i) deep += "</cpu>";
+  EXPECT_THAT(message(deep + "</system>"), HasSubstr("more than 128 deep"));
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl

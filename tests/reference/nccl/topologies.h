@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/nccl/topology.h"
+#include "tests/support/json.h"
+
+namespace tutti::test {
+
+/// The text of topologies/NAME.xml beside this file.
+std::string topology_text(const std::string& name);
+/// What it says. Throws if it is refused.
+core::nccl::Topology topology(const std::string& name);
+/// The same for a text.
+core::nccl::Topology topology_of(const std::string& text);
+/// Its GPUs of ranks 0 to `gpus` - 1.
+core::nccl::Topology first_gpus(const core::nccl::Topology& topology, int gpus);
+/// The names of all of them.
+std::vector<std::string> topology_names();
+/// graphs-2.28.9.json beside this file.
+core::Value nccl_graphs();
+/// `text` with every `from` made a `to`. Throws if there is none.
+std::string replaced(std::string text, const std::string& from, const std::string& to);
+
+}  // namespace tutti::test

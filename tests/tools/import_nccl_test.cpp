@@ -1,0 +1,108 @@
+// NCCL's topologies made clusters, and the graphs that NCCL finds on them, from the command line.
+
+#include "core/nccl/graph_file.h"
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::expect_refused;
+using test::Outcome;
+using test::run_tutti;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string topology(const std::string& name) {
+  return test::source_folder() + "/tests/reference/nccl/topologies/" + name + ".xml";
+}
+
+/// How long a step takes on that cluster, as JSON has it.
+std::string step_time(const TemporaryFolder& folder, const std::string& cluster, const std::string& algorithm) {
+  const std::string file = folder.write(
+      "s.textproto", "cluster { " + cluster +
+                         " } workload { model: \"resnet50_torchvision\" batch: 32 } strategy { algorithm: \"" +
+                         algorithm + "\" bytes_per_pack: 26214400 } run { steps: 2 }");
+  const Outcome o = run_tutti({"simulate", file, "--format", "json"});
+  EXPECT_EQ(o.status, 0) << o.err;
+  const core::Value report = test::parse_or_throw(o.out, "report");
+  return test::Data(report)["step_time_us"].value().text;
+}
+
+TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
+  // Written by different hands of the same machines: the same links and the same rings, so the same picoseconds.
+  const TemporaryFolder folder;
+  for (const auto& [xml, machine] :
+       {std::pair("hgxh100", "hgx-h100"), std::pair("dgxa100", "dgx-a100"), std::pair("dgx1v", "dgx1-v100")}) {
+    const Outcome made = run_tutti(
+        {"import", "nccl-topology", topology(xml), "--nodes", "2", "--force", "-o", folder.file("c.textproto")});
+    ASSERT_EQ(made.status, 0) << made.err;
+    const std::string shipped =
+        std::string("workers { machine: \"") + machine + "\" count: 2 } network { kind: ONE_SWITCH latency_us: 1.5 }";
+    for (const char* algorithm : {"nccl", "ring"}) {
+      EXPECT_EQ(step_time(folder, "file: \"c.textproto\"", algorithm), step_time(folder, shipped, algorithm))
+          << machine << ' ' << algorithm;
+    }
+  }
+}
+
+TEST(ImportNcclTopology, MakesAClusterOfEveryMachine) {
+  const TemporaryFolder folder;
+  for (const char* xml : {"a100pcie4_nvbridge", "dgx2", "gb200_nvl8", "gb200_tray", "l40s8_amd", "p4d"}) {
+    const Outcome made = run_tutti({"import", "nccl-topology", topology(xml), "--nodes", "3", "--link", "hdr", "--name",
+                                    "mine", "--force", "-o", folder.file("c.textproto")});
+    ASSERT_EQ(made.status, 0) << xml << made.err;
+    const Outcome told = run_tutti(
+        {"plan", folder.write("s.textproto",
+                              "cluster { file: \"c.textproto\" } workload { variable { name: \"a\" shape: 100 } "
+                              "update_ms: 0 } strategy { algorithm: \"nccl\" }")});
+    EXPECT_EQ(told.status, 0) << xml << told.err;
+    EXPECT_THAT(told.out, HasSubstr("3 × mine"));
+  }
+}
+
+TEST(ImportNcclTopology, TellsTheGraphs) {
+  const TemporaryFolder folder;
+  const Outcome text = run_tutti({"import", "nccl-topology", topology("hgxh100"), "--nodes", "2", "--graphs",
+                                  "--graph-file", folder.file("g.xml")});
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("2 × 8 GPUs of compute capability 9.0"),
+                              HasSubstr("1: NET 1 → 1 2 3 4 5 6 7 0 → NET 0"), HasSubstr("7: 7 by NET 7")));
+  const auto graphs = core::nccl::load_graphs(folder.file("g.xml"));
+  ASSERT_TRUE(graphs) << graphs.error().message();
+  EXPECT_EQ(graphs->size(), 5U);
+  const Outcome json = run_tutti({"import", "nccl-topology", topology("hgxh100"), "--nodes", "2", "--graphs", "--gpus",
+                                  "4", "--set", "NCCL_CROSS_NIC=0", "--format", "json"});
+  ASSERT_EQ(json.status, 0) << json.err;
+  const core::Value report = test::parse_or_throw(json.out, "graphs");
+  const test::Data ring = test::Data(report)["graphs"].items().front();
+  EXPECT_EQ(ring["name"].text(), "ring");
+  EXPECT_EQ(ring["cross_nic"].number(), 0);
+  EXPECT_EQ(static_cast<std::int64_t>(ring["orders"].items().size()), ring["channels"].number());
+  EXPECT_EQ(ring["orders"].items().front()["gpus"].ints().size(), 4U);
+}
+
+TEST(ImportNcclTopology, SaysWhatIsWrong) {
+  const TemporaryFolder folder;
+  const std::string file = topology("hgxh100");
+  expect_refused({"import", "nccl-topology"}, folder, HasSubstr("file"));
+  expect_refused({"import", "nccl-topology", folder.file("none.xml")}, folder, HasSubstr("none.xml"));
+  expect_refused({"import", "nccl-topology", file, "--nodes", "0"}, folder, HasSubstr("--nodes 0"));
+  expect_refused({"import", "nccl-topology", file, "--gpus", "9"}, folder, HasSubstr("--gpus 9: expected 1 to 8"));
+  expect_refused({"import", "nccl-topology", file, "--devices", "hgx-h10"}, folder,
+                 HasSubstr("did you mean \"hgx-h100\"?"));
+  expect_refused({"import", "nccl-topology", file, "--devices", "cpu-host"}, folder, HasSubstr("has no GPU"));
+  expect_refused({"import", "nccl-topology", file, "--link", "ndr"}, folder, HasSubstr("take more nodes"));
+  expect_refused({"import", "nccl-topology", file, "--nodes", "2", "--link", "nrd"}, folder, HasSubstr("nrd"));
+  expect_refused({"import", "nccl-topology", file, "--format", "json"}, folder, HasSubstr("--graphs"));
+  expect_refused({"import", "nccl-topology", file, "--graphs", "--link", "ndr"}, folder, HasSubstr("leave them out"));
+  expect_refused({"import", "nccl-topology", file, "--set", "NCCL_ALGO=Ring"}, folder,
+                 HasSubstr("does not look at it"));
+  expect_refused({"import", "nccl-topology", file, "--set", "NCCL_CROSS_NIC"}, folder, HasSubstr("NAME=VALUE"));
+  static_cast<void>(folder.write("there.textproto", "x"));
+  expect_refused({"import", "nccl-topology", file, "-o", folder.file("there.textproto")}, folder, HasSubstr("--force"));
+}
+
+}  // namespace
+}  // namespace tutti

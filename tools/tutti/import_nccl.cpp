@@ -1,0 +1,256 @@
+#include "tools/tutti/import_nccl.h"
+
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/cluster_text.h"
+#include "core/nccl/graph_file.h"
+#include "core/nccl/search.h"
+#include "core/nccl/topology_file.h"
+#include "core/scenario/scenario.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/output_file.h"
+#include "tools/tutti/table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::nccl::Graph;
+using core::nccl::GraphChannel;
+using core::nccl::NodeKind;
+using core::nccl::SearchResult;
+using core::nccl::SearchSettings;
+using core::nccl::Topology;
+
+constexpr std::int64_t kMostNodes = 10'000'000;
+
+struct NamedGraph {
+  const char* name;
+  const Graph& graph;
+};
+/// In the order in which NCCL writes them.
+std::vector<NamedGraph> all(const core::nccl::Graphs& g) {
+  return {{"ring", g.ring},
+          {"tree", g.tree},
+          {"collnet_direct", g.collnet_direct},
+          {"collnet_chain", g.collnet_chain},
+          {"nvls", g.nvls}};
+}
+
+std::string pattern_name(core::nccl::Pattern pattern) {
+  using core::nccl::Pattern;
+  switch (pattern) {
+    case Pattern::kBalancedTree: return "balanced tree";
+    case Pattern::kSplitTree: return "split tree";
+    case Pattern::kTree: return "tree";
+    case Pattern::kRing: return "ring";
+    case Pattern::kNvls: return "nvls";
+    case Pattern::kCollnetDirect: return "collnet direct";
+  }
+  return "?";
+}
+
+/// "0 1 2 3", and over several nodes the cards at both ends: "NET 0 → 0 1 2 3 → NET 1".
+std::string channel_text(const GraphChannel& channel, bool heads) {
+  const std::string gpus = fmt::format("{}", fmt::join(channel.gpus, " "));
+  if (channel.nets.size() < 2) return gpus;
+  const auto net = [](std::int64_t id) {
+    const std::int64_t host = id >> 56, dev = id & 0xffffffffffffff;
+    return host == 0 ? fmt::format("NET {}", dev) : fmt::format("NET {}-{}", host, dev);
+  };
+  if (heads) return fmt::format("{} by {}", gpus, net(channel.nets[0]));
+  return fmt::format("{} → {} → {}", net(channel.nets[0]), gpus, net(channel.nets[1]));
+}
+
+std::string graphs_text(const SearchResult& found, const std::string& file, std::int64_t nodes) {
+  std::string text = fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n", file,
+                                 nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
+                                 found.node.least_sm() / 10, found.node.least_sm() % 10);
+  if (found.nodes_per_topology > 1)
+    text += fmt::format("  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
+                        found.nodes_per_topology);
+  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n\n", found.most_gb_per_s,
+                      found.total_gb_per_s);
+  Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by", "<between by", "cross NIC",
+               "latency us"});
+  for (const auto& [name, graph] : all(found.graphs)) {
+    if (graph.channels == 0) continue;
+    table.row({fmt::format("  {}", name), pattern_name(graph.pattern), fmt::format("{}", graph.channels),
+               fmt::format("{:g}", graph.bw_intra), fmt::format("{:g}", graph.bw_inter),
+               std::string(to_string(graph.type_intra)),
+               found.over_nodes ? std::string(to_string(graph.type_inter)) : "-", fmt::format("{}", graph.cross_nic),
+               fmt::format("{:g}", graph.latency_inter)});
+  }
+  text += table.text(0);
+  for (const auto& [name, graph] : all(found.graphs)) {
+    if (graph.channels == 0) continue;
+    const bool heads = graph.pattern == core::nccl::Pattern::kNvls;
+    text += fmt::format("\n  {}{}\n", name, heads ? ", the GPUs that pull from the switch" : "");
+    for (std::size_t c = 0; c < graph.orders.size();) {
+      std::size_t end = c;
+      const std::string line = channel_text(graph.orders[c], heads);
+      while (end < graph.orders.size() && channel_text(graph.orders[end], heads) == line) ++end;
+      text += end == c + 1 ? fmt::format("    {}: {}\n", c, line) : fmt::format("    {} to {}: {}\n", c, end - 1, line);
+      c = end;
+    }
+  }
+  return text;
+}
+
+std::string graphs_json(const SearchResult& found, std::int64_t nodes) {
+  Json json;
+  json.object([&] {
+    json.field("nodes", nodes * found.nodes_per_topology);
+    json.field("gpus_per_node", found.node.count(NodeKind::kGpu));
+    json.field("compute_capability", found.node.least_sm());
+    json.field("most_gb_per_s", static_cast<double>(found.most_gb_per_s));
+    json.field("total_gb_per_s", static_cast<double>(found.total_gb_per_s));
+    json.key("graphs").array(all(found.graphs), [&](const NamedGraph& named) {
+      const Graph& graph = named.graph;
+      json.object([&] {
+        json.field("name", named.name);
+        json.field("id", graph.id);
+        json.field("pattern", static_cast<int>(graph.pattern));
+        json.field("cross_nic", graph.cross_nic);
+        json.field("channels", graph.channels);
+        json.field("intra_gb_per_s", static_cast<double>(graph.bw_intra));
+        json.field("inter_gb_per_s", static_cast<double>(graph.bw_inter));
+        json.field("inter_latency_us", static_cast<double>(graph.latency_inter));
+        json.field("intra_type", to_string(graph.type_intra));
+        json.field("inter_type", to_string(graph.type_inter));
+        json.field("same_channels", graph.same_channels);
+        json.key("orders").array(graph.orders, [&](const GraphChannel& channel) {
+          json.object([&] {
+            json.key("gpus").array(channel.gpus, [&json](int gpu) { json.value(gpu); });
+            json.key("nets").array(channel.nets, [&json](std::int64_t net) { json.value(net); });
+          });
+        });
+      });
+    });
+  });
+  return json.text();
+}
+
+/// Writes `text` there, and says so.
+int write(const std::string& path, const std::string& text, const ImportNcclTopologyOptions& options) {
+  std::error_code ignored;
+  if (!options.force && std::filesystem::exists(path, ignored))
+    return report(Error::request("this file exists; --force overwrites it", {path, 0, 0}));
+  auto file = OutputFile::create(path, {options.file});
+  if (!file) return report(file.error());
+  file->stream() << text;
+  if (const auto kept = file->keep(); !kept) return report(kept.error());
+  tell(fmt::format("written: {}\n", path));
+  return kDone;
+}
+
+core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
+  auto topology = core::nccl::load_topology(options.file);
+  if (!topology) return topology;
+  for (const core::Problem& note : topology->notes) tell(fmt::format("note: {}\n", core::to_string(note)));
+  const int gpus = topology->count(NodeKind::kGpu);
+  if (options.gpus < 0 || options.gpus > gpus)
+    return tl::unexpected(
+        Error::request(fmt::format("--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus)));
+  if (options.gpus == 0) return topology;
+  std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return core::nccl::with_ranks(*topology, ranks);
+}
+
+core::Expected<SearchSettings> settings_of(const std::vector<std::string>& written) {
+  SearchSettings settings;
+  for (const std::string& one : written) {
+    const std::size_t equals = one.find('=');
+    if (equals == std::string::npos)
+      return tl::unexpected(
+          Error::request(fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
+    if (const auto done = set(settings, one.substr(0, equals), one.substr(equals + 1)); !done)
+      return tl::unexpected(done.error());
+  }
+  return settings;
+}
+
+int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology, const SearchSettings& settings,
+                Format format) {
+  const auto found = search_graphs(topology, options.nodes, settings);
+  if (!found) return report(found.error());
+  if (!options.graph_file.empty()) {
+    std::vector<Graph> graphs;
+    for (const NamedGraph& named : all(found->graphs)) graphs.push_back(named.graph);
+    if (const int status = write(options.graph_file, write_graphs(graphs, found->node), options); status != kDone)
+      return status;
+  }
+  const std::string text =
+      format == Format::kJson ? graphs_json(*found, options.nodes) : graphs_text(*found, options.file, options.nodes);
+  if (options.output.empty() || options.output == "-") return print_out(text);
+  return write(options.output, text, options);
+}
+
+core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options, const Topology& topology,
+                                       const SearchSettings& settings, const core::Library& library) {
+  core::nccl::ClusterWords words;
+  words.file = std::filesystem::path(options.file).filename().string();
+  words.machine = options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+  words.nodes = options.nodes;
+  words.link = options.link;
+  words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
+  if (words.devices.empty()) {
+    return tl::unexpected(Error::request(fmt::format(
+        "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
+        "says; name one that is near by --devices ({})",
+        options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+        fmt::join(library.names(core::Library::Kind::kMachine), ", "))));
+  }
+  const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
+  if (!path)
+    return tl::unexpected(
+        Error::request(fmt::format("--devices {}: there is no such machine{}", words.devices,
+                                   core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)))));
+  const auto like = core::load_machine(*path);
+  if (!like) return tl::unexpected(like.error());
+  auto text = cluster_text(topology, words, **like, settings);
+  if (!text) return text;
+  // What is written must be a cluster; whatever is wrong with the request shows here.
+  const auto scenario = core::read_scenario(
+      "cluster {\n" + *text +
+          "}\nworkload { variable { name: \"a\" shape: 1 } update_ms: 0 } strategy { algorithm: \"ring\" }",
+      "(the new cluster)", library);
+  if (scenario) return text;
+  std::vector<core::Problem> problems = scenario.error().problems();
+  for (core::Problem& problem : problems) problem.where = core::Location();
+  return tl::unexpected(Error(core::ErrorKind::kRequest, std::move(problems)));
+}
+
+}  // namespace
+
+int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (options.nodes < 1 || options.nodes > kMostNodes)
+    return report(Error::request(fmt::format("--nodes {}: expected 1 to {}", options.nodes, kMostNodes)));
+  if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
+    return report(Error::request("--format json and --graph-file tell graphs; add --graphs"));
+  if (options.graphs && (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
+    return report(
+        Error::request("--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
+  if (!options.graphs && options.nodes == 1 && !options.link.empty())
+    return report(Error::request("--link joins machines, and --nodes 1 leaves one; take more nodes"));
+  const auto settings = settings_of(options.set);
+  if (!settings) return report(settings.error());
+  const auto topology = load(options);
+  if (!topology) return report(topology.error());
+  if (options.graphs) return tell_graphs(options, *topology, *settings, *format);
+  const auto text = cluster_of(options, *topology, *settings, environment.library);
+  if (!text) return report(text.error());
+  if (options.output.empty() || options.output == "-") return print_out(*text);
+  return write(options.output, *text, options);
+}
+
+}  // namespace tutti::tools
