@@ -5,15 +5,6 @@
 
 namespace tutti::core::nccl {
 
-/// What NCCL's search found for a communicator. A graph without channels is one that it has not got.
-struct Graphs {
-  Graph ring;
-  Graph tree;
-  Graph collnet_chain;
-  Graph collnet_direct;
-  Graph nvls;
-};
-
 /// CPUs as far as NCCL tells them apart; kMixed: x86 of several makers.
 enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
