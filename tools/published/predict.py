@@ -39,7 +39,9 @@ MODELS = {
     "ResNet-50": "resnet50_torchvision", "BERT-Base": "bert_base_hf", "BERT-Large": "bert_large_hf",
     "resnet50": "resnet50_torchvision", "resnet101": "resnet101_torchvision",
     "resnext50_32x4d": "resnext50_32x4d_torchvision", "resnext101_32x8d": "resnext101_32x8d_torchvision",
-    "AlexNet": "alexnet_tf_cnn_benchmarks", "VGG16": "vgg16_tf_cnn_benchmarks",
+    "tf AlexNet": "alexnet_tf_cnn_benchmarks", "tf VGG16": "vgg16_tf_cnn_benchmarks",
+    "tf InceptionV3": "inception3_tf_cnn_benchmarks", "tf ResNet-50": "resnet50_tf_cnn_benchmarks",
+    "tf ResNet-152": "resnet152_tf_cnn_benchmarks",
 }
 NETWORKS = {"10GbE with TCP/IP": "ethernet-10", "100GbE with TCP/IP": "ethernet-100", "100GbIB with RDMA": "edr"}
 
@@ -129,16 +131,52 @@ def ddp(case):
         yield Point("ddp", "DGX-1 (V100)", model, gpus, "DDP, 25 MiB", 32 * gpus, seconds, [text])
 
 
-def tf_dgx1(case):
-    batches = {"AlexNet": 512, "VGG16": 64}
+def tf(case, hardware, machine, network, batches, settings, per_worker):
+    """tf_cnn_benchmarks on machines of which one holds `per_worker` GPUs; the first row is one GPU alone."""
     names = case["columns"][1:]
     alone = dict(zip(names, case["rows"][0][1:]))
     for gpus, *speeds in case["rows"][1:]:
         for name, speed in zip(names, speeds):
             ms = 1000 * batches[name] / alone[name]
-            text = scenario("dgx1-p100", 1, gpus, "edr", MODELS[name], ms / 3, ms * 2 / 3, 'algorithm: "nccl"')
-            yield Point("tf_dgx1", "DGX-1 (P100)", name, gpus, "replicated, NCCL", batches[name] * gpus,
-                        batches[name] * gpus / speed, [text])
+            setting, strategy = settings(name, max(1, gpus // per_worker))
+            text = scenario(machine, max(1, gpus // per_worker), min(gpus, per_worker), network, MODELS["tf " + name], ms / 3,
+                            ms * 2 / 3, strategy)
+            yield Point(case["id"], hardware, name, gpus, setting, batches[name] * gpus, batches[name] * gpus / speed, [text])
+
+
+def benchmarks(fields):
+    return f"tf_cnn_benchmarks {{ {fields} }} reduction: MEAN"
+
+
+ON_CPU = ("parameter_server, cpu", benchmarks("variable_update: PARAMETER_SERVER local_parameter_device: CPU"))
+ON_GPUS = ("parameter_server, gpu", benchmarks("variable_update: PARAMETER_SERVER local_parameter_device: GPU"))
+REPLICATED = ("replicated", benchmarks("variable_update: REPLICATED local_parameter_device: GPU"))
+REPLICATED_NCCL = ("replicated, NCCL", 'algorithm: "nccl" reduction: MEAN')
+
+
+def tf_dgx1(case):
+    return tf(case, "DGX-1 (P100)", "dgx1-p100", "edr",
+              {"AlexNet": 512, "VGG16": 64, "InceptionV3": 64, "ResNet-50": 64, "ResNet-152": 64},
+              lambda name, workers: REPLICATED_NCCL if name in ("AlexNet", "VGG16") else ON_CPU, 8)
+
+
+def tf_ec2(case):
+    """p2.8xlarge is half a p2.16xlarge."""
+    def setting(name, workers):
+        return ON_CPU if name == "InceptionV3" else REPLICATED if name.startswith("ResNet") else ON_GPUS
+    return tf(case, "EC2 p2.8xlarge", "ec2-p2-16xlarge", "ethernet-10",
+              {"AlexNet": 512, "VGG16": 32, "InceptionV3": 64, "ResNet-50": 64, "ResNet-152": 32}, setting, 8)
+
+
+def tf_ec2_dist(case):
+    def setting(name, workers):
+        servers = workers if workers < 8 else 6 if name == "InceptionV3" else 4
+        return "distributed_replicated", benchmarks(f"variable_update: DISTRIBUTED_REPLICATED servers_on_workers: {servers}")
+    return tf(case, "EC2 p2.8xlarge, 10 Gb/s", "ec2-p2-16xlarge", "ethernet-10",
+              {"InceptionV3": 64, "ResNet-50": 64, "ResNet-152": 32}, setting, 8)
+
+
+CASES = {"hkbu": hkbu, "ddp": ddp, "tf_dgx1": tf_dgx1, "tf_ec2": tf_ec2, "tf_ec2_dist": tf_ec2_dist}
 
 
 def step_seconds(program, folder, text):
@@ -227,7 +265,7 @@ def main():
     arguments = parser.parse_args()
     with open(arguments.measured) as file:
         cases = {case["id"]: case for case in json.load(file)["cases"]}
-    points = [point for name, of in (("hkbu", hkbu), ("ddp", ddp), ("tf_dgx1", tf_dgx1)) if arguments.only in (None, name)
+    points = [point for name, of in CASES.items() if arguments.only in (None, name)
               for point in of(cases[name])]
     predict(points, arguments.program, arguments.jobs)
     print(HEAD)
