@@ -28,6 +28,7 @@
 #include "tools/tutti/plan.h"
 #include "tools/tutti/run.h"
 #include "tools/tutti/simulate.h"
+#include "tools/tutti/validate.h"
 #include "tools/tutti/view.h"
 
 namespace tutti::tools {
@@ -196,6 +197,26 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
 }
 
+void add_validate(CLI::App& app, ValidateOptions& o) {
+  CLI::App* c = app.add_subcommand("validate", "Predict published tables of nccl-tests, and say how far off that is");
+  c->footer(
+      "Each row is predicted from its table's facts alone: what NCCL chooses there, and what that takes. Errors are\n"
+      "|predicted - measured| / measured; in the whole every config weighs the same, and tables that are not healthy "
+      "and\n"
+      "outliers do not count. Tables that cannot be modelled are listed with the reason (docs/validation.md).\n"
+      "Examples:\n"
+      "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
+      "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
+      "  tutti validate --tables tables.csv --meta meta.json --report plots.html");
+  c->add_option("--tables", o.tables, "CSV: table_id, size_bytes, time_us (out of place)")->required();
+  c->add_option("--meta", o.meta, "JSON: a list with the facts of each table")->required();
+  c->add_option("--noise", o.noise,
+                "CSV: config, size_bytes, cv; the spread of repeats, which is shown beside the errors");
+  c->add_option("--times", o.times, "The time model's figures (default: nccl_time.csv that is shipped)");
+  c->add_option("--report", o.report, "Write a page (HTML) with a plot of every table");
+  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+}
+
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
   CLI::App* c = app.add_subcommand("calibrate", "Fit a cluster's latencies and rates to runs and nccl-tests logs");
   c->footer(
@@ -348,11 +369,13 @@ int run(int argc, char** argv) {
   CompareOptions compare_options;
   PerfOptions perf_options;
   CalibrateOptions calibrate_options;
+  ValidateOptions validate_options;
   add_simulate(app, simulate_options);
   add_run(app, run_options);
   add_compare(app, compare_options);
   add_perf(app, perf_options);
   add_calibrate(app, calibrate_options);
+  add_validate(app, validate_options);
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
@@ -372,6 +395,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("compare")) return compare(compare_options, environment);
   if (app.got_subcommand("perf")) return perf(perf_options, environment);
   if (app.got_subcommand("calibrate")) return calibrate(calibrate_options, environment);
+  if (app.got_subcommand("validate")) return validate(validate_options, environment);
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -11,6 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "core/nccl/search.h"
+#include "core/nccl/searched_communicator.h"
+#include "tests/core/nccl/golden.h"
 #include "tests/reference/nccl/topologies.h"
 
 namespace tutti {
@@ -38,25 +41,26 @@ std::string text(const Data& graph) {
                   graph["bwIntra"].real(), graph["bwInter"].real(), graph["latencyInter"].real(),
                   graph["typeIntra"].text(), graph["typeInter"].text(), graph["sameChannels"].number() == 1);
   for (const Data& channel : graph["channels"].items()) {
-    for (std::int64_t i = 0; i < channel["times"].number(); ++i)
-      made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "),
-                          fmt::join(channel["nets"].numbers(), " "));
+    const auto nets = channel.has("net") ? channel["net"].numbers() : std::vector<std::int64_t>();
+    made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "), fmt::join(nets, " "));
   }
   return made;
 }
 
+/// "hgxh100" of "hgxh100-n2-g4": the topology that a case is of.
+std::string topology_name(const std::string& name) { return name.substr(0, name.rfind("-n")); }
+
 TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
-  const core::Value document = test::nccl_graphs();
-  const std::vector<Data> cases = Data(document)["cases"].items();
+  const std::vector<Data> cases = test::nccl_cases();
   EXPECT_EQ(cases.size(), 58U);
   std::map<std::tuple<std::string, std::int64_t, bool>, SearchResult> searched;
   for (const Data& one : cases) {
     SCOPED_TRACE(one["case"].text());
     // To the search several nodes are several, however many.
-    const std::tuple machine(one["topology"].text(), one["gpus"].number(), one["nodes"].number() > 1);
+    const std::tuple machine(topology_name(one["case"].text()), one["ppn"].number(), one["nNodes"].number() > 1);
     if (!searched.contains(machine)) {
       const auto gpus = test::first_gpus(test::topology(std::get<0>(machine)), static_cast<int>(std::get<1>(machine)));
-      const auto made = search_graphs(gpus, one["nodes"].number());
+      const auto made = search_graphs(gpus, one["nNodes"].number());
       ASSERT_TRUE(made) << made.error().message();
       searched.emplace(machine, *made);
     }
@@ -68,6 +72,31 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
     EXPECT_EQ(text(found->graphs.ring), text(one["graphs"]["ring"]));
     EXPECT_EQ(text(found->graphs.tree), text(one["graphs"]["tree"]));
     EXPECT_EQ(text(found->graphs.nvls), text(one["graphs"]["nvls"]));
+  }
+}
+
+TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
+  // Few enough that every one is searched from its file: one of each machine.
+  std::set<std::string> seen;
+  for (const Data& one : test::nccl_cases()) {
+    const std::string name = one["case"].text();
+    const std::string kind =
+        fmt::format("{} {} {}", topology_name(name), one["ppn"].number(), one["nNodes"].number() > 1);
+    if (!seen.insert(kind).second) continue;
+    SCOPED_TRACE(name);
+    const auto gpus = test::first_gpus(test::topology(topology_name(name)), static_cast<int>(one["ppn"].number()));
+    const auto found = searched_communicator(gpus, one["nNodes"].number(), {});
+    ASSERT_TRUE(found) << found.error().message();
+    const core::nccl::Communicator wanted = test::communicator_of(one);
+    EXPECT_EQ(found->ranks, wanted.ranks);
+    EXPECT_EQ(found->nodes, wanted.nodes);
+    EXPECT_EQ(found->compute_capability, wanted.compute_capability);
+    EXPECT_EQ(found->cpu, wanted.cpu);
+    EXPECT_EQ(found->nvswitch, wanted.nvswitch);
+    EXPECT_EQ(found->channels, wanted.channels);
+    EXPECT_EQ(found->nvls_channels, wanted.nvls_channels);
+    EXPECT_EQ(found->nvls, wanted.nvls);
+    // … and so, by the same graphs (above), the choices that tuning_test.cpp holds against NCCL's.
   }
 }
 

@@ -1,0 +1,163 @@
+#include "core/measured/collective_tables.h"
+
+#include <algorithm>
+
+#include "core/base/file.h"
+#include "core/text/csv.h"
+#include "core/text/document.h"
+#include "core/text/number.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr double kMostUs = 1e12;
+constexpr double kMostBytes = 1e15;
+
+class Record {
+ public:
+  Record(const Value& value, const std::string& file, Problems& problems)
+      : value_(value), file_(file), problems_(problems) {}
+
+  [[nodiscard]] const Value* find(std::string_view name) const {
+    for (const Value::Field& field : value_.fields) {
+      if (field.name == name) return is_null(field.value) ? nullptr : &field.value;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] static bool is_null(const Value& value) {
+    return value.kind == Value::Kind::kIdentifier && value.text == "null";
+  }
+  [[nodiscard]] std::string text(std::string_view name) const {
+    const Value* value = find(name);
+    return value == nullptr ? "" : value->text;
+  }
+  std::string required(std::string_view name) {
+    if (find(name) == nullptr) problems_.add(at(value_), "{} is missing", name);
+    return text(name);
+  }
+  std::optional<double> number(std::string_view name) {
+    const Value* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    return read_number(value->text, at(*value), std::string(name), 0, kMostBytes, problems_);
+  }
+  std::int64_t count(std::string_view name) { return static_cast<std::int64_t>(number(name).value_or(0)); }
+  [[nodiscard]] bool yes(std::string_view name) const { return text(name) == "true"; }
+  [[nodiscard]] Record inside(std::string_view name) const {
+    static const Value kNothing;
+    const Value* value = find(name);
+    return {value == nullptr ? kNothing : *value, file_, problems_};
+  }
+  [[nodiscard]] const Value& value() const { return value_; }
+  [[nodiscard]] Location at(const Value& value) const { return {file_, value.at.line, value.at.column}; }
+
+ private:
+  const Value& value_;
+  const std::string& file_;
+  Problems& problems_;
+};
+
+TableFacts facts_of(Record record) {
+  TableFacts facts;
+  facts.table_id = record.required("table_id");
+  facts.config = record.text("config").empty() ? facts.table_id : record.text("config");
+  facts.collective = record.required("collective");
+  facts.gpu_model = record.required("gpu_model");
+  facts.ranks = record.count("n_ranks");
+  facts.nodes = record.count("nodes");
+  facts.gpus_per_node = record.count("gpus_per_node");
+  facts.version = record.text("nccl_version");
+  facts.dtype = record.text("dtype");
+  facts.healthy = record.yes("healthy");
+  facts.system = record.text("system").empty() ? record.inside("source").text("repo") : record.text("system");
+  Record intra = record.inside("intra_node");
+  facts.intra = intra.text("intra");
+  facts.nvswitch = intra.yes("nvswitch");
+  if (const auto links = intra.number("links_per_gpu")) facts.links_per_gpu = static_cast<std::int64_t>(*links);
+  facts.link_gb_per_s = intra.number("link_gbytes_dir");
+  Record inter = record.inside("inter_node");
+  facts.nics_per_node = inter.count("nics_per_node");
+  facts.nic_gbps = inter.number("nic_gbps");
+  facts.nic_type = inter.text("nic_type");
+  for (const Value::Field& variable : record.inside("env").value().fields)
+    facts.env.emplace_back(variable.name, variable.value.text);
+  for (const Value& size : record.inside("outlier_sizes").value().items) {
+    std::int64_t bytes = 0;
+    for (const char digit : size.text) bytes = digit >= '0' && digit <= '9' ? bytes * 10 + (digit - '0') : bytes;
+    facts.outlier_sizes.push_back(bytes);
+  }
+  return facts;
+}
+
+}  // namespace
+
+Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables, const std::string& meta) {
+  const auto meta_text = read_text_file(meta);
+  if (!meta_text) return tl::make_unexpected(meta_text.error());
+  const auto csv_text = read_text_file(tables);
+  if (!csv_text) return tl::make_unexpected(csv_text.error());
+  Problems problems;
+  const Document document = parse_json(*meta_text, meta, problems);
+  if (problems.empty() && document.root.kind != Value::Kind::kList)
+    problems.add({meta, 1, 1}, "expected a list of records, one for each table");
+  if (!problems.empty()) return problems.take();
+  std::vector<CollectiveTable> all;
+  std::map<std::string, std::size_t> index;
+  for (const Value& record : document.root.items) {
+    all.push_back({facts_of(Record(record, meta, problems)), {}});
+    if (!index.emplace(all.back().facts.table_id, all.size() - 1).second)
+      problems.add({meta, record.at.line, record.at.column}, "there are two records of table {}",
+                   all.back().facts.table_id);
+  }
+  const CsvTable csv = parse_csv(*csv_text, tables, problems);
+  const int id = csv.column("table_id"), size = csv.column("size_bytes"), time = csv.column("time_us");
+  for (const auto& [column, name] :
+       {std::pair(id, "table_id"), std::pair(size, "size_bytes"), std::pair(time, "time_us")}) {
+    if (column < 0) problems.add({tables, 1, 1}, "the column {} is missing", name);
+  }
+  if (!problems.empty()) return problems.take();
+  for (const CsvTable::Row& row : csv.rows) {
+    if (problems.full()) break;
+    const auto cell = [&](int column) -> const CsvTable::Cell& { return row.cells[static_cast<std::size_t>(column)]; };
+    const auto where = [&](int column) { return Location{tables, cell(column).at.line, cell(column).at.column}; };
+    const auto table = index.find(cell(id).text);
+    if (table == index.end()) {
+      problems.add(where(id), "{} has no record of table {}", meta, cell(id).text);
+      continue;
+    }
+    const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, problems);
+    const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, problems);
+    if (!bytes || !us) continue;
+    CollectiveTable& to = all[table->second];
+    const auto whole = static_cast<std::int64_t>(*bytes);
+    const auto& outliers = to.facts.outlier_sizes;
+    to.rows.push_back({whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
+  }
+  if (!problems.empty()) return problems.take();
+  return all;
+}
+
+Expected<std::map<std::string, double>> load_noise(const std::string& path) {
+  const auto text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  Problems problems;
+  const CsvTable csv = parse_csv(*text, path, problems);
+  const int config = csv.column("config"), spread = csv.column("cv");
+  if (config < 0) problems.add({path, 1, 1}, "the column config is missing");
+  if (spread < 0) problems.add({path, 1, 1}, "the column cv is missing");
+  if (!problems.empty()) return problems.take();
+  std::map<std::string, std::vector<double>> spreads;
+  for (const CsvTable::Row& row : csv.rows) {
+    const CsvTable::Cell& cell = row.cells[static_cast<std::size_t>(spread)];
+    const auto cv = read_number(cell.text, {path, cell.at.line, cell.at.column}, "cv", 0, 1e6, problems);
+    if (cv) spreads[row.cells[static_cast<std::size_t>(config)].text].push_back(*cv);
+  }
+  if (!problems.empty()) return problems.take();
+  std::map<std::string, double> medians;
+  for (auto& [name, all] : spreads) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+    medians[name] = all[all.size() / 2];
+  }
+  return medians;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,215 @@
+#include "core/nccl/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <span>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tutti::core::nccl {
+namespace {
+
+bool same_word(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(at), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::optional<std::size_t> index_of(std::string_view word, std::span<const std::string_view> names) {
+  const auto found = std::find_if(names.begin(), names.end(), [&](auto name) { return same_word(name, word); });
+  if (found == names.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+/// "CollNet" was the name of CollNetDirect until 2.13.
+std::optional<std::size_t> index_of_algorithm(std::string_view word, Version version) {
+  if (version < Version{2, 14, 0} && same_word(word, "CollNet"))
+    return static_cast<std::size_t>(Algorithm::kCollNetDirect);
+  return index_of(word, kAlgorithmNames);
+}
+
+/// NCCL_ALGO and NCCL_PROTO: "ring,tree", "^ring", and from 2.24 on "ring;allreduce:tree". SOURCE: NVIDIA/nccl src/graph/tuning.cc, parseList.
+template <std::size_t n>
+void read_list(const std::string& name, std::string_view text, std::span<const std::string_view, n> names,
+               Version version, std::array<std::array<Wish, n>, kFunctions>& wishes, Problems& problems) {
+  const bool strict = version >= Version{2, 24, 0};  // before that, what was not known was passed over
+  const auto parts = strict ? split(text, ';') : std::vector<std::string_view>{text};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::string_view list = parts[i];
+    std::optional<std::size_t> only;
+    if (const auto colon = list.find(':'); strict && colon != std::string_view::npos) {
+      const std::string_view function = list.substr(0, colon);
+      only = index_of(function, kFunctionNames);
+      if (!only)
+        return problems.add({}, "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text, function,
+                            fmt::join(kFunctionNames, ", "));
+      list.remove_prefix(colon + 1);
+    } else if (i > 0) {
+      return problems.add({}, "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
+                          list);
+    }
+    const bool excludes = list.starts_with('^');
+    if (excludes) list.remove_prefix(1);
+    for (std::size_t f = 0; f < kFunctions; ++f) {
+      if (!only || *only == f) wishes[f].fill(excludes ? Wish::kYes : Wish::kNo);
+    }
+    for (const std::string_view word : split(list, ',')) {
+      std::optional<std::size_t> which;
+      if constexpr (n == kAlgorithms) which = index_of_algorithm(word, version);
+      if constexpr (n != kAlgorithms) which = index_of(word, names);
+      if (!which && !strict) continue;
+      if (!which)
+        return problems.add({}, "{}={}: \"{}\" is not known; expected some of {}", name, text, word,
+                            fmt::join(names, ", "));
+      for (std::size_t f = 0; f < kFunctions; ++f) {
+        if (!only || *only == f) wishes[f][*which] = excludes ? Wish::kNo : Wish::kYes;
+      }
+    }
+  }
+}
+
+std::optional<std::int64_t> number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+class Reader {
+ public:
+  Reader(Version version, Settings& settings, Problems& problems)
+      : version_(version), settings_(settings), problems_(problems) {}
+
+  /// Whether it is a variable that is known here.
+  bool read(const std::string& name, const std::string& value) {
+    if (name == "NCCL_ALGO") {
+      read_list<kAlgorithms>(name, value, kAlgorithmNames, version_, settings_.algorithms, problems_);
+    } else if (name == "NCCL_PROTO") {
+      read_list<kProtocols>(name, value, kProtocolNames, version_, settings_.protocols, problems_);
+    } else if (name == "NCCL_THREAD_THRESHOLDS") {
+      thresholds(name, value);
+    } else if (name == "NCCL_NET_GDR_LEVEL") {
+      settings_.gdr_level = value;
+    } else {
+      return count(name, value) || flag(name, value);
+    }
+    return true;
+  }
+
+ private:
+  void thresholds(const std::string& name, const std::string& value) {
+    std::istringstream text(value);
+    for (std::int64_t& threshold : settings_.thread_thresholds) {
+      if (!(text >> threshold)) {
+        threshold = -2;
+        break;
+      }
+    }
+    std::string rest;
+    text.clear();
+    if (text >> rest)
+      problems_.add(
+          {},
+          "{}={}: expected up to six numbers with blanks between them: tree LL, LL128, Simple, ring LL, LL128, Simple",
+          name, value);
+  }
+
+  bool count(const std::string& name, const std::string& value) {
+    struct Known {
+      const char* name;
+      std::optional<std::int64_t>& to;
+      std::int64_t least;
+    };
+    Settings& s = settings_;
+    const Known all[] = {{"NCCL_MIN_NCHANNELS", s.least_channels, 0},
+                         {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
+                         {"NCCL_MIN_NRINGS", s.least_channels, 0},
+                         {"NCCL_MAX_NRINGS", s.most_channels, 1},
+                         {"NCCL_NTHREADS", s.threads, 1},
+                         {"NCCL_LL128_NTHREADS", s.ll128_threads, 1},
+                         {"NCCL_BUFFSIZE", s.buffer_bytes, 4096},
+                         {"NCCL_LL_BUFFSIZE", s.ll_buffer_bytes, 4096},
+                         {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes, 4096},
+                         {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
+                         {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
+                         {"NCCL_CROSS_NIC", s.cross_nic, 0}};
+    for (const Known& known : all) {
+      if (name != known.name) continue;
+      const auto given = number(value);
+      if (!given || *given < known.least) {
+        problems_.add({}, "{}={}: expected a number from {}", name, value, known.least);
+      } else {
+        known.to = *given;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  bool flag(const std::string& name, const std::string& value) {
+    Settings& s = settings_;
+    const std::pair<const char*, std::optional<bool>&> all[] = {
+        {"NCCL_NVLS_ENABLE", s.nvls},         {"NCCL_PAT_ENABLE", s.pat},
+        {"NCCL_COLLNET_ENABLE", s.collnet},   {"NCCL_LL128_C2C", s.ll128_c2c},
+        {"NCCL_P2P_DISABLE", s.p2p_disabled}, {"NCCL_SHM_DISABLE", s.shm_disabled},
+        {"NCCL_PXN_DISABLE", s.pxn_disabled}, {"NCCL_IB_DISABLE", s.ib_disabled}};
+    for (const auto& [known, to] : all) {
+      if (name != known) continue;
+      if (value == "0" || value == "1") {
+        to = value == "1";
+      } else if (value != "2" || (name != "NCCL_NVLS_ENABLE" && name != "NCCL_PAT_ENABLE")) {
+        problems_.add({}, "{}={}: expected 0 or 1", name, value);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  Version version_;
+  Settings& settings_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> Settings::of_the_search() const {
+  std::vector<std::string> names;
+  if (p2p_disabled.value_or(false)) names.emplace_back("NCCL_P2P_DISABLE");
+  if (shm_disabled.value_or(false)) names.emplace_back("NCCL_SHM_DISABLE");
+  if (pxn_disabled.value_or(false)) names.emplace_back("NCCL_PXN_DISABLE");
+  if (ib_disabled.value_or(false)) names.emplace_back("NCCL_IB_DISABLE");
+  if (cross_nic) names.emplace_back("NCCL_CROSS_NIC");
+  if (gdr_level) names.emplace_back("NCCL_NET_GDR_LEVEL");
+  return names;
+}
+
+Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables, Version version,
+                                 std::vector<std::string>* unknown) {
+  Settings settings;
+  Problems problems;
+  Reader reader(version, settings, problems);
+  for (const auto& [name, value] : variables) {
+    if (reader.read(name, value)) continue;
+    if (unknown) {
+      unknown->push_back(name);
+    } else {
+      problems.add({}, "{}={}: not a variable that changes what Tutti models of NCCL", name, value);
+    }
+  }
+  if (!problems.empty()) return problems.take();
+  return settings;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+
+#include "core/nccl/communicator.h"
+#include "core/nccl/settings.h"
+
+namespace tutti::core::nccl {
+
+enum class GpuGeneration { kPascal, kVolta, kTuring, kAmpere, kAda, kHopper, kBlackwell };
+
+/// How GPUs of a machine reach each other.
+enum class Inside {
+  kAlone,     ///< one GPU per machine
+  kNvswitch,  ///< every GPU at all of its NVLinks through switches
+  kPairs,     ///< NVLinks shared out evenly among all pairs
+  kCubeMesh,  ///< DGX-1: hybrid cube mesh of 8 GPUs
+  kPcie,      ///< PCIe, across the CPUs
+};
+
+/// What carries messages between machines; each has figures of its own.
+enum class Transport { kNone, kInfiniband, kRoce, kEfa, kSlingshot, kSlingshotGrace, kTcpx, kTcp };
+
+/// Machines that are all alike, as a data sheet has them.
+struct System {
+  GpuGeneration generation = GpuGeneration::kAmpere;
+  int compute_capability = 80;
+  int nodes = 1;
+  int gpus = 8;  ///< of a node that take part
+  Inside inside = Inside::kNvswitch;
+  int nvlinks = 12;             ///< of a GPU
+  double nvlink_gb_per_s = 25;  ///< of one, per direction, by its data sheet
+  double pcie_gb_per_s = 24;    ///< of a GPU, per direction, payload as NCCL counts it
+  int nics = 0;                 ///< of a node, for its GPUs
+  double nic_gb_per_s = 0;      ///< of one, by its data sheet
+  Transport transport = Transport::kNone;
+  HostCpu cpu = HostCpu::kIntel;
+  bool card = false;     ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
+  bool grace = false;    ///< GPUs and network cards hang on the same CPU over C2C
+  bool collnet = false;  ///< SHARP in the network, and its plugin
+
+  int gpus_of_machine = 0;  ///< that share NVLinks as pairs; 0: as many as take part
+
+  [[nodiscard]] int ranks() const { return nodes * gpus; }
+  /// GPUs that a GPU has links to.
+  [[nodiscard]] int pairs_of_machine() const { return (gpus_of_machine > 0 ? gpus_of_machine : gpus) - 1; }
+  /// Out of a GPU over all its NVLinks, GB/s by their data sheet.
+  [[nodiscard]] double nvlink_of_gpu() const { return nvlinks * nvlink_gb_per_s; }
+};
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,155 @@
+#include "core/nccl/time/parameters.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/file.h"
+#include "core/text/csv.h"
+#include "core/text/number.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+struct Figure {
+  const char* name;
+  const char* unit;
+};
+
+constexpr Figure kGpu[kGpuFigures] = {
+    {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
+    {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
+    {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"message", "us"},
+    {"peer_channel", "GB/s"},  {"nvls_fill", "1"}};
+constexpr Figure kNet[kNetFigures] = {{"hop_ll", "us"}, {"hop_ll128", "us"},    {"hop_simple", "us"},
+                                      {"share", "1"},   {"channel_ll", "GB/s"}, {"peer_channel", "GB/s"},
+                                      {"message", "us"}};
+constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"}, {"hop_simple", "us"}, {"share", "1"}};
+
+/// Generations with figures of their own; the others take those of the nearest.
+constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
+constexpr std::size_t kGenerationCount = 4;
+constexpr const char* kTransports[] = {"infiniband", "roce", "efa", "slingshot", "slingshot_grace", "tcpx", "tcp"};
+constexpr std::size_t kTransportCount = 7;
+/// Hosts by the GPUs that they were built around: their CPUs launch differently fast.
+constexpr const char* kHosts[] = {"volta", "ampere", "hopper", "blackwell", "grace"};
+constexpr std::size_t kHostCount = 5;
+
+std::size_t row(GpuGeneration generation) {
+  switch (generation) {
+    case GpuGeneration::kPascal:
+    case GpuGeneration::kVolta:
+    case GpuGeneration::kTuring: return 0;
+    case GpuGeneration::kAmpere:
+    case GpuGeneration::kAda: return 1;
+    case GpuGeneration::kHopper: return 2;
+    case GpuGeneration::kBlackwell: return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Parameters Parameters::initial() {
+  // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
+  constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5}};
+  constexpr double kNetStart[kTransportCount][kNetFigures] = {{5, 8, 20, 0.96, 2, 25, 2},   {6, 9, 25, 0.93, 2, 25, 2},
+                                                              {35, 50, 100, 0.85, 1, 8, 5}, {7, 20, 25, 0.92, 1, 10, 3},
+                                                              {7, 20, 25, 0.92, 1, 10, 3},  {40, 50, 80, 0.8, 1, 10, 5},
+                                                              {40, 50, 80, 0.5, 0.5, 3, 10}};
+  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7};
+  Parameters made;
+  const auto add = [&](const std::string& of, const Figure& figure, double value) {
+    made.all_.push_back({fmt::format("{}.{}", of, figure.name), value, figure.unit, "assumed"});
+  };
+  for (std::size_t g = 0; g < kGenerationCount; ++g) {
+    for (std::size_t f = 0; f < kGpuFigures; ++f) add(kGenerations[g], kGpu[f], kGpuStart[g][f]);
+  }
+  for (std::size_t t = 0; t < kTransportCount; ++t) {
+    for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f]);
+  }
+  for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
+  for (const char* host : kHosts) {
+    add(fmt::format("{}_host", host), {"launch", "us"}, 10);
+    add(fmt::format("{}_host", host), {"channel", "us"}, 0.2);
+  }
+  return made;
+}
+
+double Parameters::launch(const System& system) const {
+  const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
+  return all_[all_.size() - 2 * (kHostCount - host)].value;
+}
+
+double Parameters::launch_of_channel(const System& system) const {
+  const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
+  return all_[all_.size() - 2 * (kHostCount - host) + 1].value;
+}
+
+double Parameters::of(GpuGeneration generation, GpuFigure figure) const {
+  return all_[row(generation) * kGpuFigures + static_cast<std::size_t>(figure)].value;
+}
+
+double Parameters::of(Transport transport, NetFigure figure) const {
+  const std::size_t which = static_cast<std::size_t>(transport) - 1;
+  return all_[kGenerationCount * kGpuFigures + which * kNetFigures + static_cast<std::size_t>(figure)].value;
+}
+
+double Parameters::of(PcieFigure figure) const {
+  return all_[kGenerationCount * kGpuFigures + kTransportCount * kNetFigures + static_cast<std::size_t>(figure)].value;
+}
+
+Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {
+  Problems problems;
+  const CsvTable table = parse_csv(text, file, problems);
+  constexpr const char* kColumns[] = {"name", "value", "unit", "how"};
+  std::array<int, 4> at{};
+  for (std::size_t c = 0; c < at.size(); ++c) {
+    at[c] = table.column(kColumns[c]);
+    if (at[c] < 0) problems.add({file, 1, 1}, "the column {} is missing", kColumns[c]);
+  }
+  if (!problems.empty()) return problems.take();
+  Parameters made = initial();
+  std::vector<bool> set(made.all_.size());
+  for (const CsvTable::Row& line : table.rows) {
+    const auto cell = [&](std::size_t c) { return line.cells[static_cast<std::size_t>(at[c])]; };
+    const Location where{file, cell(0).at.line, cell(0).at.column};
+    const auto found =
+        std::find_if(made.all_.begin(), made.all_.end(), [&](const Parameter& p) { return p.name == cell(0).text; });
+    if (found == made.all_.end()) {
+      problems.add(where, "\"{}\" is no figure of the time model", cell(0).text);
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - made.all_.begin());
+    if (set[index]) problems.add(where, "{} is there twice", found->name);
+    set[index] = true;
+    const auto value = read_number(cell(1).text, where, "value", 1e-9, 1e9, problems);
+    if (value) found->value = *value;
+    if (cell(2).text != found->unit) problems.add(where, "{} is in {}, not {}", found->name, found->unit, cell(2).text);
+    found->how = cell(3).text;
+  }
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    if (!set[i]) problems.add({file, 0, 0}, "{} is missing", made.all_[i].name);
+  }
+  if (!problems.empty()) return problems.take();
+  return made;
+}
+
+Expected<Parameters> Parameters::load(const std::string& library_folder) {
+  const std::string path = library_folder + "/nccl_time.csv";
+  const auto text = read_text_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  return parse(*text, path);
+}
+
+std::string Parameters::to_csv() const {
+  std::string text = "name,value,unit,how\n";
+  for (const Parameter& p : all_) text += fmt::format("{},{:.4g},{},{}\n", p.name, p.value, p.unit, p.how);
+  return text;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/nccl/names.h"
+#include "core/nccl/system.h"
+
+namespace tutti::core::nccl {
+
+/// What a GPU generation takes inside a node.
+enum class GpuFigure {
+  kHopLl,  ///< us from a GPU to the next over NVLink, by protocol
+  kHopLl128,
+  kHopSimple,
+  kChannelLl,  ///< GB/s of payload that one channel's thread block moves, by protocol
+  kChannelLl128,
+  kChannelSimple,
+  kNvlinkShare,  ///< of the data sheet's NVLink bandwidth, what Simple carries
+  kTreeShare,    ///< of a channel's rate in a ring, what is left in a tree, whose blocks go up and down at once
+  kNvlsLatency,  ///< us through the switch and back
+  kNvlsShare,    ///< of the data sheet's NVLink bandwidth, what multicast carries
+  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
+  kMessage,      ///< us for every further GPU of the node that a rank sends to
+  kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
+  kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
+};
+inline constexpr std::size_t kGpuFigures = 14;
+
+/// What a network takes between nodes.
+enum class NetFigure {
+  kHopLl,  ///< us from a GPU to one of another node, by protocol
+  kHopLl128,
+  kHopSimple,
+  kShare,        ///< of the cards' line rate, what arrives
+  kLlChannel,    ///< GB/s of payload of a channel by LL, which goes through the host's memory
+  kPeerChannel,  ///< GB/s of a channel between two ranks, of sends and receives
+  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
+  kMessage,      ///< us for every further peer that a rank sends to
+};
+inline constexpr std::size_t kNetFigures = 7;
+
+/// What PCIe takes.
+enum class PcieFigure { kHopLl, kHopSimple, kShare };
+inline constexpr std::size_t kPcieFigures = 3;
+
+struct Parameter {
+  std::string name;  ///< "hopper.hop_simple"
+  double value = 0;
+  std::string unit;
+  std::string how;  ///< fitted (to how many rows of how many systems), data sheet, assumed
+};
+
+/// The figures of the time model, from one file.
+class Parameters {
+ public:
+  /// Data sheets and NCCL's own constants: what a fit starts from.
+  static Parameters initial();
+  /// CSV: name,value,unit,how. ERRORS: a name that is unknown, missing or there twice; a value that is no number above 0.
+  static Expected<Parameters> parse(std::string_view text, const std::string& file);
+  /// nccl_time.csv of the library folder.
+  static Expected<Parameters> load(const std::string& library_folder);
+  [[nodiscard]] std::string to_csv() const;
+
+  /// us from a call to its kernel and back: what hosts of that kind take per operation.
+  [[nodiscard]] double launch(const System& system) const;
+  /// us for every further channel.
+  [[nodiscard]] double launch_of_channel(const System& system) const;
+  [[nodiscard]] double of(GpuGeneration generation, GpuFigure figure) const;
+  [[nodiscard]] double of(Transport transport, NetFigure figure) const;
+  [[nodiscard]] double of(PcieFigure figure) const;
+
+  /// All of them, for a fit.
+  [[nodiscard]] std::vector<Parameter>& all() { return all_; }
+  [[nodiscard]] const std::vector<Parameter>& all() const { return all_; }
+
+ private:
+  std::vector<Parameter> all_;
+};
+
+}  // namespace tutti::core::nccl

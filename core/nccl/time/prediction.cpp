@@ -1,0 +1,386 @@
+// How long NCCL takes, in closed form. A collective is launched; its first bytes go hop by hop; behind them the rest streams through the narrowest of what it
+// goes through. Take an all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels by some protocol:
+//   launch     the kernel's start, once
+//   hops       2(n-1) steps stand in a row, 2(N-1) of them between nodes; each takes a hop's latency by that protocol
+//   transfer   every GPU sends 2(n-1)/n S. That goes through its channels (c times what a thread block moves by that protocol), its NVLinks, and (from every
+//              node once) its network cards: the narrowest decides, those that are nearly as narrow add a little
+//   fill       a ring has none that the steps do not have; a tree moves chunks, and each level waits for the first whole chunk of the level below
+// A flag per 8 bytes halves what LL carries, one per 128 leaves LL128 15/16.
+
+#include "core/nccl/time/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr double kPerUs = 1e3;  ///< bytes per us of 1 GB/s
+
+/// What of a link's bytes is payload.
+double payload(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kLl: return 0.5;
+    case Protocol::kLl128: return 120.0 / 128.0;
+    case Protocol::kSimple: break;
+  }
+  return 1;
+}
+
+int log2_up(int value) {
+  int log = 0;
+  while ((1 << log) < value) ++log;
+  return log;
+}
+
+/// Several things that all bytes go through. Each gives `us` if it were alone; together a little more than the slowest.
+class Narrowest {
+ public:
+  void add(double us, const char* what) {
+    sum_ += std::pow(us, kKnee);
+    if (us <= most_) return;
+    most_ = us;
+    what_ = what;
+  }
+  [[nodiscard]] double us() const { return std::pow(sum_, 1 / kKnee); }
+  [[nodiscard]] const char* what() const { return what_; }
+
+ private:
+  static constexpr double kKnee = 4;  ///< two that are equally narrow take 19 % longer than one
+  double sum_ = 0;
+  double most_ = 0;
+  const char* what_ = "";
+};
+
+/// Two things that go on at once.
+double together(double a, double b) {
+  constexpr double kSharpness = 2;
+  return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
+}
+
+class Timing {
+ public:
+  Timing(const System& system, const Communicator& comm, const Operation& operation, const Choice& choice,
+         const Parameters& parameters)
+      : s_(system), comm_(comm), op_(operation), choice_(choice), p_(parameters) {
+    bytes_ = static_cast<double>(operation.bytes);
+    ranks_ = comm.ranks;
+    channels_ = channels_in_use();
+  }
+
+  Prediction predict() {
+    made_.launch = p_.launch(s_) + (channels_ - 1) * p_.launch_of_channel(s_);
+    switch (choice_.algorithm) {
+      case Algorithm::kRing: ring(); break;
+      case Algorithm::kTree:
+      case Algorithm::kCollNetChain: tree(); break;
+      case Algorithm::kNvls:
+      case Algorithm::kCollNetDirect: nvls(); break;
+      case Algorithm::kNvlsTree: nvls_tree(); break;
+      case Algorithm::kPat: pat(); break;
+    }
+    made_.transfer = together(narrowest_.us(), overlap_) - overlap_;
+    made_.narrowest = narrowest_.what();
+    return made_;
+  }
+
+ private:
+  [[nodiscard]] double gpu(GpuFigure figure) const { return p_.of(s_.generation, figure); }
+  [[nodiscard]] double net(NetFigure figure) const { return p_.of(s_.transport, figure); }
+  [[nodiscard]] bool far() const { return comm_.nodes > 1; }
+
+  /// SOURCE: minimum traffic per channel, NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (from 2.22 on).
+  [[nodiscard]] double channels_in_use() const {
+    const Version v = comm_.version;
+    if (v < Version{2, 22, 0}) return choice_.channels;
+    const double least = v >= Version{2, 29, 2} ? 32768 : v >= Version{2, 23, 0} ? 16384 : 512;
+    double traffic = bytes_ * (op_.function == Function::kAllReduce ? 2 : 1);
+    if (choice_.protocol == Protocol::kLl) traffic *= 4;
+    return std::clamp(std::ceil(traffic / least), 1.0, static_cast<double>(choice_.channels));
+  }
+
+  [[nodiscard]] double near_hop() const {
+    if (s_.inside == Inside::kPcie)
+      return p_.of(choice_.protocol == Protocol::kSimple ? PcieFigure::kHopSimple : PcieFigure::kHopLl);
+    switch (choice_.protocol) {
+      case Protocol::kLl: return gpu(GpuFigure::kHopLl);
+      case Protocol::kLl128: return gpu(GpuFigure::kHopLl128);
+      case Protocol::kSimple: break;
+    }
+    return gpu(GpuFigure::kHopSimple);
+  }
+
+  /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass, it takes its part of one.
+  [[nodiscard]] double pass() const {
+    if (s_.gpus == 1) return 0;
+    constexpr double kBytes = 16384;
+    const double piece = bytes_ / ranks_ / channels_;
+    return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
+  }
+
+  [[nodiscard]] double far_hop() const {
+    switch (choice_.protocol) {
+      case Protocol::kLl: return net(NetFigure::kHopLl);
+      case Protocol::kLl128: return net(NetFigure::kHopLl128);
+      case Protocol::kSimple: break;
+    }
+    return net(NetFigure::kHopSimple);
+  }
+
+  /// GB/s of payload of one channel's thread block.
+  [[nodiscard]] double channel() const {
+    switch (choice_.protocol) {
+      case Protocol::kLl: return gpu(GpuFigure::kChannelLl);
+      case Protocol::kLl128: return gpu(GpuFigure::kChannelLl128);
+      case Protocol::kSimple: break;
+    }
+    return gpu(GpuFigure::kChannelSimple);
+  }
+
+  /// GB/s of payload out of a GPU to its neighbours.
+  [[nodiscard]] double links_of_gpu() const {
+    if (s_.inside == Inside::kPcie) return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
+    // On links between pairs only those count that the channels take.
+    double gb_per_s = s_.nvlink_of_gpu();
+    if (s_.inside == Inside::kCubeMesh) gb_per_s = std::min(gb_per_s, 6 * s_.nvlink_gb_per_s);
+    return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
+  }
+
+  /// GB/s of payload out of a node.
+  [[nodiscard]] double cards() const {
+    double gb_per_s = s_.nics * s_.nic_gb_per_s * net(NetFigure::kShare);
+    // Both ways at once the host passes on less than one way.
+    const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
+    if (s_.card && !one_way) gb_per_s = std::min(gb_per_s, s_.nics * s_.pcie_gb_per_s * p_.of(PcieFigure::kShare));
+    return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
+  }
+
+  /// GB/s between nodes of all channels together, one chunk at a time.
+  [[nodiscard]] double chunks_between() const {
+    if (choice_.protocol != Protocol::kLl) return cards();
+    return std::min(cards(), channels_ * net(NetFigure::kLlChannel));
+  }
+
+  void through_channels(double bytes, double gb_per_s) {
+    narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
+  }
+  void through_links(double bytes) {
+    if (s_.gpus > 1) narrowest_.add(bytes / (links_of_gpu() * kPerUs), s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+  }
+  /// LL goes through the host's memory, a channel at a time.
+  void through_cards(double bytes) {
+    if (!far()) return;
+    narrowest_.add(bytes / (cards() * kPerUs), "network cards");
+    if (choice_.protocol == Protocol::kLl)
+      narrowest_.add(bytes / (channels_ * net(NetFigure::kLlChannel) * kPerUs), "LL by way of the host");
+  }
+
+  void ring() {
+    const int nodes = comm_.nodes;
+    const bool all_reduce = op_.function == Function::kAllReduce;
+    const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
+    const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
+    const int between = (all_reduce ? 2 : 1) * (nodes - 1);
+    // Repeated chains follow each other closely: the root does not wait for the last.
+    made_.hops = chain ? (far() ? far_hop() : near_hop())
+                       : (steps - between) * (near_hop() + pass()) + (far() ? between * far_hop() : 0);
+    const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
+    through_channels(moved, channel());
+    through_links(moved);
+    through_cards(moved);
+    if (!chain) {
+      // While a link is busy with one piece, the next is on its way: of hops and transfer the longer counts.
+      overlap_ = made_.hops;
+      return;
+    }
+    // Every rank passes on whole chunks.
+    const double chunk = std::min(bytes_ / channels_, chunk_bytes());
+    made_.fill = (ranks_ - 2) * chunk / (channel() * kPerUs);
+  }
+
+  /// One step of the buffers. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking; default buffer sizes.
+  [[nodiscard]] double chunk_bytes() const {
+    switch (choice_.protocol) {
+      case Protocol::kLl: return 32768;
+      case Protocol::kLl128: return ll128_chunk();
+      case Protocol::kSimple: break;
+    }
+    return 524288;
+  }
+
+  [[nodiscard]] double ll128_chunk() const {
+    const double ppn = comm_.ranks_of_node();
+    const double steps = 1 + std::floor(std::log2(comm_.nodes)) + 0.1 * ppn;
+    const double part = bytes_ / channels_;
+    double chunk = 576000;
+    if (choice_.algorithm != Algorithm::kTree) return chunk;
+    while (part / chunk < 64 * steps / ppn && chunk > 131072) chunk /= 2;
+    while (part / chunk < 16 * steps / ppn && chunk > 32768) chunk /= 2;
+    return chunk;
+  }
+
+  /// Bytes out of a node for every byte of the all-reduce, over both trees: as a leaf of one half of it goes up; as an inner node of the other, half up and
+  /// half down to each of two children. Two nodes have one child each.
+  [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
+
+  void tree() {
+    const int near = 2 * (comm_.ranks_of_node() - 1);
+    const int levels = far() ? 2 * log2_up(comm_.nodes) : 0;
+    made_.hops = near * near_hop() + (far() ? levels * far_hop() : 0);
+    const double rate = channel() * gpu(GpuFigure::kTreeShare);
+    const double chunk = std::min(bytes_ / channels_, chunk_bytes());
+    made_.fill = near * chunk / (rate * kPerUs);
+    if (far()) made_.fill += levels * chunk * channels_ / 2 / (chunks_between() * kPerUs);
+    const double rest = std::max(0.0, bytes_ - chunk * channels_);
+    through_channels(rest, rate);
+    through_links(2 * rest);
+    through_cards(tree_traffic() * rest);
+  }
+
+  [[nodiscard]] double multicast() const { return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare); }
+  [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
+
+  /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
+  [[nodiscard]] double nvls_chunk() const {
+    const double part = bytes_ / channels_;
+    double chunk = 131072;
+    if (choice_.algorithm == Algorithm::kNvlsTree) {
+      if (comm_.nodes >= 4) chunk = 65536;
+      if (part < 16 * heads() * chunk) chunk = std::min(chunk, 131072.0);
+      if (part < 4 * heads() * chunk) chunk = std::min(chunk, 65536.0);
+      if (part < heads() * chunk) chunk = std::min(chunk, 32768.0);
+      return chunk;
+    }
+    if (part < 64 * heads() * chunk) chunk = 65536;
+    if (part < 8 * heads() * chunk) chunk = 32768;
+    if (part < 2 * heads() * chunk) chunk = 16384;
+    return chunk;
+  }
+
+  /// What the switch adds and hands out again: S out and S/n in to add, S/n out and S in to hand out.
+  void nvls() {
+    const int gpus = comm_.ranks_of_node();
+    const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
+    made_.hops = gpu(GpuFigure::kNvlsLatency);
+    narrowest_.add(bytes_ * all_reduce / (multicast() * kPerUs), "NVLink multicast");
+    const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
+    made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
+    if (far()) {
+      made_.hops += far_hop();
+      through_cards(bytes_);
+    }
+  }
+
+  void nvls_tree() {
+    nvls();
+    const int levels = 2 * log2_up(comm_.nodes);
+    made_.hops = gpu(GpuFigure::kNvlsLatency) + levels * far_hop();
+    const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
+    made_.fill += levels * staged / 2 / (cards() * kPerUs);
+    narrowest_ = Narrowest();
+    narrowest_.add(bytes_ * (1.0 + 1.0 / comm_.ranks_of_node()) / (multicast() * kPerUs), "NVLink multicast");
+    through_cards(tree_traffic() * bytes_);
+  }
+
+  void pat() {
+    made_.hops = log2_up(ranks_) * far_hop() + ranks_ * net(NetFigure::kMessage);
+    const double moved = bytes_ * (ranks_ - 1) / ranks_;
+    through_channels(moved, channel());
+    through_cards(moved);
+  }
+
+  const System& s_;
+  const Communicator& comm_;
+  const Operation& op_;
+  const Choice& choice_;
+  const Parameters& p_;
+  double bytes_ = 0;
+  int ranks_ = 1;
+  double channels_ = 1;
+  Prediction made_;
+  Narrowest narrowest_;
+  double overlap_ = 0;  ///< us of hops that go on beside the transfer
+};
+
+/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoComputeP2pChannels.
+int far_channels(const Communicator& comm) {
+  int channels = 1;
+  while (channels < comm.channels) channels *= 2;
+  int per_peer = 2;
+  while (per_peer > 1 && per_peer * comm.ranks > 4 * channels) per_peer /= 2;
+  return per_peer;
+}
+
+/// Channels that a message takes inside a node: so many that none has more than 4 MiB of it.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize with 32 chunks of 128 KiB, until 2.21.
+int near_channels(double bytes, const Communicator& comm) {
+  const int most = comm.channels >= 16 ? 32 : 2;
+  int channels = 1;
+  while (channels < most && bytes / channels > 32 * 131072.0) channels *= 2;
+  return channels;
+}
+
+}  // namespace
+
+Prediction predict(const System& system, const Communicator& communicator, const Operation& operation,
+                   const Choice& choice, const Parameters& parameters) {
+  TUTTI_CHECK(communicator.ranks > 1, "one rank has nothing to wait for");
+  return Timing(system, communicator, operation, choice, parameters).predict();
+}
+
+Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
+                         const Parameters& p) {
+  const int ranks = comm.ranks;
+  const int gpus = comm.ranks_of_node();
+  const bool far = comm.nodes > 1;
+  const double size = static_cast<double>(bytes);
+  const bool pcie = s.inside == Inside::kPcie;
+  const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
+                            : s.nvlink_of_gpu() * p.of(s.generation, GpuFigure::kNvlinkShare);
+  const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
+  Prediction made;
+  made.launch = p.launch(s);
+  Narrowest narrowest;
+  const auto inside = [&](double of_gpu, double of_pair, int peers) {
+    if (gpus == 1) return;
+    narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
+    if (pcie) return;
+    made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
+    if (far) return;
+    const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
+    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
+  };
+  const auto across = [&](double of_node, double of_pair, int peers) {
+    if (!far) return;
+    made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
+    double cards = s.nics * s.nic_gb_per_s * p.of(s.transport, NetFigure::kShare);
+    if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
+    narrowest.add(of_node / (cards * kPerUs), "network cards");
+    const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
+    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
+  };
+  made.hops = gpus > 1 ? near_hop : 0;
+  const double block = size / ranks;
+  switch (kind) {
+    case CollectiveKind::kAllToAll:
+      inside(block * (gpus - 1), block, gpus - 1);
+      across(block * (ranks - gpus) * gpus, block, ranks - gpus);
+      break;
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      inside(block * (gpus - 1), block, gpus - 1);
+      across(block * (ranks - gpus), block, ranks - gpus);
+      break;
+    default:  // each to its neighbour: one of every node to the next node
+      inside(size, size, 1);
+      across(size, size, 1);
+      break;
+  }
+  made.transfer = narrowest.us();
+  made.narrowest = narrowest.what();
+  return made;
+}
+
+}  // namespace tutti::core::nccl

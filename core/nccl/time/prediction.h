@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/nccl/system.h"
+#include "core/nccl/time/parameters.h"
+#include "core/nccl/tuning/choice.h"
+#include "core/schedule/contract.h"
+
+namespace tutti::core::nccl {
+
+/// How long a collective takes, and of what that consists: the parts are added. us.
+struct Prediction {
+  double launch = 0;
+  double hops = 0;             ///< latency of the hops that stand in a row
+  double fill = 0;             ///< until the first data has come through the pipeline
+  double transfer = 0;         ///< all data by the narrowest of what it goes through
+  const char* narrowest = "";  ///< … in words
+
+  [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
+};
+
+/// What the choice takes on the system, by mechanisms (prediction.cpp) and not by NCCL's estimate.
+/// REQUIRES: at least two ranks.
+Prediction predict(const System& system, const Communicator& communicator, const Operation& operation,
+                   const Choice& choice, const Parameters& parameters);
+
+/// What NCCL makes of sends and receives: all-to-all, gather, scatter, send-receive. `bytes`: as nccl-tests counts them.
+/// REQUIRES: one of these; at least two ranks.
+Prediction predict_sends(const System& system, const Communicator& communicator, CollectiveKind kind,
+                         std::int64_t bytes, const Parameters& parameters);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+
+#include "core/nccl/names.h"
+#include "core/nccl/version.h"
+
+namespace tutti::core::nccl {
+
+/// For one node, for two, and for more.
+using PerScale = std::array<double, 3>;
+/// For Volta and older, Ampere, Hopper, Blackwell.
+using PerGeneration = std::array<PerScale, 4>;
+/// us.
+using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
+
+/// What the way between two GPUs is made of, as the tables have it.
+enum class Hardware { kNvlink, kPci, kNet };
+
+/// The figures of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL keeps latencies, efficiencies and factors in single precision.
+struct Constants {
+  Version since;
+  Latencies base;                             ///< of the whole
+  std::array<Latencies, 3> hop;               ///< by Hardware
+  PerGeneration ll_most;                      ///< bus bandwidth of LL
+  PerGeneration ring_ll128_most;              ///< of a channel
+  PerGeneration tree_ll128_most;              ///< of a channel
+  std::array<double, kFunctions> ll128_most;  ///< by collective: 2.6 of all channels, 2.7 to 2.9 of one; later 0
+  PerGeneration tree_most;                    ///< of a channel
+  PerGeneration nvls_tree_most;               ///< of a channel
+  std::array<double, 4> nvls_efficiency;      ///< by generation, from 2.28
+  int operations_per_batch;                   ///< of collectives in a group, how many a tree does for one latency
+};
+
+/// What is left of a tree's bandwidth at a size: by protocol and log2(bytes / 64), for `sizes` of them.
+struct TreeCorrection {
+  Version since;
+  int sizes;
+  std::array<std::array<double, 24>, kProtocols> factor;
+};
+
+/// REQUIRES: not older than kOldestVersion.
+const Constants& constants_of(Version version);
+const TreeCorrection& tree_correction_of(Version version);
+
+}  // namespace tutti::core::nccl

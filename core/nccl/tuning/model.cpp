@@ -1,0 +1,98 @@
+#include "core/nccl/tuning/model.h"
+
+#include "core/base/check.h"
+#include "core/nccl/tuning/parts.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr int kWarp = 32;
+
+/// What NCCL makes of a number of threads that a user asks for.
+int threads(const std::optional<std::int64_t>& asked, int least, int most, int otherwise) {
+  if (!asked) return otherwise;
+  if (*asked % kWarp != 0 || *asked > most) return most;
+  return *asked < least ? least : static_cast<int>(*asked);
+}
+
+void set_threads(Model& model, const Communicator& comm, const Settings& settings) {
+  const Graph& ring = comm.graphs.ring;
+  const bool slow = ring.bw_intra * static_cast<float>(ring.channels) <= 12.0F;
+  const bool old = comm.version < Version{2, 18, 0};
+  for (std::size_t a = 0; a < kAlgorithms; ++a) {
+    const auto algorithm = static_cast<Algorithm>(a);
+    const bool ring_or_tree = algorithm == Algorithm::kRing || algorithm == Algorithm::kTree;
+    auto& most = model.most_threads[a];
+    if (algorithm == Algorithm::kPat) continue;
+    if (!ring_or_tree) {
+      most = {0, 0, old ? 512 : 640};
+      continue;
+    }
+    const int usual = algorithm == Algorithm::kRing && slow ? 256 : 512;
+    most = {threads(settings.threads, 2 * kWarp, 512, 512), threads(settings.ll128_threads, 160, 640, 640),
+            threads(settings.threads, 2 * kWarp, 512, usual)};
+  }
+}
+
+void set_thresholds(Model& model, const Communicator& comm, const Settings& settings) {
+  const auto ring = static_cast<std::size_t>(Algorithm::kRing);
+  model.thread_thresholds.fill({8, 8, 64});
+  model.thread_thresholds[ring][0] *= comm.ranks;
+  if (comm.version >= Version{2, 9, 0})
+    model.thread_thresholds[static_cast<std::size_t>(Algorithm::kCollNetDirect)][2] = 512;
+  if (comm.version >= Version{2, 14, 0})
+    model.thread_thresholds[static_cast<std::size_t>(Algorithm::kCollNetChain)][2] = 512;
+  for (std::size_t i = 0; i < settings.thread_thresholds.size(); ++i) {
+    const std::int64_t given = settings.thread_thresholds[i];
+    if (given >= 0) model.thread_thresholds[i / kProtocols][i % kProtocols] = given;
+  }
+}
+
+/// Whether NCCL_ALGO counts for it: until 2.18 only where there was something to choose.
+bool listens(const Cell& cell) {
+  if (!cell.at_least(17)) return cell.all_reduce();
+  return cell.at_least(19) || cell.all_reduce() || !cell.is(Algorithm::kRing);
+}
+
+Entry entry(const Cell& cell) {
+  Entry entry;
+  entry.off = missing(cell);
+  if (entry.off) return entry;
+  entry.latency_us = latency_of(cell);
+  entry.bandwidth = bandwidth_of(cell);
+  if (entry.bandwidth == 0) entry.off = "this algorithm has only Simple";
+  if (!entry.off) entry.off = switched_off(cell);
+  const auto f = static_cast<std::size_t>(cell.function);
+  const Wish protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
+  if (!entry.off && protocol == Wish::kNo) entry.off = "NCCL_PROTO leaves it out";
+  if (entry.off) entry.bandwidth = 0;
+  entry.without_wishes = entry.bandwidth;
+  const Wish algorithm = cell.settings.algorithms[f][static_cast<std::size_t>(cell.algorithm)];
+  if (!entry.off && algorithm == Wish::kNo && listens(cell)) {
+    entry.off = "NCCL_ALGO leaves it out";
+    entry.bandwidth = 0;
+  }
+  return entry;
+}
+
+}  // namespace
+
+Model tune(const Communicator& communicator, const Settings& settings) {
+  TUTTI_CHECK(communicator.ranks > 1 && communicator.nodes > 0, "{} ranks, {} nodes", communicator.ranks,
+              communicator.nodes);
+  Model model;
+  set_threads(model, communicator, settings);
+  set_thresholds(model, communicator, settings);
+  const Constants& constants = constants_of(communicator.version);
+  for (std::size_t f = 0; f < kFunctions; ++f) {
+    for (std::size_t a = 0; a < kAlgorithms; ++a) {
+      for (std::size_t p = 0; p < kProtocols; ++p) {
+        model.entries[f][a][p] = entry({communicator, constants, settings, static_cast<Function>(f),
+                                        static_cast<Algorithm>(a), static_cast<Protocol>(p)});
+      }
+    }
+  }
+  return model;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,52 @@
+#pragma once
+
+// Between the parts of the cost model; nobody else includes it.
+
+#include "core/nccl/communicator.h"
+#include "core/nccl/names.h"
+#include "core/nccl/settings.h"
+#include "core/nccl/tuning/constants.h"
+
+namespace tutti::core::nccl {
+
+/// One cell of the tables: a collective by an algorithm and a protocol in a communicator.
+struct Cell {
+  const Communicator& comm;
+  const Constants& constants;
+  const Settings& settings;
+  Function function;
+  Algorithm algorithm;
+  Protocol protocol;
+
+  [[nodiscard]] bool at_least(int minor, int patch = 0) const { return comm.version >= Version{2, minor, patch}; }
+  [[nodiscard]] bool is(Algorithm a) const { return algorithm == a; }
+  [[nodiscard]] bool is(Protocol p) const { return protocol == p; }
+  [[nodiscard]] bool all_reduce() const { return function == Function::kAllReduce; }
+  /// All-gather and reduce-scatter.
+  [[nodiscard]] bool half_of_all_reduce() const {
+    return function == Function::kAllGather || function == Function::kReduceScatter;
+  }
+  [[nodiscard]] bool collnet() const {
+    return algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain;
+  }
+  [[nodiscard]] float ranks_per_node() const { return static_cast<float>(comm.ranks) / static_cast<float>(comm.nodes); }
+  /// Rounds of a ring.
+  [[nodiscard]] int steps() const {
+    return all_reduce() ? 2 * (comm.ranks - 1) : half_of_all_reduce() ? comm.ranks - 1 : comm.ranks;
+  }
+  [[nodiscard]] const Graph& graph() const;
+};
+
+/// floor(log2(value)), 0 for 0 and 1.
+int log2i(std::int64_t value);
+
+/// Whether that version has a model for the cell at all; if not, why.
+const char* missing(const Cell& cell);
+/// GB/s of the collective's bytes; 0 where the network cannot do it.
+float bandwidth_of(const Cell& cell);
+/// us.
+float latency_of(const Cell& cell);
+/// Why the machine or the version keeps the cell from being chosen; nothing if it does not.
+const char* switched_off(const Cell& cell);
+
+}  // namespace tutti::core::nccl

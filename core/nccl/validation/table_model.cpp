@@ -1,0 +1,38 @@
+#include "core/nccl/validation/table_model.h"
+
+#include "core/nccl/uniform_graphs.h"
+
+namespace tutti::core::nccl {
+
+Expected<TableModel> TableModel::of(const CollectiveTable& table) {
+  const TableFacts& facts = table.facts;
+  const auto kind = parse_collective(facts.collective);
+  if (!kind) return tl::make_unexpected(Error::request("no collective is called " + facts.collective));
+  auto system = system_of(facts);
+  if (!system) return tl::make_unexpected(system.error());
+  auto comm = uniform_communicator(system->system, system->version, system->settings);
+  if (!comm) return tl::make_unexpected(comm.error());
+  TableModel made(table, std::move(*system), *kind, std::move(*comm));
+  const auto function = function_of(*kind);
+  const nccl::Model model = tune(made.communicator_, made.system_.settings);
+  for (const MeasuredTime& row : table.rows) {
+    Operation operation{function.value_or(Function::kAllReduce), row.bytes,
+                        facts.dtype == "double" ? ElementType::kFloat64 : ElementType::kFloat32};
+    made.operations_.push_back(operation);
+    if (!function) {
+      made.choices_.emplace_back();
+      continue;
+    }
+    const auto choice = choose(made.communicator_, model, operation);
+    if (!choice) return tl::make_unexpected(choice.error());
+    made.choices_.emplace_back(*choice);
+  }
+  return made;
+}
+
+Prediction TableModel::predict(std::size_t row, const Parameters& parameters) const {
+  if (!choices_[row]) return predict_sends(system_.system, communicator_, kind_, operations_[row].bytes, parameters);
+  return nccl::predict(system_.system, communicator_, operations_[row], *choices_[row], parameters);
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/measured/collective_tables.h"
+#include "core/measured/system_of_table.h"
+#include "core/nccl/time/prediction.h"
+
+namespace tutti::core::nccl {
+
+/// A table with all that its prediction takes but the time model's figures: NCCL's choices, row by row.
+class TableModel {
+ public:
+  /// ERRORS: why the table cannot be modelled.
+  static Expected<TableModel> of(const CollectiveTable& table);
+
+  [[nodiscard]] const CollectiveTable& table() const { return *table_; }
+  [[nodiscard]] const TableSystem& system() const { return system_; }
+  [[nodiscard]] const Communicator& communicator() const { return communicator_; }
+  /// What NCCL chooses for the row; nothing of sends and receives.
+  [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
+  [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
+
+ private:
+  TableModel(const CollectiveTable& table, TableSystem system, CollectiveKind kind, Communicator communicator)
+      : table_(&table), system_(std::move(system)), kind_(kind), communicator_(std::move(communicator)) {}
+
+  const CollectiveTable* table_;
+  TableSystem system_;
+  CollectiveKind kind_;
+  Communicator communicator_;
+  std::vector<Operation> operations_;
+  std::vector<std::optional<Choice>> choices_;
+};
+
+}  // namespace tutti::core::nccl

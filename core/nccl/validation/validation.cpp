@@ -1,0 +1,83 @@
+#include "core/nccl/validation/validation.h"
+
+#include <fmt/format.h>
+
+#include "core/nccl/validation/table_model.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+std::string size_band(std::int64_t bytes) {
+  if (bytes < 64 << 10) return "1 below 64 KiB";
+  if (bytes < 1 << 20) return "2 64 KiB to 1 MiB";
+  if (bytes < 64 << 20) return "3 1 MiB to 64 MiB";
+  return "4 64 MiB and more";
+}
+
+std::string nodes_band(std::int64_t nodes) {
+  if (nodes == 1) return "1 one node";
+  if (nodes == 2) return "2 two";
+  return nodes <= 16 ? "3 three to 16" : "4 more than 16";
+}
+
+ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters) {
+  ValidatedTable made;
+  made.table = &table;
+  const auto model = TableModel::of(table);
+  if (!model) {
+    made.reason = model.error().message();
+    return made;
+  }
+  made.assumed = model->system().assumed;
+  Errors errors;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const MeasuredTime& row = table.rows[r];
+    const double us = model->predict(r, parameters).us();
+    made.rows.push_back({row.bytes, row.us, row.outlier, us, model->choice(r)});
+    if (!row.outlier) errors.add(us / row.us - 1, 1);
+  }
+  made.quality = errors.quality();
+  if (!table.facts.healthy) made.reason = "predicted, but not counted in the whole: the table is not healthy";
+  return made;
+}
+
+/// Errors by what they are of.
+using Parts = std::map<std::pair<std::string, std::string>, Errors>;
+
+void add(const ValidatedTable& table, double weight, Errors& whole, Parts& parts) {
+  const TableFacts& facts = table.table->facts;
+  for (const ValidatedRow& row : table.rows) {
+    if (row.outlier) continue;
+    const double error = row.predicted_us / row.measured_us - 1;
+    whole.add(error, weight);
+    parts[{"1 size", size_band(row.bytes)}].add(error, weight);
+    parts[{"2 collective", "0 " + facts.collective}].add(error, weight);
+    parts[{"3 GPU", "0 " + facts.gpu_model}].add(error, weight);
+    parts[{"4 nodes", nodes_band(facts.nodes)}].add(error, weight);
+  }
+}
+
+}  // namespace
+
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters) {
+  Validation made;
+  std::map<std::string, double> rows_of_config;
+  for (const CollectiveTable& table : tables) {
+    made.tables.push_back(validate(table, parameters));
+    if (!table.facts.healthy) continue;
+    for (const MeasuredTime& row : table.rows) ++(row.outlier ? made.outliers : made.rows);
+    rows_of_config[table.facts.config] += static_cast<double>(made.tables.back().quality.rows);
+  }
+  Errors whole;
+  Parts parts;
+  for (const ValidatedTable& table : made.tables) {
+    if (!table.table->facts.healthy || table.rows.empty()) continue;
+    add(table, 1 / rows_of_config[table.table->facts.config], whole, parts);
+  }
+  made.overall = whole.quality();
+  for (const auto& [key, errors] : parts)
+    made.parts.push_back({key.first.substr(2), key.second.substr(2), errors.quality()});
+  return made;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measured/collective_tables.h"
+#include "core/nccl/time/parameters.h"
+#include "core/nccl/tuning/choice.h"
+#include "core/nccl/validation/quality.h"
+
+namespace tutti::core::nccl {
+
+/// A measurement and its prediction.
+struct ValidatedRow {
+  std::int64_t bytes = 0;
+  double measured_us = 0;
+  bool outlier = false;  ///< the table's record says that it is one: counts for nothing
+  double predicted_us = 0;
+  std::optional<Choice> choice;  ///< nothing of sends and receives
+};
+
+struct ValidatedTable {
+  const CollectiveTable* table = nullptr;
+  std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
+  std::string reason;              ///< why not; or why it does not count in the whole; else empty
+  std::vector<std::string> assumed;
+  Quality quality;  ///< of rows that are no outliers
+};
+
+/// Part of the whole.
+struct ValidatedPart {
+  std::string by;    ///< "size", "collective", "GPU", "nodes"
+  std::string name;  ///< "64 KiB to 1 MiB", …
+  Quality quality;
+};
+
+struct Validation {
+  std::vector<ValidatedTable> tables;
+  std::size_t rows = 0;      ///< of healthy tables, outliers left out
+  std::size_t outliers = 0;  ///< of them
+  Quality overall;           ///< of those of them that are modelled; every config weighs the same
+  std::vector<ValidatedPart> parts;
+};
+
+/// Predicts every row of every table from the table's facts alone. REQUIRES: the tables outlive the answer.
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,133 @@
+#include "tools/tutti/validate.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/file.h"
+#include "core/nccl/validation/validation.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/output_file.h"
+#include "tools/tutti/table.h"
+#include "tools/tutti/validate_html.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Expected;
+using core::nccl::Quality;
+using core::nccl::ValidatedTable;
+using core::nccl::Validation;
+
+Expected<core::nccl::Parameters> figures(const ValidateOptions& options, const Environment& environment) {
+  if (options.times.empty()) return core::nccl::Parameters::load(environment.library.folder());
+  const auto text = core::read_text_file(options.times);
+  if (!text) return tl::make_unexpected(text.error());
+  return core::nccl::Parameters::parse(*text, options.times);
+}
+
+/// The spread of repeats of the table's experiment, if it was repeated.
+std::optional<double> noise_of(const std::map<std::string, double>& noise, const std::string& config) {
+  for (const auto& [name, spread] : noise) {
+    if (name.starts_with(config)) return spread;
+  }
+  return std::nullopt;
+}
+
+std::string json(const Validation& validation) {
+  Json json;
+  json.object([&] {
+    json.key("overall").object([&] {
+      json.field("rows", static_cast<std::int64_t>(validation.rows));
+      json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
+      json.field("median_error", validation.overall.median);
+      json.field("mean_error", validation.overall.mean);
+      json.field("p90_error", validation.overall.p90);
+      json.field("bias", validation.overall.bias);
+    });
+    json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
+      json.object([&] {
+        json.field("table_id", std::string_view(table.table->facts.table_id));
+        json.field("config", std::string_view(table.table->facts.config));
+        json.field("rows", static_cast<std::int64_t>(table.table->rows.size()));
+        const auto error = [&](const char* name, double value) {
+          json.key(name);
+          table.quality.rows == 0 ? json.null() : json.value(value);
+        };
+        error("median_error", table.quality.median);
+        error("p90_error", table.quality.p90);
+        error("bias", table.quality.bias);
+        json.key("reason");
+        table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
+      });
+    });
+  });
+  return json.text();
+}
+
+std::vector<std::string> cells(const std::string& name, const Quality& q) {
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  return {name,
+          fmt::format("{}", q.rows),
+          percent(q.median),
+          percent(q.mean),
+          percent(q.p90),
+          fmt::format("{:+.1f} %", 100 * q.bias)};
+}
+
+std::string text(const Validation& validation, const std::map<std::string, double>& noise) {
+  std::string out;
+  Table tables({"<table", "rows", "median", "mean", "90th", "bias", "noise"});
+  std::map<std::string, std::vector<std::string>> reasons;
+  for (const ValidatedTable& table : validation.tables) {
+    const auto& facts = table.table->facts;
+    if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id);
+    if (table.rows.empty()) continue;
+    std::vector<std::string> row = cells(facts.table_id, table.quality);
+    const auto floor = noise_of(noise, facts.config);
+    row.push_back(floor ? fmt::format("{:.1f} %", 100 * *floor) : "");
+    tables.row(row);
+  }
+  out += tables.text(0);
+  Table parts({"<part", "rows", "median", "mean", "90th", "bias"});
+  for (const auto& part : validation.parts) parts.row(cells(part.by + ": " + part.name, part.quality));
+  parts.row(cells("all", validation.overall));
+  out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
+  out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
+                     validation.overall.rows, validation.rows, validation.outliers);
+  for (const auto& [reason, ids] : reasons) {
+    out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
+    for (const std::string& id : ids) out += " " + id;
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+int validate(const ValidateOptions& options, const Environment& environment) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  const auto parameters = figures(options, environment);
+  if (!parameters) return report(parameters.error());
+  const auto tables = core::load_collective_tables(options.tables, options.meta);
+  if (!tables) return report(tables.error());
+  std::map<std::string, double> noise;
+  if (!options.noise.empty()) {
+    auto loaded = core::load_noise(options.noise);
+    if (!loaded) return report(loaded.error());
+    noise = std::move(*loaded);
+  }
+  const Validation validation = core::nccl::validate(*tables, *parameters);
+  if (!options.report.empty()) {
+    auto page = OutputFile::create(options.report, {options.tables, options.meta, options.noise, options.times});
+    if (!page) return report(page.error());
+    page->stream() << validation_page(validation);
+    if (auto kept = page->keep(); !kept) return report(kept.error());
+  }
+  return print_out(*format == Format::kJson ? json(validation) : text(validation, noise));
+}
+
+}  // namespace tutti::tools

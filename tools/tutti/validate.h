@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "tools/tutti/command.h"
+
+namespace tutti::tools {
+
+struct ValidateOptions {
+  std::string tables;
+  std::string meta;
+  std::string noise;   ///< empty: no noise floor
+  std::string times;   ///< figures of the time model; empty: those that are shipped
+  std::string report;  ///< HTML; empty: none
+  std::string format = "text";
+};
+
+/// `tutti validate`: predicts every row of published tables of nccl-tests from their facts alone, and says how far off that is.
+int validate(const ValidateOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools

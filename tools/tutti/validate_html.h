@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "core/nccl/validation/validation.h"
+
+namespace tutti::tools {
+
+/// A page with a log-log plot of every table, measured and predicted. It needs no other file.
+std::string validation_page(const core::nccl::Validation& validation);
+
+}  // namespace tutti::tools
