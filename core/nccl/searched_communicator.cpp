@@ -50,10 +50,11 @@ Expected<SearchSettings> search_settings(const Settings& settings) {
   return search;
 }
 
-Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings) {
+Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
+                                             std::span<const Graph> given) {
   const auto search = search_settings(settings);
   if (!search) return tl::unexpected(search.error());
-  const auto found = search_graphs(topology, count, *search);
+  const auto found = search_graphs(topology, count, *search, given);
   if (!found) return tl::unexpected(found.error());
   const std::int64_t ranks = count * topology.count(NodeKind::kGpu);
   if (ranks > std::numeric_limits<int>::max())
