@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/nccl/connect.h"
 #include "core/nccl/search.h"
 #include "core/nccl/searched_communicator.h"
 #include "tests/core/nccl/golden.h"
@@ -21,6 +22,7 @@ namespace {
 
 using core::nccl::Graph;
 using core::nccl::SearchResult;
+using core::nccl::SearchSettings;
 using test::Data;
 
 /// A graph as one text, so that a difference shows whole.
@@ -72,6 +74,46 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
     EXPECT_EQ(text(found->graphs.ring), text(one["graphs"]["ring"]));
     EXPECT_EQ(text(found->graphs.tree), text(one["graphs"]["tree"]));
     EXPECT_EQ(text(found->graphs.nvls), text(one["graphs"]["nvls"]));
+  }
+}
+
+TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
+  // From the golden graphs, which the search finds (above), to every rank's neighbours.
+  std::size_t rings = 0, places = 0;
+  for (const Data& one : test::nccl_cases()) {
+    SCOPED_TRACE(one["case"].text());
+    const core::nccl::Communicator comm = test::communicator_of(one);
+    const auto repeated = [&](std::size_t channel) {
+      return connect_channel(comm.graphs, comm.nodes, static_cast<int>(channel) % connected_channels(comm.graphs));
+    };
+    const std::vector<Data> wanted = one["rings"].items();
+    for (std::size_t c = 0; c < wanted.size(); ++c, ++rings) EXPECT_EQ(repeated(c).ring, wanted[c].ints()) << c;
+    const std::vector<Data> of_ranks = one["treePerRank"].items();
+    for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+      const std::vector<Data> of_channels = of_ranks[r].items();
+      for (std::size_t c = 0; c < of_channels.size(); ++c, ++places) {
+        const core::nccl::TreePlace found = repeated(c).tree[r];
+        EXPECT_EQ(found.up, of_channels[c].items()[0].number()) << r << ' ' << c;
+        EXPECT_EQ(std::vector<int>(found.down.begin(), found.down.end()), of_channels[c].items()[1].ints())
+            << r << ' ' << c;
+      }
+    }
+  }
+  EXPECT_GT(rings, 180U);
+  EXPECT_GT(places, 1000U);
+}
+
+TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
+  // A real machine: NVIDIA/nccl issue 1453, NCCL 2.22.3, with one rail per channel.
+  SearchSettings settings;
+  ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
+  const auto found = search_graphs(test::topology("hgxh100"), 3, settings);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->graphs.ring.channels, 8);
+  for (int c = 0; c < 8; ++c) {
+    std::vector<int> wanted;  // 1 0 7 6 5 4 3 2 for channel 1
+    for (int i = 0; i < 8; ++i) wanted.push_back((c - i + 8) % 8);
+    EXPECT_EQ(found->graphs.ring.orders[static_cast<std::size_t>(c)].gpus, wanted);
   }
 }
 
