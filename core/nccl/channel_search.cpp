@@ -28,7 +28,17 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths, const
       gpus_(topology.count(NodeKind::kGpu)),
       used_(static_cast<std::size_t>(gpus_)),
       nets_(static_cast<std::size_t>((gpus_ + 1) * kDistances)) {
-  for (const TopologyLink& link : topology.links) left_.push_back(link.gb_per_s);
+  for (const TopologyLink& link : topology.links) {
+    left_.push_back(link.gb_per_s);
+    const TopologyNode& end = topology.nodes[static_cast<std::size_t>(link.to)];
+    const bool cpu = end.kind == NodeKind::kCpu;
+    // GPUs before Ampere ask for what they get, POWER's NVLinks share both directions, and Intel's CPUs split what GPUs send each
+    // other into packets of 64 bytes.
+    manners_.push_back({.pcie = link.kind == Wire::kPci,
+                        .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
+                        .both_ways = cpu && end.cpu.arch == CpuArch::kPower && link.kind == Wire::kNvl,
+                        .to_intel = cpu && end.cpu.arch == CpuArch::kX86 && end.cpu.vendor == CpuVendor::kIntel});
+  }
   for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
     port_left_.push_back(port(n).gb_per_s);
     local_gpu_.push_back(paths.local_gpu(n));
@@ -272,12 +282,12 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
     int gpu = 0;
     auto operator<=>(const Score&) const = default;
   };
-  const std::uint64_t bit = std::uint64_t{1} << trial.channels;
+  if (topology_.count(NodeKind::kNvs) > 0) return next_neighbours(trial, gpu);
   std::vector<Score> scores;
   for (int i = 1; i < gpus_; ++i) {
     const int g = (gpu + i) % gpus_;
+    if (!may_follow(trial, gpu, g)) continue;
     const Path& path = paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, g);
-    if (path.links.empty() || (used_[static_cast<std::size_t>(g)] & bit) != 0) continue;
     Score score{.rate = -static_cast<int>(path.gb_per_s), .hops = path.links.size(), .distance = i, .gpu = g};
     if (sort_by_net != 0) {
       const int net = trial.nets[static_cast<std::size_t>(trial.channels) * 2];
@@ -296,25 +306,22 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
   if (sort_by_net == -1 && alike) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
-  return topology_.count(NodeKind::kNvs) > 0 ? neighbours_first(trial, gpu, std::move(next)) : next;
+  return next;
 }
 
-std::vector<int> ChannelSearch::neighbours_first(const Trial& trial, int gpu, std::vector<int> next) const {
+std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) const {
   // NVSwitches like it if a GPU talks to few others: only neighbours by number are tried.
   const int before = (gpu - 1 + gpus_) % gpus_, behind = (gpu + 1) % gpus_;
-  std::vector<int> wanted;  // the last is tried first
+  std::vector<int> wanted;
   if (trial.pattern == Pattern::kRing)
-    wanted = {behind, before};
-  else if (trial.pattern == Pattern::kSplitTree || trial.pattern == Pattern::kBalancedTree)
     wanted = {before, behind};
+  else if (trial.pattern == Pattern::kSplitTree || trial.pattern == Pattern::kBalancedTree)
+    wanted = {behind, before};
   else
     wanted = {behind};
   if (before == behind) wanted.resize(1);
-  std::vector<int> kept;
-  for (const int g : wanted) {
-    if (std::find(next.begin(), next.end(), g) != next.end()) kept.insert(kept.begin(), g);
-  }
-  return kept;
+  std::erase_if(wanted, [&](int g) { return !may_follow(trial, gpu, g); });
+  return wanted;
 }
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
@@ -370,31 +377,27 @@ bool ChannelSearch::cross(Trial& trial, NodeKind from, int from_place, NodeKind 
 }
 
 int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t steps, float gb_per_s) {
-  const auto far_end = [this](int link) -> const TopologyNode& {
-    return topology_.nodes[static_cast<std::size_t>(topology_.links[static_cast<std::size_t>(link)].to)];
-  };
+  const bool from_gpu = start.kind == NodeKind::kGpu;
   float pcie = gb_per_s;
-  if (path.type == PathType::kPhb && start.kind == NodeKind::kGpu) {
-    // Intel's CPUs split what GPUs send each other into packets of 64 bytes.
+  if (path.type == PathType::kPhb && from_gpu) {
     for (const int l : path.links) {
-      const TopologyNode& node = far_end(l);
-      if (node.kind == NodeKind::kCpu && node.cpu.arch == CpuArch::kX86 && node.cpu.vendor == CpuVendor::kIntel)
-        pcie = gb_per_s * 6 / 5;
+      if (manners_[static_cast<std::size_t>(l)].to_intel) pcie = gb_per_s * 6 / 5;
     }
   }
   for (std::size_t step = 0; step < steps; ++step) {
     const auto l = static_cast<std::size_t>(path.links[step]);
-    const TopologyLink& link = topology_.links[l];
-    const TopologyNode& node = far_end(path.links[step]);
-    const float forward = link.kind == Wire::kPci ? pcie : gb_per_s;
+    const Manners& manners = manners_[l];
+    const float forward = manners.pcie ? pcie : gb_per_s;
     float backward = 0;
-    // Old GPUs ask for what they get, and POWER's NVLinks share both directions.
-    if (node.kind == NodeKind::kGpu && node.gpu.sm < 80 && start.kind != NodeKind::kGpu) backward += forward / 8;
-    if (node.kind == NodeKind::kCpu && node.cpu.arch == CpuArch::kPower && link.kind == Wire::kNvl) backward += forward;
-    const auto back = static_cast<std::size_t>(link.back);
-    if (left_[l] < forward || (backward != 0 && left_[back] < backward)) return static_cast<int>(step);
+    if (manners.asks_back && !from_gpu) backward += forward / 8;
+    if (manners.both_ways) backward += forward;
+    if (left_[l] < forward) return static_cast<int>(step);
+    if (backward != 0) {
+      const auto back = static_cast<std::size_t>(topology_.links[l].back);
+      if (left_[back] < backward) return static_cast<int>(step);
+      left_[back] = rounded(left_[back] - backward);
+    }
     left_[l] = rounded(left_[l] - forward);
-    if (backward != 0) left_[back] = rounded(left_[back] - backward);
   }
   return static_cast<int>(steps);
 }

@@ -80,7 +80,11 @@ class ChannelSearch {
   [[nodiscard]] bool better(const Trial& trial, const Trial& best) const;
   [[nodiscard]] bool may_leave_by(const Trial& trial, int net, int step) const;
   [[nodiscard]] std::vector<int> next_gpus(const Trial& trial, int gpu, int sort_by_net) const;
-  [[nodiscard]] std::vector<int> neighbours_first(const Trial& trial, int gpu, std::vector<int> next) const;
+  [[nodiscard]] std::vector<int> next_neighbours(const Trial& trial, int gpu) const;
+  [[nodiscard]] bool may_follow(const Trial& trial, int gpu, int next) const {
+    const bool used = (used_[static_cast<std::size_t>(next)] >> trial.channels & 1) != 0;
+    return next != gpu && !used && !paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, next).links.empty();
+  }
   [[nodiscard]] int pcie_gb_per_s(int gpu) const;
 
   bool cross(Trial& trial, NodeKind from, int from_place, NodeKind to, int to_place, float times);
@@ -95,6 +99,14 @@ class ChannelSearch {
   const SearchSettings& settings_;
   bool over_nodes_;
   int gpus_;
+  /// What crossing a link takes besides its bandwidth.
+  struct Manners {
+    bool pcie = false;
+    bool asks_back = false;  ///< its end is a GPU that asks for what comes from outside: an eighth the other way
+    bool both_ways = false;  ///< it takes as much the other way
+    bool to_intel = false;   ///< its end is a CPU of Intel's
+  };
+  std::vector<Manners> manners_;     ///< by link
   std::vector<float> left_;          ///< by link, GB/s
   std::vector<float> port_left_;     ///< by network port
   std::vector<std::uint64_t> used_;  ///< by GPU: a bit for every channel that it is in

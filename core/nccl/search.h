@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/nccl/graph.h"
@@ -20,9 +21,11 @@ struct SearchResult {
 };
 
 /// The graphs that NCCL 2.28.9 searches for a communicator over all GPUs of `count` machines like this, as it searches them: the
-/// same channels in the same order. For other versions of NCCL the graphs may differ.
-/// ERRORS: several nodes and no network card; more than 160 GPUs in one node; a topology so odd that the search does not end.
+/// same channels in the same order. For other versions of NCCL the graphs may differ. `given` are used in place of those that would be
+/// searched, by their ids, if they have channels (NCCL_GRAPH_FILE); their GPUs must be the node's.
+/// ERRORS: a given graph of other GPUs; several nodes and no network card; more than 160 GPUs in one node; a topology so odd that the search does not end.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, src/init.cc (which graphs, in which order).
-Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count, const SearchSettings& settings = {});
+Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count, const SearchSettings& settings = {},
+                                     std::span<const Graph> given = {});
 
 }  // namespace tutti::core::nccl

@@ -261,10 +261,11 @@ void Reader::add_nvlinks(const Later& gpu) {
         // One direction: the other end lists the other.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
+        // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and goes nowhere by it.
         if (far == gpu.node)
-          problems_.add(xml_.where(link), "<nvlink>: a GPU has no link to itself");
-        else if (far >= 0)
-          made_.join(gpu.node, far, Wire::kNvl, rate);
+          notes_.push_back(
+              {xml_.where(link), "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs"});
+        if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;
       }
       case NodeKind::kCpu:

@@ -83,6 +83,26 @@ TEST(ImportNcclTopology, TellsTheGraphs) {
   EXPECT_EQ(ring["orders"].items().front()["gpus"].ints().size(), 4U);
 }
 
+TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
+  const TemporaryFolder folder;
+  const std::string file = topology("dgx1v"), dump = folder.file("g.xml");
+  ASSERT_EQ(run_tutti({"import", "nccl-topology", file, "--graphs", "--graph-file", dump}).status, 0);
+  const Outcome same = run_tutti({"import", "nccl-topology", file, "--graphs", "--against", dump});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("ring: the same"));
+  const Outcome other = run_tutti(
+      {"import", "nccl-topology", file, "--graphs", "--set", "NCCL_NVB_DISABLE=1", "--nodes", "2", "--against", dump});
+  EXPECT_EQ(other.status, 1) << other.err;
+  EXPECT_THAT(other.out, HasSubstr("channels 4, the dump has 6"));
+  const Outcome given = run_tutti({"import", "nccl-topology", file, "--graphs", "--set", "NCCL_NVB_DISABLE=1",
+                                   "--nodes", "2", "--set", "NCCL_GRAPH_FILE=" + dump, "--against", dump});
+  EXPECT_EQ(given.status, 0) << "what is given is not searched: " << given.out;
+  expect_refused(
+      {"import", "nccl-topology", topology("dgxa100"), "--gpus", "4", "--graphs", "--set", "NCCL_GRAPH_FILE=" + dump},
+      folder, HasSubstr("of another machine"));
+  expect_refused({"import", "nccl-topology", file, "--against", dump}, folder, HasSubstr("add --graphs"));
+}
+
 TEST(ImportNcclTopology, SaysWhatIsWrong) {
   const TemporaryFolder folder;
   const std::string file = topology("hgxh100");

@@ -137,6 +137,46 @@ std::string graphs_json(const SearchResult& found, std::int64_t nodes) {
   return json.text();
 }
 
+/// What of a graph is otherwise in a dump: "8 channels, the dump has 16; …". Empty if nothing is.
+std::string differences(const Graph& found, const Graph& dumped) {
+  std::vector<std::string> all;
+  const auto differ = [&all](const char* what, const auto& ours, const auto& theirs) {
+    if (ours != theirs) all.push_back(fmt::format("{} {}, the dump has {}", what, ours, theirs));
+  };
+  const auto six_digits = [](float figure) { return fmt::format("{:g}", figure); };
+  differ("pattern", pattern_name(found.pattern), pattern_name(dumped.pattern));
+  differ("cross NIC", found.cross_nic, dumped.cross_nic);
+  differ("channels", found.channels, dumped.channels);
+  differ("GB/s inside", six_digits(found.bw_intra), six_digits(dumped.bw_intra));
+  differ("GB/s between", six_digits(found.bw_inter), six_digits(dumped.bw_inter));
+  differ("latency", six_digits(found.latency_inter), six_digits(dumped.latency_inter));
+  differ("inside by", to_string(found.type_intra), to_string(dumped.type_intra));
+  differ("between by", to_string(found.type_inter), to_string(dumped.type_inter));
+  differ("same channels", found.same_channels, dumped.same_channels);
+  for (std::size_t c = 0; c < std::min(found.orders.size(), dumped.orders.size()); ++c)
+    differ(fmt::format("channel {}:", c).c_str(), channel_text(found.orders[c], false),
+           channel_text(dumped.orders[c], false));
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
+/// Says graph by graph whether a dump has what was found. Answers kRunFailed if not.
+int compare(const SearchResult& found, const std::string& path) {
+  const auto dumped = core::nccl::load_graphs(path);
+  if (!dumped) return report(dumped.error());
+  std::string text = fmt::format("\n  against {}\n", path);
+  bool same = true;
+  for (const Graph& theirs : *dumped) {
+    for (const auto& [name, ours] : all(found.graphs)) {
+      if (ours.id != theirs.id) continue;
+      const std::string differing = differences(ours, theirs);
+      same = same && differing.empty();
+      text += fmt::format("    {}: {}\n", name, differing.empty() ? "the same" : differing);
+    }
+  }
+  const int status = print_out(text);
+  return status != kDone || same ? status : static_cast<int>(kRunFailed);
+}
+
 /// Writes `text` there, and says so.
 int write(const std::string& path, const std::string& text, const ImportNcclTopologyOptions& options) {
   std::error_code ignored;
@@ -164,22 +204,34 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   return core::nccl::with_ranks(*topology, ranks);
 }
 
-core::Expected<SearchSettings> settings_of(const std::vector<std::string>& written) {
+/// What NCCL's environment says: how to search, and what not to.
+struct Wishes {
   SearchSettings settings;
+  std::vector<Graph> graphs;  ///< of NCCL_GRAPH_FILE
+};
+
+core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
+  Wishes wishes;
   for (const std::string& one : written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
       return tl::unexpected(
           Error::request(fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
-    if (const auto done = set(settings, one.substr(0, equals), one.substr(equals + 1)); !done)
+    const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
+    if (name == "NCCL_GRAPH_FILE") {
+      const auto graphs = core::nccl::load_graphs(value);
+      if (!graphs) return tl::unexpected(graphs.error());
+      wishes.graphs = *graphs;
+    } else if (const auto done = set(wishes.settings, name, value); !done) {
       return tl::unexpected(done.error());
+    }
   }
-  return settings;
+  return wishes;
 }
 
-int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology, const SearchSettings& settings,
+int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topology, const Wishes& wishes,
                 Format format) {
-  const auto found = search_graphs(topology, options.nodes, settings);
+  const auto found = search_graphs(topology, options.nodes, wishes.settings, wishes.graphs);
   if (!found) return report(found.error());
   if (!options.graph_file.empty()) {
     std::vector<Graph> graphs;
@@ -189,8 +241,9 @@ int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topolo
   }
   const std::string text =
       format == Format::kJson ? graphs_json(*found, options.nodes) : graphs_text(*found, options.file, options.nodes);
-  if (options.output.empty() || options.output == "-") return print_out(text);
-  return write(options.output, text, options);
+  const bool to_file = !options.output.empty() && options.output != "-";
+  const int status = to_file ? write(options.output, text, options) : print_out(text);
+  return status != kDone || options.against.empty() ? status : compare(*found, options.against);
 }
 
 core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options, const Topology& topology,
@@ -242,12 +295,17 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
         Error::request("--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
     return report(Error::request("--link joins machines, and --nodes 1 leaves one; take more nodes"));
-  const auto settings = settings_of(options.set);
-  if (!settings) return report(settings.error());
+  if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
+    return report(
+        Error::request("--against holds graphs against a dump, as text; add --graphs, without --format json"));
+  const auto wishes = wishes_of(options.set);
+  if (!wishes) return report(wishes.error());
+  if (!options.graphs && !wishes->graphs.empty())
+    return report(Error::request("--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs"));
   const auto topology = load(options);
   if (!topology) return report(topology.error());
-  if (options.graphs) return tell_graphs(options, *topology, *settings, *format);
-  const auto text = cluster_of(options, *topology, *settings, environment.library);
+  if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
+  const auto text = cluster_of(options, *topology, wishes->settings, environment.library);
   if (!text) return report(text.error());
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);

@@ -18,6 +18,7 @@ struct ImportNcclTopologyOptions {
   std::vector<std::string> set;  ///< "NCCL_CROSS_NIC=0"
   bool graphs = false;           ///< tell the graphs that NCCL finds, in place of a cluster
   std::string graph_file;        ///< … and write them there, as NCCL does
+  std::string against;           ///< … and hold them against a dump of NCCL's
   std::string output;            ///< empty: standard output
   bool force = false;            ///< overwrite
   std::string format = "text";

@@ -409,6 +409,7 @@ void add_import_nccl_topology(CLI::App* import, ImportNcclTopologyOptions& o) {
   c->add_option("--link", o.link, "A kind of network link between machines (default: a latency to replace)");
   c->add_option("--set", o.set, "NCCL_NAME=VALUE, as in NCCL's environment; may be repeated")->allow_extra_args(false);
   c->add_flag("--graphs", o.graphs, "Tell the rings, trees and NVLS that NCCL 2.28.9 finds, instead of a cluster");
+  c->add_option("--against", o.against, "With --graphs: a dump of NCCL's; status 1 if it has others");
   c->add_option("--graph-file", o.graph_file, "With --graphs: write them there, too, as NCCL_GRAPH_DUMP_FILE does");
   c->add_option("-o,--output", o.output, "File to write (default: standard output)");
   c->add_flag("--force", o.force, "Overwrite the file if it exists");

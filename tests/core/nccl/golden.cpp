@@ -31,7 +31,8 @@ core::nccl::Graph graph(const Data& one) {
   graph.type_inter = path_type(one["typeInter"].text());
   graph.same_channels = one["sameChannels"].number() != 0;
   for (const Data& channel : one["channels"].items()) {
-    graph.orders.push_back({channel["gpus"].ints(), channel.has("net") ? channel["net"].ints() : std::vector<int>()});
+    graph.orders.push_back(
+        {channel["gpus"].ints(), channel.has("net") ? channel["net"].numbers() : std::vector<std::int64_t>()});
   }
   return graph;
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/connect.h"
 #include "core/nccl/paths.h"
 #include "core/nccl/search.h"
 #include "tests/reference/nccl/topologies.h"
@@ -103,6 +104,37 @@ TEST(NcclSearch, ChannelsVisitEveryGpuOnceAndFitTheLinks) {
       std::set<int> heads;
       for (const GraphChannel& channel : found->graphs.nvls.orders) heads.insert(channel.gpus.front());
       EXPECT_EQ(heads.size(), found->graphs.nvls.orders.size()) << "every GPU heads one NVLS channel at most";
+    }
+  }
+}
+
+TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
+  for (const char* name : {"dgx1v", "hgxh100", "gb200_tray"}) {
+    const auto found = search_graphs(test::topology(name), 2);
+    ASSERT_TRUE(found);
+    for (const int nodes : {1, 2, 3, 4, 5, 8, 13, 64}) {
+      for (const int channel : {0, connected_channels(found->graphs) - 1}) {
+        SCOPED_TRACE(fmt::format("{} × {}, channel {}", nodes, name, channel));
+        const auto [ring, tree] = connect_channel(found->graphs, nodes, channel);
+        EXPECT_EQ(std::set<int>(ring.begin(), ring.end()).size(), tree.size());
+        int roots = 0;
+        for (std::size_t r = 0; r < tree.size(); ++r) {
+          roots += tree[r].up < 0 ? 1 : 0;
+          for (const int child : tree[r].down) {
+            if (child < 0) continue;
+            EXPECT_EQ(tree[static_cast<std::size_t>(child)].up, static_cast<int>(r)) << "they know each other";
+          }
+          if (tree[r].up < 0) continue;
+          const auto& siblings = tree[static_cast<std::size_t>(tree[r].up)].down;
+          EXPECT_EQ(std::count(siblings.begin(), siblings.end(), static_cast<int>(r)), 1);
+          std::size_t at = r;
+          for (std::size_t hops = 0; tree[at].up >= 0; ++hops) {
+            ASSERT_LE(hops, tree.size()) << "a circle";
+            at = static_cast<std::size_t>(tree[at].up);
+          }
+        }
+        EXPECT_EQ(roots, 1);
+      }
     }
   }
 }

@@ -106,6 +106,15 @@ TEST(TopologyFile, TellsOfASpeedThatNcclDoesNotKnow) {
   EXPECT_FLOAT_EQ(rate(t, t.node(NodeKind::kGpu, 0), NodeKind::kPci), 6);
 }
 
+TEST(TopologyFile, TellsOfABridgeWhoseOtherEndIsNotThere) {
+  // As a guest with one GPU of each bridged pair has it.
+  std::string text = replaced(kSmall, "target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"",
+                              "target=\"0000:11:00.0\" count=\"12\" tclass=\"0x030200\"");
+  const Topology t = test::topology_of(text);
+  ASSERT_EQ(t.notes.size(), 1U);
+  EXPECT_THAT(t.notes[0].text, HasSubstr("to itself"));
+}
+
 TEST(TopologyFile, BroadcomsSwitchesOfTwoLevelsAreOne) {
   const char* const ids = R"(vendor="0x1000" device="0xc010" subsystem_vendor="0x1000" subsystem_device="0xa096")";
   std::string text =

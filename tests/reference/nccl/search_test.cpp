@@ -4,13 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/nccl/connect.h"
 #include "core/nccl/search.h"
+#include "core/nccl/searched_communicator.h"
+#include "tests/core/nccl/golden.h"
 #include "tests/reference/nccl/topologies.h"
 
 namespace tutti {
@@ -18,6 +22,7 @@ namespace {
 
 using core::nccl::Graph;
 using core::nccl::SearchResult;
+using core::nccl::SearchSettings;
 using test::Data;
 
 /// A graph as one text, so that a difference shows whole.
@@ -38,25 +43,26 @@ std::string text(const Data& graph) {
                   graph["bwIntra"].real(), graph["bwInter"].real(), graph["latencyInter"].real(),
                   graph["typeIntra"].text(), graph["typeInter"].text(), graph["sameChannels"].number() == 1);
   for (const Data& channel : graph["channels"].items()) {
-    for (std::int64_t i = 0; i < channel["times"].number(); ++i)
-      made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "),
-                          fmt::join(channel["nets"].numbers(), " "));
+    const auto nets = channel.has("net") ? channel["net"].numbers() : std::vector<std::int64_t>();
+    made += fmt::format("  {} by {}\n", fmt::join(channel["gpus"].numbers(), " "), fmt::join(nets, " "));
   }
   return made;
 }
 
+/// "hgxh100" of "hgxh100-n2-g4": the topology that a case is of.
+std::string topology_name(const std::string& name) { return name.substr(0, name.rfind("-n")); }
+
 TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
-  const core::Value document = test::nccl_graphs();
-  const std::vector<Data> cases = Data(document)["cases"].items();
+  const std::vector<Data> cases = test::nccl_cases();
   EXPECT_EQ(cases.size(), 58U);
   std::map<std::tuple<std::string, std::int64_t, bool>, SearchResult> searched;
   for (const Data& one : cases) {
     SCOPED_TRACE(one["case"].text());
     // To the search several nodes are several, however many.
-    const std::tuple machine(one["topology"].text(), one["gpus"].number(), one["nodes"].number() > 1);
+    const std::tuple machine(topology_name(one["case"].text()), one["ppn"].number(), one["nNodes"].number() > 1);
     if (!searched.contains(machine)) {
       const auto gpus = test::first_gpus(test::topology(std::get<0>(machine)), static_cast<int>(std::get<1>(machine)));
-      const auto made = search_graphs(gpus, one["nodes"].number());
+      const auto made = search_graphs(gpus, one["nNodes"].number());
       ASSERT_TRUE(made) << made.error().message();
       searched.emplace(machine, *made);
     }
@@ -68,6 +74,71 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
     EXPECT_EQ(text(found->graphs.ring), text(one["graphs"]["ring"]));
     EXPECT_EQ(text(found->graphs.tree), text(one["graphs"]["tree"]));
     EXPECT_EQ(text(found->graphs.nvls), text(one["graphs"]["nvls"]));
+  }
+}
+
+TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
+  // From the golden graphs, which the search finds (above), to every rank's neighbours.
+  std::size_t rings = 0, places = 0;
+  for (const Data& one : test::nccl_cases()) {
+    SCOPED_TRACE(one["case"].text());
+    const core::nccl::Communicator comm = test::communicator_of(one);
+    const auto repeated = [&](std::size_t channel) {
+      return connect_channel(comm.graphs, comm.nodes, static_cast<int>(channel) % connected_channels(comm.graphs));
+    };
+    const std::vector<Data> wanted = one["rings"].items();
+    for (std::size_t c = 0; c < wanted.size(); ++c, ++rings) EXPECT_EQ(repeated(c).ring, wanted[c].ints()) << c;
+    const std::vector<Data> of_ranks = one["treePerRank"].items();
+    for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+      const std::vector<Data> of_channels = of_ranks[r].items();
+      for (std::size_t c = 0; c < of_channels.size(); ++c, ++places) {
+        const core::nccl::TreePlace found = repeated(c).tree[r];
+        EXPECT_EQ(found.up, of_channels[c].items()[0].number()) << r << ' ' << c;
+        EXPECT_EQ(std::vector<int>(found.down.begin(), found.down.end()), of_channels[c].items()[1].ints())
+            << r << ' ' << c;
+      }
+    }
+  }
+  EXPECT_GT(rings, 180U);
+  EXPECT_GT(places, 1000U);
+}
+
+TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
+  // A real machine: NVIDIA/nccl issue 1453, NCCL 2.22.3, with one rail per channel.
+  SearchSettings settings;
+  ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
+  const auto found = search_graphs(test::topology("hgxh100"), 3, settings);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->graphs.ring.channels, 8);
+  for (int c = 0; c < 8; ++c) {
+    std::vector<int> wanted;  // 1 0 7 6 5 4 3 2 for channel 1
+    for (int i = 0; i < 8; ++i) wanted.push_back((c - i + 8) % 8);
+    EXPECT_EQ(found->graphs.ring.orders[static_cast<std::size_t>(c)].gpus, wanted);
+  }
+}
+
+TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
+  // Few enough that every one is searched from its file: one of each machine.
+  std::set<std::string> seen;
+  for (const Data& one : test::nccl_cases()) {
+    const std::string name = one["case"].text();
+    const std::string kind =
+        fmt::format("{} {} {}", topology_name(name), one["ppn"].number(), one["nNodes"].number() > 1);
+    if (!seen.insert(kind).second) continue;
+    SCOPED_TRACE(name);
+    const auto gpus = test::first_gpus(test::topology(topology_name(name)), static_cast<int>(one["ppn"].number()));
+    const auto found = searched_communicator(gpus, one["nNodes"].number(), {});
+    ASSERT_TRUE(found) << found.error().message();
+    const core::nccl::Communicator wanted = test::communicator_of(one);
+    EXPECT_EQ(found->ranks, wanted.ranks);
+    EXPECT_EQ(found->nodes, wanted.nodes);
+    EXPECT_EQ(found->compute_capability, wanted.compute_capability);
+    EXPECT_EQ(found->cpu, wanted.cpu);
+    EXPECT_EQ(found->nvswitch, wanted.nvswitch);
+    EXPECT_EQ(found->channels, wanted.channels);
+    EXPECT_EQ(found->nvls_channels, wanted.nvls_channels);
+    EXPECT_EQ(found->nvls, wanted.nvls);
+    // … and so, by the same graphs (above), the choices that tuning_test.cpp holds against NCCL's.
   }
 }
 

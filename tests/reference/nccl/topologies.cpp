@@ -47,11 +47,6 @@ std::vector<std::string> topology_names() {
   return names;
 }
 
-core::Value nccl_graphs() {
-  const std::string name = "graphs-2.28.9.json";
-  return parse_or_throw(text_of(folder() + "/" + name), name);
-}
-
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   std::size_t found = 0;
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/nccl/topology.h"
-#include "tests/support/json.h"
 
 namespace tutti::test {
 
@@ -18,8 +17,6 @@ core::nccl::Topology topology_of(const std::string& text);
 core::nccl::Topology first_gpus(const core::nccl::Topology& topology, int gpus);
 /// The names of all of them.
 std::vector<std::string> topology_names();
-/// graphs-2.28.9.json beside this file.
-core::Value nccl_graphs();
 /// `text` with every `from` made a `to`. Throws if there is none.
 std::string replaced(std::string text, const std::string& from, const std::string& to);
 

@@ -1,0 +1,118 @@
+#include "core/nccl/connect.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::core::nccl {
+
+namespace {
+
+/// A node's neighbours in a binary tree of all nodes; -1: none.
+struct NodePlace {
+  int up = -1;
+  std::array<int, 2> down{-1, -1};
+  int child = 0;  ///< which of its parent's it is
+};
+
+/// In order: of 1 … n - 1 those whose lowest bit is 2^k stand at height k, and 0 is the root, over the second child alone.
+NodePlace in_order(int nodes, int node) {
+  NodePlace place;
+  int bit = 1;
+  while (bit < nodes && (bit & node) == 0) bit <<= 1;
+  if (node == 0) {
+    if (nodes > 1) place.down[1] = bit >> 1;
+    return place;
+  }
+  place.up = (node ^ bit) | (bit << 1);
+  if (place.up >= nodes) place.up = node ^ bit;
+  place.child = node < place.up ? 0 : 1;
+  int step = bit >> 1;
+  if (step == 0) return place;
+  place.down = {node - step, node + step};
+  while (place.down[1] >= nodes) {
+    place.down[1] = step == 0 ? -1 : node + step;
+    step >>= 1;
+  }
+  return place;
+}
+
+/// … in the second tree: the first one mirrored, or moved on by one if their number is odd.
+NodePlace in_second(int nodes, int node) {
+  const auto there = [nodes](int n) { return nodes % 2 == 0 ? nodes - 1 - n : (n + 1) % nodes; };
+  NodePlace place = in_order(nodes, nodes % 2 == 0 ? nodes - 1 - node : (node + nodes - 1) % nodes);
+  for (int* neighbour : {&place.up, &place.down[0], &place.down[1]}) {
+    if (*neighbour >= 0) *neighbour = there(*neighbour);
+  }
+  return place;
+}
+
+int searched(const Graphs& graphs) { return std::min(graphs.ring.channels, graphs.tree.channels); }
+
+const std::vector<int>& order(const Graph& graph, int channel) {
+  return graph.orders[static_cast<std::size_t>(channel)].gpus;
+}
+
+std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel) {
+  std::vector<int> ranks;
+  const bool crossing = graph.cross_nic == 2 && channels % 2 == 0;
+  for (int node = 0; node < nodes; ++node) {
+    const std::vector<int>& gpus = order(graph, crossing && node % 2 == 1 ? channel ^ 1 : channel);
+    const int first = node * static_cast<int>(gpus.size());
+    for (const int gpu : gpus) ranks.push_back(first + gpu);
+  }
+  std::rotate(ranks.begin(), std::find(ranks.begin(), ranks.end(), 0), ranks.end());
+  return ranks;
+}
+
+/// Which GPUs of a node's order speak with other nodes.
+struct Doors {
+  std::size_t to_parent = 0;
+  std::array<std::size_t, 2> to_child{0, 0};
+};
+Doors doors(const Graph& tree) {
+  const std::size_t first = tree.pattern == Pattern::kTree ? 0 : 1;
+  const std::size_t second = tree.pattern == Pattern::kSplitTree ? 1 : 0;
+  return {0, {first, second}};
+}
+
+void add_child(TreePlace& place, int child) {
+  const auto free = std::find(place.down.begin(), place.down.end(), -1);
+  TUTTI_CHECK(free != place.down.end(), "a fourth child: {}", child);
+  *free = child;
+}
+
+std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool second) {
+  const std::vector<int>& gpus = order(graph, channel);
+  const int each = static_cast<int>(gpus.size());
+  const Doors at = doors(graph);
+  std::vector<TreePlace> places(static_cast<std::size_t>(nodes) * gpus.size());
+  for (int node = 0; node < nodes; ++node) {
+    const auto rank = [&](int of_node, std::size_t i) { return of_node * each + gpus[i]; };
+    const auto place = [&](std::size_t i) -> TreePlace& { return places[static_cast<std::size_t>(rank(node, i))]; };
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      if (i > 0) place(i).up = rank(node, i - 1);
+      if (i + 1 < gpus.size()) place(i).down[0] = rank(node, i + 1);
+    }
+    const NodePlace among = second ? in_second(nodes, node) : in_order(nodes, node);
+    if (among.up >= 0) place(at.to_parent).up = rank(among.up, at.to_child[static_cast<std::size_t>(among.child)]);
+    for (const std::size_t child : {0U, 1U}) {
+      if (among.down[child] >= 0) add_child(place(at.to_child[child]), rank(among.down[child], at.to_parent));
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+int connected_channels(const Graphs& graphs) { return 2 * searched(graphs); }
+
+ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel) {
+  const int channels = searched(graphs);
+  TUTTI_CHECK(channel >= 0 && channel < 2 * channels && nodes > 0, "channel {} of 2 × {} over {} nodes", channel,
+              channels, nodes);
+  const int source = channel % channels;
+  return {ring(graphs.ring, channels, nodes, source), tree(graphs.tree, nodes, source, channel >= channels)};
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/nccl/graph.h"
+
+namespace tutti::core::nccl {
+
+/// A rank's neighbours in a tree; -1: none.
+struct TreePlace {
+  int up = -1;
+  std::array<int, 3> down{-1, -1, -1};
+
+  bool operator==(const TreePlace&) const = default;
+};
+
+/// One channel over all nodes of a communicator.
+struct ConnectedChannel {
+  std::vector<int> ring;        ///< all ranks in their order, from rank 0 on
+  std::vector<TreePlace> tree;  ///< by rank
+};
+
+/// How many channels the graphs give by themselves: every one that ring and tree both have, twice. Those that a communicator
+/// has beyond these repeat them from the first on.
+int connected_channels(const Graphs& graphs);
+
+/// The rings and trees of channel `channel` over `nodes` nodes alike, whose ranks follow each other. Rings: from the last GPU of
+/// a node to the first of the next; where cards cross, odd nodes take the other ring of a pair, so that a message stays
+/// on its rail. Trees: down the order of GPUs inside a node, and between nodes the first tree of a double tree for the first half of the channels, the
+/// second for the second half; where a tree is balanced its first child hangs on a node's second GPU.
+/// REQUIRES: 0 ≤ channel < connected_channels(graphs); graphs with their orders; at least one node.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/connect.cc, trees.cc, rings.cc.
+ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel);
+
+}  // namespace tutti::core::nccl

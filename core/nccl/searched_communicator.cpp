@@ -1,0 +1,81 @@
+#include "core/nccl/searched_communicator.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/nccl/channels.h"
+#include "core/nccl/search.h"
+
+namespace tutti::core::nccl {
+
+namespace {
+
+HostCpu host_cpu(const CpuFacts& cpu) {
+  if (cpu.arch == CpuArch::kPower) return HostCpu::kPower;
+  if (cpu.arch == CpuArch::kArm) return HostCpu::kArm;
+  switch (cpu.vendor) {
+    case CpuVendor::kAmd: return HostCpu::kAmd;
+    case CpuVendor::kZhaoxin: return HostCpu::kZhaoxin;
+    case CpuVendor::kIntel:
+    case CpuVendor::kOther: break;
+  }
+  return HostCpu::kIntel;
+}
+
+bool reduces_in_network(const Topology& topology) {
+  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
+    if (topology.node(NodeKind::kNet, n).net.collectives) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<SearchSettings> search_settings(const Settings& settings) {
+  SearchSettings search;
+  if (settings.p2p_disabled.value_or(false)) search.p2p_level = PathType::kLoc;
+  if (settings.shm_disabled) search.shm = !*settings.shm_disabled;
+  if (settings.pxn_disabled) search.pxn = !*settings.pxn_disabled;
+  if (settings.nvls) search.nvls = *settings.nvls;
+  if (settings.collnet) search.collnet = *settings.collnet;
+  if (settings.cross_nic) {
+    if (const auto done = set(search, "NCCL_CROSS_NIC", fmt::format("{}", *settings.cross_nic)); !done)
+      return tl::unexpected(done.error());
+  }
+  if (settings.gdr_level) {
+    if (const auto done = set(search, "NCCL_NET_GDR_LEVEL", *settings.gdr_level); !done)
+      return tl::unexpected(done.error());
+  }
+  return search;
+}
+
+Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
+                                             std::span<const Graph> given) {
+  const auto search = search_settings(settings);
+  if (!search) return tl::unexpected(search.error());
+  const auto found = search_graphs(topology, count, *search, given);
+  if (!found) return tl::unexpected(found.error());
+  const std::int64_t ranks = count * topology.count(NodeKind::kGpu);
+  if (ranks > std::numeric_limits<int>::max())
+    return tl::unexpected(
+        Error::request(fmt::format("{} ranks: NCCL takes {} at most", ranks, std::numeric_limits<int>::max())));
+  Communicator made;
+  made.ranks = static_cast<int>(ranks);
+  made.nodes = static_cast<int>(count) * found->nodes_per_topology;
+  made.compute_capability = made.most_compute_capability = topology.least_sm();
+  for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
+    made.most_compute_capability = std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
+  made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
+  made.nvswitch = found->node.count(NodeKind::kNvs) > 0;
+  made.nvls = found->graphs.nvls.channels > 0;
+  made.collnet = search->collnet && reduces_in_network(found->node);
+  made.graphs = found->graphs;
+  std::set<int> heads;
+  for (const GraphChannel& channel : found->graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
+  made.collnet_heads = static_cast<int>(heads.size());
+  count_channels(made, settings);
+  return made;
+}
+
+}  // namespace tutti::core::nccl
