@@ -49,6 +49,8 @@ std::optional<Transport> find_transport(const std::string& text, bool grace) {
   if (has(text, "Slingshot")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
   if (has(text, "InfiniBand")) return Transport::kInfiniband;
   if (has(text, "RoCE")) return Transport::kRoce;
+  // These cards can do both; of NVIDIA's own machines the network is InfiniBand.
+  if (has(text, "ConnectX")) return Transport::kInfiniband;
   return std::nullopt;
 }
 

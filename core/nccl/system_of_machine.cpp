@@ -23,8 +23,11 @@ Nvlinks nvlinks_of(const Machine& machine, int gpu) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
     if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
-    if (part(machine, link.to).kind == PartKind::kNvswitch) found.to_switch = true;
-    if (part(machine, link.to).kind == PartKind::kGpu) found.gpus.insert(link.to);
+    // NVLink to a CPU is another matter: NCCL calls it C2C.
+    const PartKind to = part(machine, link.to).kind;
+    if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
+    if (to == PartKind::kNvswitch) found.to_switch = true;
+    if (to == PartKind::kGpu) found.gpus.insert(link.to);
     const Bandwidth rate = link.nominal.count() > 0 ? link.nominal : link.bandwidth;
     found.gb_per_s += static_cast<double>(rate.count()) / 1e9;
   }
@@ -53,7 +56,9 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.gpus = gpus.value_or(of_machine);
   if (s.gpus < 1 || s.gpus > of_machine) return wrong(fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
-  const std::string& source = part(machine, first).source;
+  // What stands behind the semicolon is about other figures.
+  const std::string& whole = part(machine, first).source;
+  const std::string source = whole.substr(0, whole.find(';'));
   const KnownGpu* gpu = find_gpu(source);
   if (gpu == nullptr)
     return wrong(
