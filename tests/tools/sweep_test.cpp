@@ -67,12 +67,13 @@ TEST(Sweep, RecordsABadPointAndGoesOn) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over", "strategy.algorithm=ring,rings",
-                               "--csv", folder.file("o.csv")},
+                               "--json", folder.file("o.json")},
                               {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("3 points cannot be: 3 were refused, 0 failed"),
                            HasSubstr("there is no algorithm \"rings\"")));
-  EXPECT_EQ(rows(folder.read("o.csv")).size(), 4u);
+  const core::Value document = test::parse_or_throw(folder.read("o.json"), "o.json");
+  EXPECT_EQ(Data(document)["points"].items().size(), 4u);
 }
 
 TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {

@@ -62,7 +62,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
 
 /// Does what is not done yet. Answers the exit status; kDone if all is.
 Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
-                         int threads) {
+                         int threads, const Interrupt& interrupt) {
   // Files that went into the sweep before it was interrupted must still be what they were.
   const auto files = store.files();
   if (!files) return tl::make_unexpected(files.error());
@@ -86,7 +86,6 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
   crowd.points = sim::spread_out(std::move(crowd.points));
   crowd.threads = threads_of(threads);
 
-  Interrupt interrupt;
   Progress progress("sweeping");
   sim::Simulator simulator;
   sim::Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, simulator);
@@ -154,9 +153,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return report(Error::request(fmt::format("-o {}: that is the scenario", output)));
+  const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
-  const auto all = carry_out(*store, environment.library, *set, options.threads);
+  const auto all = carry_out(*store, environment.library, *set, options.threads, interrupt);
   if (!all) return report(all.error());
   if (!*all) {
     tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));
