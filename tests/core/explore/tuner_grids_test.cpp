@@ -55,7 +55,8 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
   const std::vector<Grid> all = grids();
   ASSERT_EQ(all.size(), 12u);
   if (table) {
-    std::cout << "| grid | points | best | evaluations, median (most) | above the best, median (worst) | random search, median (worst) |\n"
+    std::cout << "| grid | points | best | evaluations, median (most) | above the best, median (worst) | random "
+                 "search, median (worst) |\n"
                  "|---|---:|---:|---:|---:|---:|\n";
   }
   for (const Grid& grid : all) {
@@ -90,9 +91,10 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     std::sort(by_chance.begin(), by_chance.end());
     std::sort(evaluations.begin(), evaluations.end());
     if (table) {
-      std::cout << fmt::format("| {} | {} | {:.2f} ms | {} ({}) | {:.2f} % ({:.2f} %) | {:.2f} % ({:.2f} %) |\n", grid.name,
-                               space->size(), best / 1e6, evaluations[kSeeds / 2], evaluations.back(),
-                               100 * above[kSeeds / 2], 100 * above.back(), 100 * by_chance[kSeeds / 2], 100 * by_chance.back());
+      std::cout << fmt::format("| {} | {} | {:.2f} ms | {} ({}) | {:.2f} % ({:.2f} %) | {:.2f} % ({:.2f} %) |\n",
+                               grid.name, space->size(), best / 1e6, evaluations[kSeeds / 2], evaluations.back(),
+                               100 * above[kSeeds / 2], 100 * above.back(), 100 * by_chance[kSeeds / 2],
+                               100 * by_chance.back());
     }
   }
 }
