@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/advice/lanes.h"
 #include "core/base/format.h"
 
 namespace tutti::core {
@@ -40,8 +41,7 @@ ClosedForm flat(const Strategy& s, const Pack& pack, std::int64_t n, int lanes) 
 }  // namespace
 
 ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
-  return flat(strategy_of(scenario.strategy, pack), pack, pack.collective.contributors,
-              pack.collective.schedule->lanes(0));
+  return flat(strategy_of(scenario.strategy, pack), pack, pack.collective.contributors, lanes_of(scenario, pack));
 }
 
 }  // namespace tutti::core

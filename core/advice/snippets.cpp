@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/advice/lanes.h"
+
 namespace tutti::core {
 namespace {
 
@@ -219,7 +221,7 @@ void add_nccl(const Scenario& scenario, std::vector<Snippet>& list) {
   if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
   std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
   for (const Pack& pack : scenario.plan.packs)
-    sizes.emplace_back(pack.collective.bytes().count(), pack.collective.schedule->lanes(0));
+    sizes.emplace_back(pack.collective.bytes().count(), lanes_of(scenario, pack));
   std::sort(sizes.begin(), sizes.end());
   const int most = std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {
                      return a.second < b.second;

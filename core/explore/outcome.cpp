@@ -1,5 +1,9 @@
 #include "core/explore/outcome.h"
 
+#include <charconv>
+
+#include <fmt/format.h>
+
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -36,6 +40,38 @@ Outcome outcome_of(const Error& error) {
   made.status = error.kind() == ErrorKind::kRequest ? Outcome::Status::kRefused : Outcome::Status::kFailed;
   made.message = error.message();
   return made;
+}
+
+std::string to_text(const Outcome& outcome) {
+  std::string text = fmt::format("{} {} {} {}", static_cast<int>(outcome.status), outcome.stopped ? 1 : 0,
+                                 outcome.packs, outcome.seed);
+  for (const Cost& cost : kCosts) text += fmt::format(" {}", (outcome.*cost.time).count());
+  return text + '\n' + outcome.message;
+}
+
+std::optional<Outcome> outcome_from_text(std::string_view text) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&](auto& value, char behind) {
+    const auto [stop, status] = std::from_chars(at, end, value);
+    if (status != std::errc() || stop == end || *stop != behind) return false;
+    at = stop + 1;
+    return true;
+  };
+  Outcome outcome;
+  int status = 0, stopped = 0;
+  if (!number(status, ' ') || status < 0 || status > 2 || !number(stopped, ' ') || !number(outcome.packs, ' ') ||
+      !number(outcome.seed, ' '))
+    return std::nullopt;
+  for (std::size_t i = 0; i < kCosts.size(); ++i) {
+    std::int64_t count = 0;
+    if (!number(count, i + 1 == kCosts.size() ? '\n' : ' ')) return std::nullopt;
+    outcome.*kCosts[i].time = Time(count);
+  }
+  outcome.status = static_cast<Outcome::Status>(status);
+  outcome.stopped = stopped != 0;
+  outcome.message.assign(at, end);
+  return outcome;
 }
 
 }  // namespace tutti::core

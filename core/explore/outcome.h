@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ std::string_view to_string(Outcome::Status status);
 /// What a run's summary says of it. REQUIRES: a step ended.
 Outcome outcome_of(const Summary& summary);
 Outcome outcome_of(const Error& error);
+
+/// An outcome as a text for another process, and back; nothing if the text is none.
+std::string to_text(const Outcome& outcome);
+std::optional<Outcome> outcome_from_text(std::string_view text);
 
 /// The times of an outcome, by the names under which databases, tables and plots have them.
 struct Cost {

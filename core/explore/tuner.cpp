@@ -164,7 +164,7 @@ std::vector<std::int64_t> Tuner::promising() {
       const double gain = kriging.expected_improvement(where[i], least);
       if (gain > most) most = gain, at = i;
     }
-    if (chosen.empty()) promised_ = std::max(0.0, 1 - std::exp(-most));
+    if (chosen.empty()) promised_ = std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
     // The others of a batch are chosen as if this had come out as expected.
@@ -194,6 +194,8 @@ std::vector<std::int64_t> Tuner::next() {
     }
     return first(points);
   }
+  promised_ = 1 - options_.least / *costs_.at(*best_);
+  if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
   // Nothing promises more: see that the best is better than what is around it, and only then be content.

@@ -15,6 +15,7 @@ struct TunerOptions {
   std::uint64_t seed = 0;          ///< another one, another way through the space
   /// Nothing more is tried once no point promises to be better than the best by this share.
   double enough = 0.002;
+  double least = 0;  ///< no point costs less; 0: not known
 };
 
 /// Searches a space for the point of the least cost, without trying all of them: first a design that is spread over all axes, then,

@@ -21,7 +21,8 @@ TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
   const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring")});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("the least possible is"), HasSubstr("what the last step waited for"),
-                           HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"), HasSubstr("n = 16 ranks"),
+                           HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"),
+                           HasSubstr("of pack 0: n = 16 ranks, C = 1.89 MB"),
                            HasSubstr("what would help most (each simulated)"), HasSubstr("twice ")));
   EXPECT_THAT(o.out, HasSubstr("extrapolated: layer times were measured at batch 128 and are scaled to 32"));
 }
@@ -49,8 +50,7 @@ TEST(Explain, AnswersAreSimulated) {
   EXPECT_TRUE(direct && last);
   for (const Data& pack : json["packs"].items()) {
     EXPECT_LE(pack["least_us"].real(), pack["alone_us"].real());
-    EXPECT_LE(pack["closed_form_us"].real(), pack["alone_us"].real() + 1e-6)
-        << "ports alone are no slower than all links";
+    EXPECT_LE(pack["least_us"].real(), pack["closed_form_us"].real());
   }
 }
 

@@ -67,12 +67,13 @@ TEST(Sweep, RecordsABadPointAndGoesOn) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over", "strategy.algorithm=ring,rings",
-                               "--csv", folder.file("o.csv")},
+                               "--json", folder.file("o.json")},
                               {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("3 points cannot be: 3 were refused, 0 failed"),
                            HasSubstr("there is no algorithm \"rings\"")));
-  EXPECT_EQ(rows(folder.read("o.csv")).size(), 4u);
+  const core::Value document = test::parse_or_throw(folder.read("o.json"), "o.json");
+  EXPECT_EQ(Data(document)["points"].items().size(), 4u);
 }
 
 TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
@@ -165,6 +166,71 @@ strategy { algorithm: "nccl" }
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr("the same command goes on from there"));
   EXPECT_THAT(o.out, IsEmpty());
+}
+
+// --- several ranks ---
+
+/// As Open MPI starts its ranks on one machine.
+test::Process::Options ranked(int rank, int size, const TemporaryFolder& folder) {
+  test::Process::Options with;
+  with.environment = {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
+                      {"OMPI_COMM_WORLD_SIZE", std::to_string(size)},
+                      {"OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(size)},
+                      {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(rank)},
+                      {"PMIX_NAMESPACE", "sweep"},
+                      {"TMPDIR", folder.path()}};
+  return with;
+}
+
+constexpr const char* kRanked = R"(
+cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
+workload { model: "alexnet_torchvision" batch: 32 }
+strategy { algorithm: "ring" }
+)";
+
+/// Two of four ranks are killed while they work, one of them at its first point; what they had is done by the others.
+TEST(Sweep, ByRanksOfWhichSomeDieHasTheSameRows) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kRanked);
+  const std::vector<std::string> request{"sweep",  file,
+                                         "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+                                         "--over", "strategy.algorithm=ring,nccl,psgpu,rings",
+                                         "--over", "strategy.shards=1,2"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = request;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run_tutti(with({"-o", folder.file("alone.sweep"), "--csv", folder.file("alone.csv")})).status, 0);
+  std::vector<test::Process> ranks;
+  constexpr int kSize = 4;
+  for (int rank = kSize - 1; rank >= 0; --rank) {
+    ranks.emplace_back(
+        rank == 0 ? with({"-o", folder.file("shared.sweep"), "--csv", folder.file("shared.csv")}) : request,
+        ranked(rank, kSize, folder));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  ranks[0].signal(SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ranks[1].signal(SIGKILL);
+  EXPECT_EQ(ranks[2].wait().status, 0) << ranks[2].err();
+  const Outcome first = ranks[3].wait();
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(rows(folder.read("shared.csv")), rows(folder.read("alone.csv")));
+}
+
+TEST(Sweep, RefusesRanksOfAnotherSweep) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kRanked);
+  const std::string other = folder.write("o.textproto", std::string(kRanked) + "run { steps: 2 }");
+  const std::vector<std::string> over{"--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3"};
+  test::Process first({"sweep", file, over[0], over[1], "-o", folder.file("a.sweep")}, ranked(0, 2, folder));
+  test::Process second({"sweep", other, over[0], over[1]}, ranked(1, 2, folder));
+  const Outcome refused = second.wait();
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("are not those of rank 0"));
+  first.signal(SIGTERM);
+  first.wait();
 }
 
 }  // namespace

@@ -269,6 +269,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       "  tutti sweep mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*2 --over "
       "strategy.algorithm=ring,nccl\n"
       "  tutti sweep mine.textproto --over cluster.workers.count=2..64*2 --plot workers.svg\n"
+      "  mpirun -n 8 tutti sweep mine.textproto --over strategy.shards=1..64*2\n"
       "  tutti sweep mine.sweep --csv mine.csv --plot mine.svg --x strategy.bytes_per_pack --by strategy.algorithm");
   c->add_option("scenario", o.scenario.file,
                 "Scenario file (text format or JSON), or a sweep that was made, to be shown")
@@ -283,6 +284,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->take_all();
   c->add_option("-o,--output", o.output, "SQLite file for the results (default: the scenario's name with .sweep)")
       ->check(not_utf8);
+  add_joining(c, o.join);
+  c->add_option("--listen", o.join.listen, "Rank 0 of several ranks waits for the others at this HOST:PORT");
   c->add_option("--threads", o.threads, "So many points at the same time (default: as many as there are cores)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("--csv", o.csv, "Write all points to this file");

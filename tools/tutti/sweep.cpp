@@ -1,6 +1,7 @@
 #include "tools/tutti/sweep.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -14,6 +15,7 @@
 #include "tools/tutti/interrupt.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/sweep_output.h"
+#include "tools/tutti/sweep_ranks.h"
 
 namespace tutti::tools {
 namespace {
@@ -60,9 +62,64 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   return print_out(format == Format::kJson ? sweep_json(store, outcomes) : sweep_text(store, outcomes, options.rows));
 }
 
-/// Does what is not done yet. Answers the exit status; kDone if all is.
+/// What ranks of one sweep must have in common.
+std::string identity(const core::SweepInfo& info) {
+  std::string text = info.version + '\0' + info.scenario_text + '\0';
+  for (const std::string& said : info.set) text += said + '\0';
+  for (const core::Axis& axis : info.axes) {
+    for (const std::string& field : axis.fields) text += field + '\0';
+    for (const auto& row : axis.rows) {
+      for (const std::string& value : row) text += value + '\0';
+    }
+  }
+  return text;
+}
+
+/// This process's part, if a launcher started several. TF_CONFIG describes a training job rather than who does a sweep: it counts
+/// only where it is asked for.
+Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
+  if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
+    return tl::make_unexpected(
+        Error::request("--listen is for processes that a launcher started; say which with --launcher"));
+  auto part = own_part(options);
+  if (!part) return tl::make_unexpected(part.error());
+  const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
+  if (part->launch && !(by_tf_config && options.launcher == "auto")) return std::optional(std::move(*part));
+  if (!part->launch && !options.listen.empty())
+    return tl::make_unexpected(
+        Error::request("--listen is for processes that a launcher started, and none has started this one"));
+  return std::optional<PartInRun>();
+}
+
+/// So many threads in each of the ranks of one machine; of several machines it is not known how many share one.
+int threads_of_rank(int asked, const real::Launch& launch) {
+  if (asked > 0 || !launch.one_machine) return std::max(1, asked);
+  return std::max(1, threads_of(0) / launch.size);
+}
+
+/// Any other rank than 0. Answers the exit status.
+int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
+         const std::vector<core::Override>& set, int threads) {
+  const auto space = core::Space::of(info.axes);
+  if (!space) return report(space.error());
+  const Interrupt interrupt;
+  sim::Simulator simulator;
+  sim::Evaluator evaluator({info.scenario_text, info.scenario_file, set}, library, simulator);
+  SharedSweep shared;
+  shared.identity = identity(info);
+  shared.threads = threads;
+  shared.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
+    return evaluator.at(space->overrides(point), &stop);
+  };
+  shared.stop = [&] { return interrupt.happened(); };
+  const auto done = help_sweep(part, shared);
+  if (!done) return report(done.error());
+  return *done ? kDone : kRunFailed;
+}
+
+/// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
 Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
-                         int threads) {
+                         int threads, const Interrupt& interrupt, std::optional<PartInRun>& part) {
   // Files that went into the sweep before it was interrupted must still be what they were.
   const auto files = store.files();
   if (!files) return tl::make_unexpected(files.error());
@@ -79,14 +136,13 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
   for (std::size_t p = 0; p < done->size(); ++p) {
     if (!(*done)[p]) crowd.points.push_back(static_cast<std::int64_t>(p));
   }
-  if (crowd.points.empty()) return true;
+  if (crowd.points.empty() && !part) return true;
   const std::size_t to_do = crowd.points.size();
   if (to_do < done->size())
     tell(fmt::format("{} of {} points are there already\n", done->size() - to_do, done->size()));
   crowd.points = sim::spread_out(std::move(crowd.points));
-  crowd.threads = threads_of(threads);
+  crowd.threads = threads;
 
-  Interrupt interrupt;
   Progress progress("sweeping");
   sim::Simulator simulator;
   sim::Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, simulator);
@@ -106,7 +162,15 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
     return !failed;
   };
   crowd.stop = [&] { return interrupt.happened(); };
-  const bool all = sim::run_crowd(crowd);
+  bool all = false;
+  if (part) {
+    const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
+    const auto led = lead_sweep(*part, shared, crowd.points, crowd.take);
+    if (!led) return tl::make_unexpected(led.error());
+    all = *led;
+  } else {
+    all = sim::run_crowd(crowd);
+  }
   if (failed) return tl::make_unexpected(*failed);
   return all;
 }
@@ -149,14 +213,19 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   info.scenario_text = *text;
   info.set = options.scenario.set;
   info.axes = std::move(*axes);
+  auto part = launched_part(options.join);
+  if (!part) return report(part.error());
+  const int threads = *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
+  if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads);
   const std::string output =
       options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return report(Error::request(fmt::format("-o {}: that is the scenario", output)));
+  const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
-  const auto all = carry_out(*store, environment.library, *set, options.threads);
+  const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part);
   if (!all) return report(all.error());
   if (!*all) {
     tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/run.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
@@ -14,6 +15,7 @@ struct SweepOptions {
   std::vector<std::string> over;  ///< "strategy.shards=1,2,4"
   std::string points;             ///< CSV file: a table of fields that vary together
   std::string output;             ///< SQLite file; default: the scenario's name with .sweep, in the working folder
+  JoinOptions join;               ///< of several processes that a launcher started
   int threads = 0;                ///< 0: as many as there are cores
   std::string format = "text";
   std::string csv;  ///< files to write besides

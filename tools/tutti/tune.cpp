@@ -92,9 +92,17 @@ class Tuning {
     return sim::run_crowd(crowd);
   }
 
+  /// What no setting gets below, if that is known: where the strategy alone varies, and sends what it always sends.
+  [[nodiscard]] double least_step() const {
+    const bool same = std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
+      return field.starts_with("strategy.") && !field.starts_with("strategy.compression");
+    });
+    return same ? static_cast<double>(result_.now.outcome.step_bound.count()) : 0;
+  }
+
   bool search() {
     Progress progress("tuning");
-    core::Tuner tuner(space_, {options_.evaluations, options_.seed});
+    core::Tuner tuner(space_, {options_.evaluations, options_.seed, core::TunerOptions().enough, least_step()});
     const auto most = static_cast<double>(std::min(options_.evaluations, space_.size()));
     for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
       core::Time hopeless = core::kNever;

@@ -119,8 +119,9 @@ std::string sensitivity_part(const TuneResult& r) {
     holds = holds && s.best <= s.now;
   }
   return "how far this hangs on the cluster's figures\n" + table.text(2) +
-         (holds ? "  the recommended settings are the better ones in every case\n\n"
-                : "  not in every case: calibrate the cluster first (tutti calibrate)\n\n");
+         (holds ? "  the best settings are worse in none of these cases\n\n"
+                : "  the best settings are not the best in every case: calibrate the cluster first (tutti "
+                  "calibrate)\n\n");
 }
 
 std::string snippet_part(const TuneResult& r) {

@@ -121,7 +121,7 @@ TEST(Snippets, LimitsOfSpecsAreElements) {
 }
 
 TEST(Snippets, NcclIsToldItsChannelsForEverySize) {
-  const auto list = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4");
+  const auto list = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
   EXPECT_THAT(of(list, "NCCL's variables").text, HasSubstr("NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4"));
   const Snippet tuner = of(list, "NCCL's tuner");
   std::istringstream lines(tuner.text);

@@ -61,6 +61,21 @@ TEST(SweepStore, GivesBackWhatWasPutIn) {
   EXPECT_EQ(store->files()->front().text, "text");
 }
 
+TEST(Outcome, IsTheSameBehindItsText) {
+  Outcome refused;
+  refused.status = Outcome::Status::kRefused;
+  refused.message = "line 1\nline 2";
+  refused.stopped = true;
+  for (const Outcome& one : {outcome(100), refused}) {
+    EXPECT_EQ(outcome_from_text(to_text(one)), one);
+    // No beginning of it is taken for a whole one, but where only the message is cut.
+    const std::string text = to_text(one);
+    for (std::size_t size = 0; size <= text.find('\n'); ++size) EXPECT_FALSE(outcome_from_text(text.substr(0, size)));
+  }
+  EXPECT_FALSE(outcome_from_text("7 0 0 0 1 2 3 4 5 6 7 8 9\n"));
+  EXPECT_FALSE(outcome_from_text("x"));
+}
+
 TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.sweep");

@@ -80,6 +80,17 @@ TEST(Tuner, TriesEverythingWhereThereIsLittle) {
   EXPECT_EQ(found.best, exhaustive(few));
 }
 
+TEST(Tuner, EndsWhereNothingCanBeBetter) {
+  const Space all = space();
+  Tuner tuner(all, {400, 0, 0.002, 1.5});
+  std::int64_t asked = 0;
+  for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+    for (const std::int64_t point : points) ++asked, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
+  }
+  EXPECT_LT(asked, 100) << "the design finds what costs the least possible";
+  EXPECT_EQ(tuner.promised(), 0);
+}
+
 TEST(Tuner, EndsWhereNothingCanBe) {
   const Space all = space();
   Tuner tuner(all, {40, 0});

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Remakes tests/reference/grids: what every setting of 12 grids costs, by which the tuner is judged (tools/tuner_table.sh). Some ten
+# minutes on 2 cores. Interrupted, it goes on where it was.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+program=${TUTTI:-build/release/bin/tutti}
+if [[ -z ${TUTTI:-} ]]; then
+    cmake --preset release >/dev/null
+    cmake --build --preset release --target tutti >/dev/null
+fi
+work=build/grids
+mkdir -p "$work"
+axes=(strategy.algorithm=nccl/ring,nccl/halving_doubling,halving_doubling,recursive_doubling
+      strategy.staging=VIA_HOST,DIRECT strategy.launch=CONCURRENT,SERIAL)
+# Of each model: its name, samples per GPU, and 128 pack sizes from 256 KiB to about all of its gradients.
+models=("resnet50_torchvision 32 256KiB..104MiB*1.0484" "vgg16_torchvision 32 256KiB..560MiB*1.0623"
+        "bert_large_tf 8 256KiB..1340MiB*1.0697" "gpt2_124m_torch 8 256KiB..500MiB*1.0614")
+for gpus in 8 64 512; do
+    for model in "${models[@]}"; do
+        read -r name batch sizes <<<"$model"
+        over=("${axes[@]}" "strategy.bytes_per_pack=$sizes")
+        arguments=()
+        for axis in "${over[@]}"; do arguments+=(--over "$axis"); done
+        grid=${name%%_*}_$gpus
+        "$program" sweep "tests/reference/grids/${gpus}_gpus.textproto" --set "workload.model=$name" \
+            --set "workload.batch=$batch" "${arguments[@]}" -o "$work/$grid.sweep" --csv "$work/$grid.csv" --rows 1
+        {
+            echo "# $name, batch $batch, ${gpus}_gpus.textproto: step times in ns by point, 16 a line; - where there is none"
+            for axis in "${over[@]}"; do echo "# over: $axis"; done
+            awk -F, 'NR > 1 { printf "%s%s", $6 == "done" ? sprintf("%.0f", $8 * 1000) : "-", (NR - 1) % 16 ? " " : "\n" }' "$work/$grid.csv"
+        } >"tests/reference/grids/$grid.txt"
+    done
+done
