@@ -67,8 +67,10 @@ TEST(ImportNcclTopology, TellsTheGraphs) {
   const Outcome text = run_tutti({"import", "nccl-topology", topology("hgxh100"), "--nodes", "2", "--graphs",
                                   "--graph-file", folder.file("g.xml")});
   EXPECT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("2 × 8 GPUs of compute capability 9.0"),
-                              HasSubstr("1: NET 1 → 1 2 3 4 5 6 7 0 → NET 0"), HasSubstr("7: 7 by NET 7")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("2 × 8 GPUs of compute capability 9.0"),
+                    HasSubstr("channels: 16 for collectives, 16 for NVLS; 16 to send and receive, 2 with each rank"),
+                    HasSubstr("1: NET 1 → 1 2 3 4 5 6 7 0 → NET 0"), HasSubstr("7: 7 by NET 7")));
   const auto graphs = core::nccl::load_graphs(folder.file("g.xml"));
   ASSERT_TRUE(graphs) << graphs.error().message();
   EXPECT_EQ(graphs->size(), 5U);
