@@ -4,54 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/known_gpus.h"
+
 namespace tutti::core {
 namespace {
 
-using nccl::GpuGeneration;
 using nccl::HostCpu;
 using nccl::Inside;
-using nccl::Transport;
-using nccl::Version;
-
-struct KnownGpu {
-  const char* name;  ///< part of the model's name; the first that fits counts
-  GpuGeneration generation;
-  int compute_capability;
-  double pcie_gb_per_s;   ///< as NCCL counts its PCIe connection
-  HostCpu cpu;            ///< of the machines that it is usually sold in
-  Version usual_version;  ///< where nobody says: the release most used when these machines were measured
-};
-
-// SOURCE: compute capabilities: developer.nvidia.com/cuda-gpus; PCIe: vendors' data sheets; CPUs: DGX A100 and HGX A100 systems are AMD, DGX-1, DGX H100 and
-// DGX B200 Intel, superchips Arm.
-constexpr KnownGpu kGpus[] = {
-    {"P100", GpuGeneration::kPascal, 60, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"V100", GpuGeneration::kVolta, 70, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"T4", GpuGeneration::kTuring, 75, 12, HostCpu::kIntel, {2, 10, 3}},
-    {"A100", GpuGeneration::kAmpere, 80, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"A10", GpuGeneration::kAmpere, 86, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"RTX 4090", GpuGeneration::kAda, 89, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"L40", GpuGeneration::kAda, 89, 24, HostCpu::kAmd, {2, 18, 3}},
-    {"GH200", GpuGeneration::kHopper, 90, 48, HostCpu::kArm, {2, 21, 5}},
-    {"H100", GpuGeneration::kHopper, 90, 48, HostCpu::kIntel, {2, 21, 5}},
-    {"H200", GpuGeneration::kHopper, 90, 48, HostCpu::kIntel, {2, 21, 5}},
-    {"H800", GpuGeneration::kHopper, 90, 48, HostCpu::kIntel, {2, 21, 5}},
-    {"H20", GpuGeneration::kHopper, 90, 48, HostCpu::kIntel, {2, 21, 5}},
-    {"GB200", GpuGeneration::kBlackwell, 100, 48, HostCpu::kArm, {2, 26, 2}},
-    {"B200", GpuGeneration::kBlackwell, 100, 48, HostCpu::kIntel, {2, 26, 2}},
-};
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
-std::optional<Transport> transport_of(const std::string& nic, bool grace) {
-  if (has(nic, "TCP over") || has(nic, "Ethernet")) return Transport::kTcp;
-  if (has(nic, "TCPX")) return Transport::kTcpx;
-  if (has(nic, "EFA")) return Transport::kEfa;
-  if (has(nic, "Slingshot")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
-  if (has(nic, "InfiniBand")) return Transport::kInfiniband;
-  if (has(nic, "RoCE")) return Transport::kRoce;
-  return std::nullopt;
-}
 
 std::optional<Inside> inside_of(const TableFacts& facts) {
   if (facts.gpus_per_node == 1) return Inside::kAlone;
@@ -77,11 +38,10 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   const auto cannot = [](std::string why) { return tl::make_unexpected(Error::request(std::move(why))); };
   TableSystem made;
   nccl::System& s = made.system;
-  const auto* const gpu =
-      std::find_if(std::begin(kGpus), std::end(kGpus), [&](const KnownGpu& k) { return has(facts.gpu_model, k.name); });
+  const nccl::KnownGpu* gpu = nccl::find_gpu(facts.gpu_model);
   if (has(facts.gpu_model, "MI3") || has(facts.version, "RCCL"))
     return cannot("AMD GPUs: RCCL is another library with choices of its own");
-  if (gpu == std::end(kGpus)) return cannot(fmt::format("no figures for the GPU {}", facts.gpu_model));
+  if (gpu == nullptr) return cannot(fmt::format("no figures for the GPU {}", facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
     return cannot("the number of ranks, nodes or GPUs of a node is not stated or none");
@@ -113,7 +73,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.nics = static_cast<int>(facts.nics_per_node);
   }
   if (s.nodes > 1) {
-    const auto transport = transport_of(facts.nic_type, s.grace);
+    const auto transport = nccl::find_transport(facts.nic_type, s.grace);
     if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (s.nics < 1 || !facts.nic_gbps) return cannot("the network cards of a node or their rate are not stated");
     s.transport = *transport;
@@ -135,7 +95,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
        {std::pair("NCCL_P2P_DISABLE", settings->p2p_disabled), std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
     if (on.value_or(false)) return cannot(fmt::format("no model of paths under {}=1", name));
   }
-  if (settings->ib_disabled.value_or(false)) s.transport = Transport::kTcp;
+  if (settings->ib_disabled.value_or(false)) s.transport = nccl::Transport::kTcp;
   return made;
 }
 

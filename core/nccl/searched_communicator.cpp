@@ -10,6 +10,15 @@ namespace tutti::core::nccl {
 
 namespace {
 
+bool reduces_in_network(const Topology& topology) {
+  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
+    if (topology.node(NodeKind::kNet, n).net.collectives) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 HostCpu host_cpu(const CpuFacts& cpu) {
   if (cpu.arch == CpuArch::kPower) return HostCpu::kPower;
   if (cpu.arch == CpuArch::kArm) return HostCpu::kArm;
@@ -21,15 +30,6 @@ HostCpu host_cpu(const CpuFacts& cpu) {
   }
   return HostCpu::kIntel;
 }
-
-bool reduces_in_network(const Topology& topology) {
-  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
-    if (topology.node(NodeKind::kNet, n).net.collectives) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Expected<SearchSettings> search_settings(const Settings& settings) {
   SearchSettings search;
@@ -50,12 +50,13 @@ Expected<SearchSettings> search_settings(const Settings& settings) {
 }
 
 Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                                       const Settings& settings) {
+                                       const Settings& settings, Version version) {
   const std::int64_t gpus = topology.count(NodeKind::kGpu);
   if (count > std::numeric_limits<int>::max() / gpus)
     return tl::unexpected(Error::request(
         fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus, std::numeric_limits<int>::max())));
   Communicator made;
+  made.version = version;
   made.ranks = static_cast<int>(count * gpus);
   made.nodes = static_cast<int>(count) * found.nodes_per_topology;
   made.compute_capability = made.most_compute_capability = topology.least_sm();

@@ -1,4 +1,4 @@
-// nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out] [--dump ROWS.csv]
+// nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]] [--dump ROWS.csv]
 // Fits the figures of NCCL's time model to published tables: out-of-place times of healthy tables without their outliers, every experiment weighing the same.
 // What is minimised is the mean of |log(predicted / measured)|, one figure after another in ever smaller steps, with a gentle pull towards where it started.
 // A figure that no row asks for stays as it was, and says so. --leave-one-out fits again without each system in turn and predicts it with that.
@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/time/error_bands.h"
 #include "core/nccl/validation/quality.h"
 #include "core/nccl/validation/table_model.h"
 
@@ -146,9 +147,29 @@ void dump(const std::string& path, const std::vector<Row>& rows, const Parameter
   }
 }
 
+/// Quantiles of measured over predicted by weight.
+class Ratios {
+ public:
+  void add(double ratio, double weight) { all_.emplace_back(ratio, weight), total_ += weight; }
+  double quantile(double share) {
+    std::sort(all_.begin(), all_.end());
+    double seen = 0;
+    for (const auto& [ratio, weight] : all_) {
+      seen += weight;
+      if (seen >= share * total_) return ratio;
+    }
+    return 1;
+  }
+
+ private:
+  std::vector<std::pair<double, double>> all_;
+  double total_ = 0;
+};
+
 /// Each system predicted by a fit to all others. Rows are told apart by whether every figure that they depend on is also known from another system.
-void leave_one_system_out(const std::vector<Row>& rows, const Parameters& start,
-                          const std::vector<std::set<std::string>>& systems) {
+nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const Parameters& start,
+                                      const std::vector<std::set<std::string>>& systems) {
+  Ratios ratios[2][nccl::ErrorBands::kSizes];
   std::set<std::string> names;
   for (const Row& row : rows) names.insert(row.model->table().facts.system);
   const auto shared = [&](const Row& row) {
@@ -165,6 +186,9 @@ void leave_one_system_out(const std::vector<Row>& rows, const Parameters& start,
     for (const Row& row : rows) {
       if (row.model->table().facts.system != name) continue;
       const double error = relative(row, without);
+      const auto& table = row.model->table();
+      const std::size_t size = nccl::ErrorBands::size_of(table.rows[row.index].bytes);
+      ratios[table.facts.nodes > 1][size].add(1 / (1 + error), row.weight);
       own.add(error, row.weight);
       all.add(error, row.weight);
       (shared(row) ? known : alone).add(error, row.weight);
@@ -175,12 +199,20 @@ void leave_one_system_out(const std::vector<Row>& rows, const Parameters& start,
   print("leave one system out", all.quality());
   print("  … where another system has the same parts", known.quality());
   print("  … where no other system has them", alone.quality());
+  nccl::ErrorBands bands;
+  for (const bool several : {false, true}) {
+    for (std::size_t size = 0; size < nccl::ErrorBands::kSizes; ++size) {
+      Ratios& of = ratios[several][size];
+      bands.at(several, size) = {of.quantile(0.1), of.quantile(0.9)};
+    }
+  }
+  return bands;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string output, dump_path;
+  std::string output, dump_path, bands_path;
   bool leave_one_out = false;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
@@ -189,13 +221,17 @@ int main(int argc, char** argv) {
       output = argv[++i];
     else if (word == "--dump" && i + 1 < argc)
       dump_path = argv[++i];
+    else if (word == "--bands" && i + 1 < argc)
+      bands_path = argv[++i];
     else if (word == "--leave-one-out")
       leave_one_out = true;
     else
       files.push_back(word);
   }
   if (files.size() != 2) {
-    fmt::print(stderr, "usage: nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out] [--dump ROWS.csv]\n");
+    fmt::print(stderr,
+               "usage: nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]] "
+               "[--dump ROWS.csv]\n");
     return 2;
   }
   const auto tables = load_collective_tables(files[0], files[1]);
@@ -230,6 +266,8 @@ int main(int argc, char** argv) {
   print("fit", errors.quality());
   if (!output.empty()) std::ofstream(output) << fitted.to_csv();
   if (!dump_path.empty()) dump(dump_path, rows, fitted);
-  if (leave_one_out) leave_one_system_out(rows, start, systems);
+  if (!leave_one_out) return 0;
+  const nccl::ErrorBands bands = leave_one_system_out(rows, start, systems);
+  if (!bands_path.empty()) std::ofstream(bands_path) << bands.to_csv();
   return 0;
 }

@@ -53,14 +53,15 @@ std::string not_utf8(const std::string& path) {
 }
 
 /// The scenario, and what of it is to be otherwise.
-void add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
-  c->add_option("scenario", o.file, what)->required()->check(not_utf8);
+CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
+  CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
   c->add_option("--set", o.set,
                 "FIELD=VALUE: read the scenario with this field changed, such as strategy.shards=4 (again for more)")
       ->expected(1)
       ->take_all();
   c->add_option("--tf-config", o.tf_config,
                 "With as many workers as TF_CONFIG in this file has, or env: the environment's");
+  return scenario;
 }
 
 /// What simulate and run have in common.
@@ -179,8 +180,20 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "  tutti perf scenarios/06_resnet50_nccl.textproto --collective all_gather\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp -e 4M -o avg\n"
       "  tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp --collective broadcast -r 3 --place in\n"
-      "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp");
-  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are used");
+      "  mpirun -n 8 tutti perf scenarios/02_eight_hosts_ring.textproto --backend tcp\n"
+      "  tutti perf --cluster hgx-h100 --nodes 2 -b 8 -e 8G\n"
+      "  tutti perf --cluster dgx-a100 --nccl-version 2.18.3 --set NCCL_ALGO=Ring --explain -b 1M -e 1M");
+  add_scenario(c, o.scenario, "Scenario whose cluster and strategy are used")->required(false);
+  c->add_option(
+      "--cluster", o.nccl.cluster,
+      "Instead of a scenario: NCCL's own choice and time on machines of this kind (name of a shipped one, or file)");
+  c->add_option("--nodes", o.nccl.nodes, "Of them")->capture_default_str();
+  c->add_option("--gpus", o.nccl.gpus, "Of each node (default: all)");
+  c->add_option("--network", o.nccl.network,
+                "Between nodes: infiniband, roce, efa, slingshot, tcpx or tcp (default: what the machine's card says)");
+  c->add_option("--nccl-version", o.nccl.version, "Whose choice, such as 2.18.3 (default 2.28.9); from 2.6.4 on");
+  c->add_flag("--explain", o.nccl.explain, "All candidates with NCCL's estimates, and why the winner won");
+  c->add_option("--against", o.nccl.against, "Log of nccl-tests (text or JSON), to be laid beside the prediction");
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective, "all_reduce or another, as listed below")->capture_default_str();

@@ -312,9 +312,34 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
 
 }  // namespace
 
+/// NCCL's own choice and time, for which there is no scenario.
+int perf_of_nccl(const PerfOptions& options, const Request& request, const Environment& environment) {
+  const auto wrong = [](const std::string& text) { return report(Error::request(text)); };
+  if (!options.scenario.file.empty()) return wrong("a scenario or --cluster, not both");
+  if (request.real) return wrong("--cluster is predicted, not run; leave out --backend");
+  if (!options.scenario.tf_config.empty()) return wrong("--tf-config is for scenarios; with --cluster say --nodes");
+  if (options.place != "both" && options.place != "out")
+    return wrong("--place in: NCCL's times are predicted out of place");
+  NcclPerfRequest asked;
+  asked.options = options.nccl;
+  asked.set = options.scenario.set;
+  asked.format = request.format;
+  asked.collective = request.what.collective;
+  asked.type = request.what.type;
+  asked.reduction = request.what.reduction;
+  asked.op = options.op;
+  asked.sizes = request.sizes;
+  return perf_nccl(asked, environment);
+}
+
 int perf(const PerfOptions& options, const Environment& environment) {
   auto request = read_request(options);
   if (!request) return report(request.error());
+  if (!options.nccl.cluster.empty()) return perf_of_nccl(options, *request, environment);
+  if (const char* const given = options.nccl.first_given())
+    return report(Error::request(fmt::format("{} is for NCCL's own choice: say which machines with --cluster", given)));
+  if (options.scenario.file.empty())
+    return report(Error::request("perf: name a scenario, or a machine for NCCL's own choice (--cluster hgx-h100)"));
   if (!request->real) return measure(options, *request, environment, nullptr);
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/tutti/command.h"
+#include "tools/tutti/perf_nccl.h"
 #include "tools/tutti/run.h"
 #include "tools/tutti/scenario_options.h"
 
@@ -25,6 +26,7 @@ struct PerfOptions {
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::string format = "text";
+  NcclPerfOptions nccl;  ///< with a cluster instead of a scenario
 };
 
 /// `tutti perf`: the table of nccl-tests for a collective on a scenario's cluster, by its algorithm. Of a process that others coordinate: the

@@ -60,8 +60,8 @@ Entry entry(const Cell& cell) {
   if (entry.off) return entry;
   entry.latency_us = latency_of(cell);
   entry.bandwidth = bandwidth_of(cell);
-  if (entry.bandwidth == 0) entry.off = "this algorithm has only Simple";
-  if (!entry.off) entry.off = switched_off(cell);
+  entry.off = switched_off(cell);
+  if (!entry.off && entry.bandwidth == 0) entry.off = "its bandwidth would be nothing";
   const auto f = static_cast<std::size_t>(cell.function);
   const Wish protocol = cell.settings.protocols[f][static_cast<std::size_t>(cell.protocol)];
   if (!entry.off && protocol == Wish::kNo) entry.off = "NCCL_PROTO leaves it out";

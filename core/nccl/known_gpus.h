@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/nccl/system.h"
+
+namespace tutti::core::nccl {
+
+/// What follows from a GPU's name.
+struct KnownGpu {
+  const char* name;  ///< part of what it is called
+  GpuGeneration generation;
+  int compute_capability;
+  double nvlink_gb_per_s;  ///< of one link and direction, by its data sheet
+  double pcie_gb_per_s;    ///< of its PCIe connection, payload as NCCL counts it
+  HostCpu cpu;             ///< of the machines that it is usually sold in
+  Version usual_version;   ///< where nobody says which NCCL it was: one of the time when such machines were measured
+};
+
+/// The GPU that a text speaks of ("A100-SXM4-40GB", "NVIDIA T4 data sheet"). Nothing if there is none that is known here.
+const KnownGpu* find_gpu(const std::string& text);
+
+/// The network that a text speaks of ("HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)"). Nothing if there is none that is known.
+/// `grace`: at a host whose network cards hang on its Grace CPUs.
+std::optional<Transport> find_transport(const std::string& text, bool grace);
+
+/// "infiniband", "roce", "efa", "slingshot", "tcpx", "tcp".
+std::optional<Transport> parse_transport(const std::string& name, bool grace);
+inline constexpr const char* kTransportNames = "infiniband, roce, efa, slingshot, tcpx, tcp";
+const char* to_string(Transport transport);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,99 @@
+#include "core/nccl/system_of_machine.h"
+
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/nccl/known_gpus.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+const Part& part(const Machine& machine, int index) { return machine.parts()[static_cast<std::size_t>(index)]; }
+
+/// The NVLinks of the first GPU: what they lead to, and what they carry by their data sheet.
+struct Nvlinks {
+  std::set<int> gpus;
+  bool to_switch = false;
+  double gb_per_s = 0;
+};
+
+Nvlinks nvlinks_of(const Machine& machine, int gpu) {
+  Nvlinks found;
+  for (const MachineLink& link : machine.links()) {
+    if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
+    // NVLink to a CPU is another matter: NCCL calls it C2C.
+    const PartKind to = part(machine, link.to).kind;
+    if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
+    if (to == PartKind::kNvswitch) found.to_switch = true;
+    if (to == PartKind::kGpu) found.gpus.insert(link.to);
+    const Bandwidth rate = link.nominal.count() > 0 ? link.nominal : link.bandwidth;
+    found.gb_per_s += static_cast<double>(rate.count()) / 1e9;
+  }
+  return found;
+}
+
+Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
+  if (gpus == 1) return Inside::kAlone;
+  if (nvlinks.to_switch) return Inside::kNvswitch;
+  const int neighbours = static_cast<int>(nvlinks.gpus.size());
+  if (neighbours == of_machine - 1) return Inside::kPairs;
+  return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
+}
+
+}  // namespace
+
+Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
+                           const std::optional<std::string>& network) {
+  const auto wrong = [&](const std::string& text) {
+    return tl::make_unexpected(Error::request(fmt::format("machine {}: {}", machine.name(), text)));
+  };
+  const int of_machine = static_cast<int>(machine.gpus().size());
+  if (of_machine == 0) return wrong("it has no GPUs, and NCCL needs them");
+  System s;
+  s.nodes = nodes;
+  s.gpus = gpus.value_or(of_machine);
+  if (s.gpus < 1 || s.gpus > of_machine) return wrong(fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
+  const int first = machine.gpus().front();
+  // What stands behind the semicolon is about other figures.
+  const std::string& whole = part(machine, first).source;
+  const std::string source = whole.substr(0, whole.find(';'));
+  const KnownGpu* gpu = find_gpu(source);
+  if (gpu == nullptr)
+    return wrong(
+        fmt::format("its GPU's source (\"{}\") names none that there are figures for, such as A100 or H100", source));
+  s.generation = gpu->generation;
+  s.compute_capability = gpu->compute_capability;
+  s.pcie_gb_per_s = gpu->pcie_gb_per_s;
+  s.cpu = gpu->cpu;
+  s.grace = gpu->cpu == HostCpu::kArm;
+  const Nvlinks nvlinks = nvlinks_of(machine, first);
+  s.card = nvlinks.gb_per_s == 0;
+  s.inside = inside_of(nvlinks, s.gpus, of_machine);
+  s.gpus_of_machine = s.inside == Inside::kPairs ? of_machine : 0;
+  s.nvlink_gb_per_s = gpu->nvlink_gb_per_s;
+  s.nvlinks = gpu->nvlink_gb_per_s > 0 ? static_cast<int>(std::lround(nvlinks.gb_per_s / gpu->nvlink_gb_per_s)) : 0;
+  if (nodes == 1) return s;
+  if (machine.nics().empty()) return wrong("it has no network card for several of it");
+  const Part& card = part(machine, machine.nics().front());
+  const auto transport = network ? parse_transport(*network, s.grace) : find_transport(card.source, s.grace);
+  if (!transport && network)
+    return tl::make_unexpected(
+        Error::request(fmt::format("--network {}: expected one of {}", *network, kTransportNames)));
+  if (!transport)
+    return wrong(
+        fmt::format("its network card's source (\"{}\") names no network that there are figures for; say which with "
+                    "--network ({})",
+                    card.source, kTransportNames));
+  s.transport = *transport;
+  // Cards that are nearest to the GPUs that take part.
+  std::set<int> cards;
+  for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));
+  cards.erase(-1);
+  s.nics = std::max(1, static_cast<int>(s.gpus == of_machine ? machine.nics().size() : cards.size()));
+  s.nic_gb_per_s = static_cast<double>(card.nic.count()) / 1e9;
+  return s;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,231 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/file.h"
+#include "core/cluster/machine_file.h"
+#include "core/nccl/known_gpus.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/time/error_bands.h"
+#include "core/nccl/time/prediction.h"
+#include "core/nccl/uniform_graphs.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+using testing::HasSubstr;
+
+Parameters shipped() {
+  auto loaded = Parameters::load(test::source_folder() + "/scenarios");
+  EXPECT_TRUE(loaded) << loaded.error().message();
+  return loaded.value_or(Parameters::initial());
+}
+
+System machine(const std::string& name, int nodes, std::optional<int> gpus = {},
+               const std::optional<std::string>& network = {}) {
+  const auto loaded = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  EXPECT_TRUE(loaded) << loaded.error().message();
+  const auto system = system_of(**loaded, nodes, gpus, network);
+  EXPECT_TRUE(system) << system.error().message();
+  return system.value_or(System());
+}
+
+Communicator communicator(const System& system) {
+  const auto comm = uniform_communicator(system, kDefaultVersion, {});
+  EXPECT_TRUE(comm) << comm.error().message();
+  return comm.value_or(Communicator());
+}
+
+struct OnMachines {
+  const char* machine;
+  int nodes;
+};
+
+constexpr OnMachines kSetups[] = {{"dgx1-v100", 1}, {"dgx1-v100", 4},       {"dgx2", 1},     {"dgx-a100", 1},
+                                  {"dgx-a100", 2},  {"dgx-a100", 32},       {"hgx-h100", 1}, {"hgx-h100", 2},
+                                  {"hgx-h100", 16}, {"dgx-b200", 1},        {"dgx-b200", 4}, {"gb200-nvl72", 1},
+                                  {"pcie-l40s", 1}, {"ec2-p4d-24xlarge", 8}};
+
+/// Least bytes that some GPU has to send for a collective of `bytes`: all but NVLS, where the switch adds.
+double least_sent(Function function, double bytes, int ranks) {
+  switch (function) {
+    case Function::kAllReduce: return bytes;  // NVLS: every GPU sends its buffer once
+    case Function::kAllGather:
+    case Function::kReduceScatter: return bytes / ranks;
+    default: return bytes / ranks;
+  }
+}
+
+TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
+  const Parameters parameters = shipped();
+  for (const OnMachines& setup : kSetups) {
+    const System s = machine(setup.machine, setup.nodes);
+    const Communicator comm = communicator(s);
+    const Model model = tune(comm, {});
+    const double out_of_gpu = s.card ? s.pcie_gb_per_s : s.nvlink_of_gpu();
+    for (const Function function : {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter,
+                                    Function::kBroadcast, Function::kReduce}) {
+      for (std::int64_t bytes = 8; bytes <= std::int64_t{1} << 34; bytes *= 4) {
+        const auto choice = choose(comm, model, {function, bytes});
+        ASSERT_TRUE(choice);
+        const double us = predict(s, comm, {function, bytes}, *choice, parameters).us();
+        const double least = least_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
+        EXPECT_GE(us, least) << setup.machine << setup.nodes << to_string(function) << bytes;
+        if (s.nodes == 1 || function != Function::kAllReduce) continue;
+        // What a node has of the sum has to leave it.
+        EXPECT_GE(us, static_cast<double>(bytes) / (s.nics * s.nic_gb_per_s) / 1e3) << setup.machine << setup.nodes;
+      }
+    }
+  }
+}
+
+TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
+  const Parameters parameters = shipped();
+  for (const OnMachines& setup : kSetups) {
+    const System s = machine(setup.machine, setup.nodes);
+    const Communicator comm = communicator(s);
+    for (const Candidate& one : candidates(comm, tune(comm, {}), {Function::kAllReduce, 1 << 20})) {
+      if (one.off) continue;
+      double before = 0;
+      for (std::int64_t bytes = 1 << 10; bytes <= std::int64_t{1} << 33; bytes *= 2) {
+        const Choice choice{one.algorithm, one.protocol, comm.channels, 512, 0};
+        const Prediction made = predict(s, comm, {Function::kAllReduce, bytes}, choice, parameters);
+        EXPECT_GE(std::min({made.launch, made.hops, made.fill, made.transfer}), 0);
+        // Chunks shrink at some sizes, which may save a little.
+        EXPECT_GE(made.us(), before * 0.9)
+            << setup.machine << to_string(one.algorithm) << to_string(one.protocol) << bytes;
+        before = made.us();
+      }
+    }
+  }
+}
+
+TEST(NcclTime, OfLargeRingsIsWhatTheNarrowestCarries) {
+  // Two nodes of A100, rings: 2(n-1)/n of the buffer leave every node once; nothing else counts at 64 GiB.
+  const Parameters parameters = shipped();
+  const System s = machine("dgx-a100", 2);
+  const Communicator comm = communicator(s);
+  const std::int64_t bytes = std::int64_t{1} << 36;
+  const Prediction made = predict(s, comm, {Function::kAllReduce, bytes},
+                                  {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
+  const double cards = 8 * 25 * parameters.of(Transport::kInfiniband, NetFigure::kShare);
+  const double closed = static_cast<double>(bytes) * 2 * 15 / 16 / cards / 1e3;
+  EXPECT_GE(made.us(), closed);
+  EXPECT_LE(made.us(), 1.2 * closed) << made.narrowest;  // links that are nearly as narrow add a little
+}
+
+TEST(NcclTime, HopsOfATreeGrowWithTheLogarithmOfTheNodesAndThoseOfARingWithTheirNumber) {
+  const Parameters parameters = shipped();
+  const auto hops = [&](Algorithm algorithm, int nodes) {
+    const System s = machine("hgx-h100", nodes);
+    const Communicator comm = communicator(s);
+    return predict(s, comm, {Function::kAllReduce, 1024}, {algorithm, Protocol::kLl, 1, 640, 0}, parameters).hops;
+  };
+  const double level = 2 * parameters.of(Transport::kInfiniband, NetFigure::kHopLl);
+  EXPECT_NEAR(hops(Algorithm::kTree, 16) - hops(Algorithm::kTree, 8), level, 1e-9);
+  EXPECT_NEAR(hops(Algorithm::kTree, 64) - hops(Algorithm::kTree, 32), level, 1e-9);
+  EXPECT_GT(hops(Algorithm::kRing, 64), 1.9 * hops(Algorithm::kRing, 32));
+}
+
+TEST(NcclTime, EverySendAndReceiveHasATime) {
+  const Parameters parameters = shipped();
+  for (const OnMachines& setup : kSetups) {
+    const System s = machine(setup.machine, setup.nodes);
+    const Communicator comm = communicator(s);
+    for (const CollectiveKind kind :
+         {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
+      double before = 0;
+      for (std::int64_t bytes = 1 << 14; bytes <= std::int64_t{1} << 33; bytes *= 2) {
+        const double us = predict_sends(s, comm, kind, bytes, parameters).us();
+        EXPECT_GE(us, before * 0.8) << setup.machine << to_string(kind) << bytes;
+        before = us;
+      }
+    }
+  }
+}
+
+TEST(NcclMachines, AreReadAsNcclSeesThem) {
+  const System h100 = machine("hgx-h100", 2);
+  EXPECT_EQ(h100.generation, GpuGeneration::kHopper);
+  EXPECT_EQ(h100.inside, Inside::kNvswitch);
+  EXPECT_EQ(h100.nvlinks, 18);
+  EXPECT_EQ(h100.nics, 8);
+  EXPECT_EQ(h100.nic_gb_per_s, 50);
+  EXPECT_EQ(h100.transport, Transport::kInfiniband);
+  EXPECT_EQ(machine("dgx1-v100", 1).inside, Inside::kCubeMesh);
+  EXPECT_EQ(machine("gb200-nvl72", 1).nvlinks, 18);
+  EXPECT_EQ(machine("ec2-p4d-24xlarge", 2).transport, Transport::kEfa);
+  EXPECT_EQ(machine("pcie-l40s", 1).inside, Inside::kPcie);
+  EXPECT_EQ(machine("hgx-h100", 2, 4).nics, 4);
+  EXPECT_EQ(machine("hgx-h100", 2, 8, "roce").transport, Transport::kRoce);
+}
+
+std::string refusal(const std::string& name, int nodes, std::optional<int> gpus,
+                    const std::optional<std::string>& network) {
+  const auto loaded = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
+  const auto system = system_of(**loaded, nodes, gpus, network);
+  return system ? "" : system.error().message();
+}
+
+TEST(NcclMachines, ThatCannotBeModelledAreRefusedWithTheReason) {
+  EXPECT_THAT(refusal("cpu-host", 2, {}, {}), HasSubstr("no GPUs"));
+  EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), HasSubstr("K80"));
+  EXPECT_THAT(refusal("hgx-h100", 1, 9, {}), HasSubstr("8 GPUs, not 9"));
+  EXPECT_THAT(refusal("hgx-h100", 2, {}, "pigeons"), HasSubstr("expected one of infiniband"));
+}
+
+TEST(NcclMachines, OfTwoGpusThatATextSpeaksOfTheFirstIsMeant) {
+  EXPECT_STREQ(find_gpu("NVIDIA A100 data sheet, share measured on V100")->name, "A100");
+  EXPECT_STREQ(find_gpu("GH200-120GB")->name, "GH200");
+  EXPECT_STREQ(find_gpu("GB200 NVL72")->name, "GB200");
+  EXPECT_EQ(find_gpu("K80"), nullptr);
+}
+
+TEST(NcclParameters, OfTheShippedFileSurviveBeingWrittenAndRead) {
+  const Parameters parameters = shipped();
+  const auto again = Parameters::parse(parameters.to_csv(), "again");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->to_csv(), parameters.to_csv());
+  EXPECT_EQ(Parameters::initial().all().size(), parameters.all().size());
+}
+
+std::string broken(const std::string& from, const std::string& to) {
+  std::string text = Parameters::initial().to_csv();
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  const auto parsed = Parameters::parse(text, "mine.csv");
+  return parsed ? "" : parsed.error().message();
+}
+
+TEST(NcclParameters, MistakesAreNamed) {
+  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"), HasSubstr("mine.csv"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,-1"), HasSubstr("mine.csv"));
+  EXPECT_THAT(broken("hopper.hop_ll,", "hopper.hip_ll,"),
+              AllOf(HasSubstr("hip_ll"), HasSubstr("hopper.hop_ll is missing")));
+  EXPECT_THAT(broken("hopper.hop_ll,", "volta.hop_ll,"), HasSubstr("volta.hop_ll is there twice"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6,us", "hopper.hop_ll,0.6,ms"), HasSubstr("is in us, not ms"));
+  EXPECT_THAT(broken("name,value", "name,worth"), HasSubstr("the column value is missing"));
+}
+
+TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
+  const auto bands = ErrorBands::load(test::source_folder() + "/scenarios");
+  ASSERT_TRUE(bands) << bands.error().message();
+  for (const int nodes : {1, 2, 64}) {
+    for (std::int64_t bytes = 8; bytes < std::int64_t{1} << 35; bytes *= 8) {
+      EXPECT_LT(bands->of(nodes, bytes).low, 1.1);
+      EXPECT_GT(bands->of(nodes, bytes).high, 0.9);
+      EXPECT_LT(bands->of(nodes, bytes).low, bands->of(nodes, bytes).high);
+    }
+  }
+  EXPECT_EQ(ErrorBands::parse(bands->to_csv(), "again")->to_csv(), bands->to_csv());
+  const auto wrong = ErrorBands::parse("nodes,size,low,high\none,below 64 KiB,1,2\none,below 64 KiB,2,1\n", "mine.csv");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message(), AllOf(HasSubstr("there twice"), HasSubstr("a band is missing")));
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl

@@ -1,0 +1,185 @@
+#include "core/nccl/validation/validation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "core/measured/system_of_table.h"
+#include "core/nccl/validation/table_model.h"
+#include "tests/support/clusters.h"
+#include "tests/support/program.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+using testing::HasSubstr;
+
+TableFacts facts() {
+  TableFacts f;
+  f.table_id = "t";
+  f.config = "c";
+  f.system = "s";
+  f.collective = "all_reduce";
+  f.gpu_model = "H100-SXM5";
+  f.intra = "NVLink4+NVSwitch";
+  f.dtype = "float";
+  f.ranks = 8;
+  f.nodes = 1;
+  f.gpus_per_node = 8;
+  f.links_per_gpu = 18;
+  f.link_gb_per_s = 25;
+  f.nvswitch = true;
+  f.healthy = true;
+  return f;
+}
+
+std::string refusal(const TableFacts& f) {
+  const auto system = system_of(f);
+  return system ? "" : system.error().message();
+}
+
+TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
+  TableFacts f = facts();
+  f.nodes = 4;
+  f.ranks = 32;
+  f.nics_per_node = 8;
+  f.nic_gbps = 400;
+  f.nic_type = "NDR InfiniBand";
+  f.version = "2.23.4";
+  f.env = {{"NCCL_ALGO", "Ring"}, {"FI_SOMETHING", "1"}};
+  const auto made = system_of(f);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->system.nic_gb_per_s, 50);
+  EXPECT_EQ(made->system.transport, Transport::kInfiniband);
+  EXPECT_EQ(made->version, (Version{2, 23, 4}));
+  EXPECT_EQ(made->settings.algorithms[4][0], Wish::kNo);
+  EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs"));
+}
+
+TEST(NcclTables, ThatCannotBeModelledSayWhy) {
+  const auto with = [](auto change) {
+    TableFacts f = facts();
+    change(f);
+    return refusal(f);
+  };
+  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "MI300X"; }), HasSubstr("RCCL"));
+  EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "Voodoo 2"; }), HasSubstr("Voodoo 2"));
+  EXPECT_THAT(with([](TableFacts& f) { f.ranks = 7; }), HasSubstr("7 ranks are not"));
+  EXPECT_THAT(with([](TableFacts& f) { f.version = "2.4.8"; }), HasSubstr("older than"));
+  EXPECT_THAT(with([](TableFacts& f) { f.env = {{"NCCL_P2P_DISABLE", "1"}}; }), HasSubstr("NCCL_P2P_DISABLE"));
+  EXPECT_THAT(with([](TableFacts& f) {
+                f.nodes = 2;
+                f.ranks = 16;
+                f.nic_type = "not stated";
+              }),
+              HasSubstr("not stated"));
+  EXPECT_THAT(with([](TableFacts& f) {
+                f.nvswitch = false;
+                f.intra = "string";
+              }),
+              HasSubstr("string"));
+}
+
+/// Tables whose measured times are `times` what is predicted.
+CollectiveTable scaled(TableFacts f, double times, std::size_t rows) {
+  CollectiveTable table{std::move(f), {}};
+  for (std::size_t r = 0; r < rows; ++r) table.rows.push_back({std::int64_t{1024} << r, 1, false});
+  const auto model = TableModel::of(table);
+  EXPECT_TRUE(model);
+  std::vector<double> us;
+  for (std::size_t r = 0; r < rows; ++r) us.push_back(model->predict(r, Parameters::initial()).us());
+  for (std::size_t r = 0; r < rows; ++r) table.rows[r].us = us[r] * times;
+  return table;
+}
+
+TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
+  TableFacts a = facts(), b = facts(), sick = facts(), amd = facts();
+  a.table_id = "exact", a.config = "a";
+  b.table_id = "half", b.config = "b", b.collective = "all_gather";
+  sick.table_id = "sick", sick.config = "x", sick.healthy = false;
+  amd.table_id = "amd", amd.config = "y", amd.gpu_model = "MI300X";
+  std::vector<CollectiveTable> tables = {scaled(a, 1, 30), scaled(b, 0.5, 3), scaled(sick, 9, 5)};
+  tables[0].rows[7].outlier = true;
+  tables[0].rows[7].us *= 100;
+  tables.push_back({amd, {{1024, 5, false}}});
+  const Validation made = validate(tables, Parameters::initial());
+  // Predictions of b are twice what was measured: an error of 1 in half of all that counts.
+  EXPECT_EQ(made.rows, 33U);
+  EXPECT_EQ(made.outliers, 1U);
+  EXPECT_EQ(made.overall.rows, 32U);
+  EXPECT_NEAR(made.overall.mean, 0.5, 1e-9);
+  EXPECT_NEAR(made.overall.bias, 0.5, 1e-9);
+  EXPECT_NEAR(made.overall.median, 0, 1e-9);
+  EXPECT_NEAR(made.overall.p90, 1, 1e-9);
+  ASSERT_EQ(made.tables.size(), 4U);
+  EXPECT_NEAR(made.tables[1].quality.bias, 1, 1e-9);
+  EXPECT_THAT(made.tables[2].reason, HasSubstr("not healthy"));
+  EXPECT_NEAR(made.tables[2].quality.bias, 1.0 / 9 - 1, 1e-9);
+  EXPECT_THAT(made.tables[3].reason, HasSubstr("RCCL"));
+  EXPECT_TRUE(made.tables[3].rows.empty());
+}
+
+TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
+  // Integer weights, against each error listed as often as it weighs.
+  Errors errors;
+  std::vector<double> listed;
+  for (int i = 1; i <= 37; ++i) {
+    const double error = (i % 2 ? 1 : -1) * std::pow(i, 1.3) / 100;
+    const int weight = 1 + i * 7 % 5;
+    errors.add(error, weight);
+    listed.insert(listed.end(), static_cast<std::size_t>(weight), std::abs(error));
+  }
+  std::sort(listed.begin(), listed.end());
+  const Quality q = errors.quality();
+  EXPECT_EQ(q.median, listed[(listed.size() + 1) / 2 - 1]);
+  EXPECT_EQ(q.p90, listed[static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(listed.size()))) - 1]);
+}
+
+class CollectiveTables : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder_.path() + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string refusal(const std::string& csv, const std::string& json) {
+    const auto loaded = load_collective_tables(write("t.csv", csv), write("m.json", json));
+    return loaded ? "" : loaded.error().message();
+  }
+  static constexpr const char* kMeta =
+      R"([{"table_id": "a", "collective": "all_reduce", "gpu_model": "A100", "healthy": true, "n_ranks": 2, "nodes": 1,
+           "gpus_per_node": 2, "outlier_sizes": [64], "env": {"NCCL_ALGO": "Ring"}, "nccl_version": null}])";
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(CollectiveTables, AreReadWithTheirFacts) {
+  const auto loaded = load_collective_tables(write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,60\n"),
+                                             write("m.json", kMeta));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ASSERT_EQ(loaded->size(), 1U);
+  const CollectiveTable& table = loaded->front();
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].us, 5.5);
+  EXPECT_FALSE(table.rows[0].outlier);
+  EXPECT_TRUE(table.rows[1].outlier);
+  EXPECT_EQ(table.facts.config, "a");
+  EXPECT_EQ(table.facts.version, "");
+  EXPECT_THAT(table.facts.env, testing::ElementsAre(testing::Pair("NCCL_ALGO", "Ring")));
+}
+
+TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\nb,32,5\n", kMeta),
+              AllOf(HasSubstr("t.csv:2:1"), HasSubstr("no record of table b")));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\na,32,slow\n", kMeta), HasSubstr("t.csv:2:6"));
+  EXPECT_THAT(refusal("table_id,size_bytes\na,32\n", kMeta), HasSubstr("the column time_us is missing"));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", "{}"), HasSubstr("expected a list"));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"table_id": "a"}])"), HasSubstr("collective is missing"));
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl

@@ -1,0 +1,142 @@
+// tutti perf --cluster: NCCL's choice on a kind of machine, and what it takes.
+
+#include <cmath>
+#include <fstream>
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::Outcome;
+using test::run_tutti;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
+  // The choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
+  const Outcome o =
+      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "64K", "-e", "64M", "-f", "32", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const auto rows = Data(document)["rows"].items();
+  ASSERT_EQ(rows.size(), 3u);
+  struct Expected {
+    std::int64_t bytes;
+    const char* algorithm;
+    const char* protocol;
+    int channels, threads;
+    double estimate_us;
+  };
+  constexpr Expected kExpected[] = {{65536, "Ring", "LL", 2, 512, 15.813},
+                                    {2097152, "NVLS", "Simple", 16, 640, 32.710},
+                                    {67108864, "NVLS", "Simple", 16, 640, 271.724}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(rows[i]["bytes"].number(), kExpected[i].bytes);
+    EXPECT_EQ(rows[i]["algorithm"].text(), kExpected[i].algorithm);
+    EXPECT_EQ(rows[i]["protocol"].text(), kExpected[i].protocol);
+    EXPECT_EQ(rows[i]["channels"].number(), kExpected[i].channels);
+    EXPECT_EQ(rows[i]["threads"].number(), kExpected[i].threads);
+    EXPECT_NEAR(rows[i]["nccl_estimate_us"].real(), kExpected[i].estimate_us, 5e-4);
+    const double us = rows[i]["time_us"].real();
+    EXPECT_NEAR(rows[i]["algbw_gb_per_s"].real(), rows[i]["bytes"].real() / us / 1e3, 1e-9);
+    EXPECT_NEAR(rows[i]["busbw_gb_per_s"].real(), rows[i]["algbw_gb_per_s"].real() * 14 / 8, 1e-9);
+    EXPECT_LT(rows[i]["time_low_us"].real(), us);
+    EXPECT_GT(rows[i]["time_high_us"].real(), us);
+  }
+}
+
+TEST(PerfNccl, VariablesAndVersionsChangeTheChoice) {
+  const auto algorithm = [](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"perf", "--cluster", "hgx-h100", "-b",  "64M",
+                                          "-e",   "64M",       "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(arguments);
+    EXPECT_EQ(o.status, 0) << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    return Data(document)["rows"].items()[0]["algorithm"].text();
+  };
+  EXPECT_EQ(algorithm({}), "NVLS");
+  EXPECT_EQ(algorithm({"--set", "NCCL_ALGO=Ring"}), "Ring");
+  EXPECT_EQ(algorithm({"--set", "NCCL_NVLS_ENABLE=0"}), "Ring");
+  EXPECT_EQ(algorithm({"--nccl-version", "2.16.2"}), "Ring");  // older than NVLS
+}
+
+TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
+  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "1M", "--explain"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("Ring/LL has the least estimate; NVLS/Simple would take 3.0 % more"),
+                           HasSubstr("NVLSTree is for several nodes"), HasSubstr("28.014"), HasSubstr("predicted ")));
+}
+
+TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments = {"perf", "--cluster", "dgx-a100", "--nodes", "2", "-b",
+                                              "1K",   "-e",        "16M",      "-f",      "4"};
+  for (const bool json : {false, true}) {
+    std::vector<std::string> first = arguments;
+    if (json) first.insert(first.end(), {"--format", "json"});
+    const Outcome o = run_tutti(first);
+    ASSERT_EQ(o.status, 0) << o.err;
+    // Of its JSON the reader of nccl-tests' own takes the text only.
+    if (json) continue;
+    std::ofstream(folder.path() + "/run.log") << o.out;
+    std::vector<std::string> second = arguments;
+    second.insert(second.end(), {"--against", folder.path() + "/run.log"});
+    const Outcome against = run_tutti(second);
+    ASSERT_EQ(against.status, 0) << against.err;
+    EXPECT_THAT(against.out, HasSubstr("against the log: 8 sizes, median error 0.0 %, mean 0.0 %"));
+  }
+}
+
+TEST(PerfNccl, ALogOfNcclTestsIsLaidBesideThePrediction) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/run.log") << "#       size         count      type   redop    root     time   algbw  "
+                                               " busbw #wrong     time   algbw   busbw #wrong\n"
+                                               "     1048576        262144     float     sum      -1    40.00   26.21  "
+                                               " 45.88      0    40.00   26.21   45.88      0\n";
+  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "2M", "--against",
+                               folder.path() + "/run.log", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const auto rows = Data(document)["rows"].items();
+  EXPECT_EQ(rows[0]["measured_us"].real(), 40);
+  EXPECT_FALSE(rows[1].has("measured_us"));
+}
+
+TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
+  const Outcome o = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--collective", "alltoall", "-b", "1M",
+                               "-e", "1M", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data row = Data(document)["rows"].items()[0];
+  EXPECT_GT(row["time_us"].real(), 0);
+  EXPECT_TRUE(row["algorithm"].is_null());
+}
+
+TEST(PerfNccl, WrongRequestsAreRefused) {
+  const TemporaryFolder folder;
+  expect_refused({"perf"}, folder, HasSubstr("--cluster hgx-h100"));
+  expect_refused({"perf", "--cluster", "hgx-h10"}, folder, HasSubstr("did you mean \"hgx-h100\""));
+  expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, HasSubstr("no GPUs"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder, HasSubstr("one GPU alone"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, HasSubstr("--nodes"));
+  expect_refused({"perf", "--cluster", "dgx1-v100", "--gpus", "4"}, folder, HasSubstr("cube mesh"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder, HasSubstr("older than 2.6.4"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder, HasSubstr("rnig"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1"}, folder,
+                 HasSubstr("NCCL_P2P_DISABLE"));
+  expect_refused({"perf", "--cluster", "topo.xml"}, folder, HasSubstr("topo.xml"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, HasSubstr("--backend"));
+  expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder, HasSubstr("not both"));
+  expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder, HasSubstr("--nodes"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder, HasSubstr("none.log"));
+}
+
+}  // namespace
+}  // namespace tutti

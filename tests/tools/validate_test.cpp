@@ -1,0 +1,94 @@
+// tutti validate: published tables predicted from their facts.
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/json.h"
+#include "tests/tools/command_line.h"
+
+namespace tutti {
+namespace {
+
+using test::Data;
+using test::expect_refused;
+using test::Outcome;
+using test::run_tutti;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kMeta = R"([
+ {"table_id": "h100", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "H100-SXM5",
+  "intra_node": {"intra": "NVLink4+NVSwitch", "links_per_gpu": 18, "link_gbytes_dir": 25, "nvswitch": true},
+  "inter_node": {"nics_per_node": 0, "nic_gbps": null, "nic_type": "none"}, "nccl_version": "2.28.9", "dtype": "float",
+  "env": {}, "healthy": true, "system": "x", "outlier_sizes": [], "config": "h"},
+ {"table_id": "amd", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "MI300X",
+  "nccl_version": "RCCL", "healthy": true, "config": "m"}])";
+
+class Validate : public testing::Test {
+ protected:
+  Validate() {
+    std::ofstream(path("meta.json")) << kMeta;
+    std::ofstream(path("tables.csv"))
+        << "table_id,size_bytes,time_us\nh100,1048576,30\nh100,67108864,300\namd,1024,9\n";
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  [[nodiscard]] std::vector<std::string> with(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all = {"validate", "--tables", path("tables.csv"), "--meta", path("meta.json")};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
+  const Outcome o = run_tutti(with({"--format", "json"}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data overall = Data(document)["overall"];
+  EXPECT_EQ(overall["rows"].number(), 3);
+  EXPECT_EQ(overall["modelled_rows"].number(), 2);
+  const auto tables = Data(document)["tables"].items();
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0]["table_id"].text(), "h100");
+  EXPECT_EQ(tables[0]["config"].text(), "h");
+  EXPECT_EQ(tables[0]["rows"].number(), 2);
+  EXPECT_TRUE(tables[0]["reason"].is_null());
+  EXPECT_EQ(tables[0]["median_error"].real(), overall["median_error"].real());
+  EXPECT_THAT(tables[1]["reason"].text(), HasSubstr("RCCL"));
+  EXPECT_TRUE(tables[1]["median_error"].is_null());
+  // What tutti perf predicts for the same machine is what is validated.
+  const Outcome perf =
+      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "64M", "-f", "64", "--format", "json"});
+  const core::Value of_perf = test::parse_or_throw(perf.out, "perf");
+  const auto rows = Data(of_perf)["rows"].items();
+  const double first = rows[0]["time_us"].real() / 30 - 1, second = rows[1]["time_us"].real() / 300 - 1;
+  EXPECT_NEAR(overall["bias"].real(), (first + second) / 2, 1e-9);
+}
+
+TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {
+  std::ofstream(path("noise.csv")) << "config,size_bytes,cv\n\"h|2.28.9|{}\",8,0.031\n";
+  const Outcome o = run_tutti(with({"--noise", path("noise.csv")}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("3.1 %"), HasSubstr("collective: all_reduce"), HasSubstr("GPU: H100-SXM5"),
+                           HasSubstr("2 of 3 rows of healthy tables are modelled"), HasSubstr("(1 table):\n  amd")));
+}
+
+TEST_F(Validate, DrawsAPlotOfEveryTable) {
+  const Outcome o = run_tutti(with({"--report", path("plots.html")}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  std::stringstream page;
+  page << std::ifstream(path("plots.html")).rdbuf();
+  EXPECT_THAT(page.str(),
+              AllOf(HasSubstr("<polyline"), HasSubstr("<b>h100</b>"), HasSubstr("<b>amd</b>"), HasSubstr("</html>")));
+}
+
+TEST_F(Validate, WrongRequestsAreRefused) {
+  expect_refused(with({"--format", "yaml"}), folder_, HasSubstr("--format"));
+  expect_refused({"validate", "--tables", "none.csv", "--meta", path("meta.json")}, folder_, HasSubstr("none.csv"));
+  expect_refused(with({"--times", path("tables.csv")}), folder_, HasSubstr("the column name is missing"));
+  expect_refused(with({"--report", path("meta.json")}), folder_, HasSubstr("meta.json"));
+}
+
+}  // namespace
+}  // namespace tutti
