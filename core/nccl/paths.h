@@ -41,6 +41,7 @@ class Paths {
     PathType type = PathType::kDis;
   };
   [[nodiscard]] const Locals& local_gpus(int net) const { return net_gpus_[static_cast<std::size_t>(net)]; }
+  [[nodiscard]] const Locals& local_nets(int gpu) const { return gpu_nets_[static_cast<std::size_t>(gpu)]; }
   /// The network port that a GPU takes for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
   /// The GPU that takes a network port for its first channel that any takes it for; -1 if none does.

@@ -5,11 +5,19 @@
 #include <set>
 
 #include "core/nccl/channels.h"
-#include "core/nccl/search.h"
 
 namespace tutti::core::nccl {
 
 namespace {
+
+bool reduces_in_network(const Topology& topology) {
+  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
+    if (topology.node(NodeKind::kNet, n).net.collectives) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 HostCpu host_cpu(const CpuFacts& cpu) {
   if (cpu.arch == CpuArch::kPower) return HostCpu::kPower;
@@ -22,15 +30,6 @@ HostCpu host_cpu(const CpuFacts& cpu) {
   }
   return HostCpu::kIntel;
 }
-
-bool reduces_in_network(const Topology& topology) {
-  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
-    if (topology.node(NodeKind::kNet, n).net.collectives) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Expected<SearchSettings> search_settings(const Settings& settings) {
   SearchSettings search;
@@ -50,32 +49,38 @@ Expected<SearchSettings> search_settings(const Settings& settings) {
   return search;
 }
 
+Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
+                                       const Settings& settings, Version version) {
+  const std::int64_t gpus = topology.count(NodeKind::kGpu);
+  if (count > std::numeric_limits<int>::max() / gpus)
+    return tl::unexpected(Error::request(
+        fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus, std::numeric_limits<int>::max())));
+  Communicator made;
+  made.version = version;
+  made.ranks = static_cast<int>(count * gpus);
+  made.nodes = static_cast<int>(count) * found.nodes_per_topology;
+  made.compute_capability = made.most_compute_capability = topology.least_sm();
+  for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
+    made.most_compute_capability = std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
+  made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
+  made.nvswitch = found.node.count(NodeKind::kNvs) > 0;
+  made.nvls = found.graphs.nvls.channels > 0;
+  made.collnet = found.graphs.collnet_chain.channels > 0 && reduces_in_network(found.node);
+  made.graphs = found.graphs;
+  std::set<int> heads;
+  for (const GraphChannel& channel : found.graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
+  made.collnet_heads = static_cast<int>(heads.size());
+  count_channels(made, settings);
+  return made;
+}
+
 Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
                                              std::span<const Graph> given) {
   const auto search = search_settings(settings);
   if (!search) return tl::unexpected(search.error());
   const auto found = search_graphs(topology, count, *search, given);
   if (!found) return tl::unexpected(found.error());
-  const std::int64_t ranks = count * topology.count(NodeKind::kGpu);
-  if (ranks > std::numeric_limits<int>::max())
-    return tl::unexpected(
-        Error::request(fmt::format("{} ranks: NCCL takes {} at most", ranks, std::numeric_limits<int>::max())));
-  Communicator made;
-  made.ranks = static_cast<int>(ranks);
-  made.nodes = static_cast<int>(count) * found->nodes_per_topology;
-  made.compute_capability = made.most_compute_capability = topology.least_sm();
-  for (int g = 0; g < topology.count(NodeKind::kGpu); ++g)
-    made.most_compute_capability = std::max(made.most_compute_capability, topology.node(NodeKind::kGpu, g).gpu.sm);
-  made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
-  made.nvswitch = found->node.count(NodeKind::kNvs) > 0;
-  made.nvls = found->graphs.nvls.channels > 0;
-  made.collnet = search->collnet && reduces_in_network(found->node);
-  made.graphs = found->graphs;
-  std::set<int> heads;
-  for (const GraphChannel& channel : found->graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
-  made.collnet_heads = static_cast<int>(heads.size());
-  count_channels(made, settings);
-  return made;
+  return communicator_of(topology, *found, count, settings);
 }
 
 }  // namespace tutti::core::nccl

@@ -5,18 +5,28 @@
 
 #include "core/base/error.h"
 #include "core/nccl/communicator.h"
+#include "core/nccl/search.h"
 #include "core/nccl/search_settings.h"
 #include "core/nccl/settings.h"
 #include "core/nccl/topology.h"
 
 namespace tutti::core::nccl {
 
+/// A CPU as far as the cost model tells it apart; Intel's where the maker is not known.
+HostCpu host_cpu(const CpuFacts& cpu);
+
 /// What of the settings the search looks at. ERRORS: a distance that NCCL does not know.
 Expected<SearchSettings> search_settings(const Settings& settings);
 
-/// The communicator over all GPUs of `count` machines like this: graphs as NCCL 2.28.9's search finds them (search.h), then the
-/// channels; `given` graphs are used in place of those that would be searched. For NVLS the driver has to know multicast, which no topology says: it is taken to. A CollNet plugin is there if NCCL_COLLNET_ENABLE=1 and some
-/// card can reduce.
+/// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found: its channels are counted as `version` does.
+/// For NVLS the driver has to know multicast, which no topology says: it is taken to. A CollNet plugin is there if the search looked for its
+/// graphs and some card can reduce.
+/// REQUIRES: found = search_graphs(topology, count, …).
+/// ERRORS: more than 2³¹ - 1 ranks.
+Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
+                                       const Settings& settings, Version version = kDefaultVersion);
+
+/// The same from a topology alone: its graphs are searched as NCCL 2.28.9 does (search.h), but for those that are `given`.
 /// ERRORS: those of the settings and of the search.
 Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count, const Settings& settings,
                                              std::span<const Graph> given = {});

@@ -1,5 +1,7 @@
 // NCCL's topologies made clusters, and the graphs that NCCL finds on them, from the command line.
 
+#include <algorithm>
+
 #include "core/nccl/graph_file.h"
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
@@ -47,6 +49,45 @@ TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
   }
 }
 
+TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
+  // Graphs that are searched on one side and counted on the other: the same choices, so the same times.
+  for (const auto& [xml, machine] : {std::pair("hgxh100", "hgx-h100"), std::pair("dgxa100", "dgx-a100"),
+                                     std::pair("dgx1v", "dgx1-v100"), std::pair("dgxb200", "dgx-b200")}) {
+    for (const char* nodes : {"1", "2"}) {
+      const auto rows = [nodes](const std::string& cluster) {
+        const Outcome o =
+            run_tutti({"perf", "--cluster", cluster, "--nodes", nodes, "-e", "1G", "-f", "8", "--format", "json"});
+        EXPECT_EQ(o.status, 0) << o.err;
+        return o.out.substr(std::min(o.out.find("\"rows\""), o.out.size()));
+      };
+      const std::string searched = rows(topology(xml));
+      EXPECT_FALSE(searched.empty());
+      EXPECT_EQ(searched, rows(machine)) << nodes;
+    }
+  }
+}
+
+TEST(PerfOfATopology, TakesWhatTheSearchLooksAt) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"perf", "--cluster", topology("hgxh100"), "--nodes", "2", "-b", "64M",
+                                       "-e",   "64M"};
+  const auto with = [&words](const std::vector<std::string>& more) {
+    std::vector<std::string> all = words;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Outcome usual = run_tutti(with({"--set", "NCCL_ALGO=Ring", "--explain"}));
+  const Outcome without = run_tutti(with({"--set", "NCCL_ALGO=Ring", "--set", "NCCL_CROSS_NIC=0", "--explain"}));
+  EXPECT_EQ(usual.status, 0) << usual.err;
+  EXPECT_EQ(without.status, 0) << without.err;
+  EXPECT_NE(usual.out, without.out) << "8 channels of 45 rather than 48 GB/s";
+  // Through the host's memory sockets carry less than cards: NCCL takes each for a node.
+  expect_refused(with({"--set", "NCCL_P2P_DISABLE=1"}), folder, HasSubstr("each of these machines is 2 nodes"));
+  expect_refused(with({"--set", "NCCL_IB_DISABLE=1"}), folder, HasSubstr("--network tcp"));
+  expect_refused(with({"--gpus", "9"}), folder, HasSubstr("--gpus 9: expected 1 to 8"));
+  expect_refused(with({"--network", "pigeons"}), folder, HasSubstr("infiniband"));
+}
+
 TEST(ImportNcclTopology, MakesAClusterOfEveryMachine) {
   const TemporaryFolder folder;
   for (const char* xml : {"a100pcie4_nvbridge", "dgx2", "gb200_nvl8", "gb200_tray", "l40s8_amd", "p4d"}) {
@@ -67,8 +108,10 @@ TEST(ImportNcclTopology, TellsTheGraphs) {
   const Outcome text = run_tutti({"import", "nccl-topology", topology("hgxh100"), "--nodes", "2", "--graphs",
                                   "--graph-file", folder.file("g.xml")});
   EXPECT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("2 × 8 GPUs of compute capability 9.0"),
-                              HasSubstr("1: NET 1 → 1 2 3 4 5 6 7 0 → NET 0"), HasSubstr("7: 7 by NET 7")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("2 × 8 GPUs of compute capability 9.0"),
+                    HasSubstr("channels: 16 for collectives, 16 for NVLS; 16 to send and receive, 2 with each rank"),
+                    HasSubstr("1: NET 1 → 1 2 3 4 5 6 7 0 → NET 0"), HasSubstr("7: 7 by NET 7")));
   const auto graphs = core::nccl::load_graphs(folder.file("g.xml"));
   ASSERT_TRUE(graphs) << graphs.error().message();
   EXPECT_EQ(graphs->size(), 5U);

@@ -10,7 +10,9 @@
 #include "core/cluster/machine_file.h"
 #include "core/nccl/cluster_text.h"
 #include "core/nccl/graph_file.h"
+#include "core/nccl/p2p_channels.h"
 #include "core/nccl/search.h"
+#include "core/nccl/searched_communicator.h"
 #include "core/nccl/topology_file.h"
 #include "core/scenario/scenario.h"
 #include "tools/tutti/json.h"
@@ -68,15 +70,32 @@ std::string channel_text(const GraphChannel& channel, bool heads) {
   return fmt::format("{} → {} → {}", net(channel.nets[0]), gpus, net(channel.nets[1]));
 }
 
-std::string graphs_text(const SearchResult& found, const std::string& file, std::int64_t nodes) {
+/// How many thread blocks there are for what.
+struct Channels {
+  int collectives = 0, nvls = 0;
+  core::nccl::P2pChannels p2p;
+};
+
+core::Expected<Channels> channels_of(const Topology& topology, const SearchResult& found, std::int64_t nodes,
+                                     const SearchSettings& settings) {
+  const auto communicator = communicator_of(topology, found, nodes, {});
+  if (!communicator) return tl::unexpected(communicator.error());
+  return Channels{communicator->channels, communicator->nvls_channels,
+                  p2p_channels(found.node, settings, communicator->ranks, communicator->channels)};
+}
+
+std::string graphs_text(const SearchResult& found, const Channels& channels, const std::string& file,
+                        std::int64_t nodes) {
   std::string text = fmt::format("{}: {} × {} GPUs of compute capability {}.{}, as NCCL 2.28.9 searches them\n", file,
                                  nodes * found.nodes_per_topology, found.node.count(NodeKind::kGpu),
                                  found.node.least_sm() / 10, found.node.least_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format("  each machine is {} nodes to NCCL: its cards are faster than what joins them inside\n",
                         found.nodes_per_topology);
-  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n\n", found.most_gb_per_s,
+  text += fmt::format("  at most {:g} GB/s of a path, {:g} GB/s of a GPU's links together\n", found.most_gb_per_s,
                       found.total_gb_per_s);
+  text += fmt::format("  channels: {} for collectives, {} for NVLS; {} to send and receive, {} with each rank\n\n",
+                      channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
   Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by", "<between by", "cross NIC",
                "latency us"});
   for (const auto& [name, graph] : all(found.graphs)) {
@@ -103,7 +122,7 @@ std::string graphs_text(const SearchResult& found, const std::string& file, std:
   return text;
 }
 
-std::string graphs_json(const SearchResult& found, std::int64_t nodes) {
+std::string graphs_json(const SearchResult& found, const Channels& channels, std::int64_t nodes) {
   Json json;
   json.object([&] {
     json.field("nodes", nodes * found.nodes_per_topology);
@@ -111,6 +130,10 @@ std::string graphs_json(const SearchResult& found, std::int64_t nodes) {
     json.field("compute_capability", found.node.least_sm());
     json.field("most_gb_per_s", static_cast<double>(found.most_gb_per_s));
     json.field("total_gb_per_s", static_cast<double>(found.total_gb_per_s));
+    json.field("channels", channels.collectives);
+    json.field("nvls_channels", channels.nvls);
+    json.field("p2p_channels", channels.p2p.channels);
+    json.field("p2p_channels_per_peer", channels.p2p.per_peer);
     json.key("graphs").array(all(found.graphs), [&](const NamedGraph& named) {
       const Graph& graph = named.graph;
       json.object([&] {
@@ -239,8 +262,10 @@ int tell_graphs(const ImportNcclTopologyOptions& options, const Topology& topolo
     if (const int status = write(options.graph_file, write_graphs(graphs, found->node), options); status != kDone)
       return status;
   }
-  const std::string text =
-      format == Format::kJson ? graphs_json(*found, options.nodes) : graphs_text(*found, options.file, options.nodes);
+  const auto channels = channels_of(topology, *found, options.nodes, wishes.settings);
+  if (!channels) return report(channels.error());
+  const std::string text = format == Format::kJson ? graphs_json(*found, *channels, options.nodes)
+                                                   : graphs_text(*found, *channels, options.file, options.nodes);
   const bool to_file = !options.output.empty() && options.output != "-";
   const int status = to_file ? write(options.output, text, options) : print_out(text);
   return status != kDone || options.against.empty() ? status : compare(*found, options.against);

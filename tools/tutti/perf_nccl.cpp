@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -10,9 +12,12 @@
 #include "core/cluster/machine_file.h"
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
+#include "core/nccl/system_of_topology.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
+#include "core/nccl/topology_file.h"
 #include "core/nccl/uniform_graphs.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/perf_table.h"
@@ -70,10 +75,6 @@ Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::
 }
 
 Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
-  if (name.ends_with(".xml"))
-    return tl::make_unexpected(Error::request(fmt::format(
-        "--cluster {}: NCCL's topology files are not read here; name a machine (tutti init --list) or a machine's file",
-        name)));
   const auto file = library.read(core::Library::Kind::kMachine, name, "");
   if (!file) return tl::make_unexpected(file.error());
   if (!*file) {
@@ -82,6 +83,35 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
         Error::request(fmt::format("--cluster {}: there is no such machine{}", name, core::did_you_mean(name, names))));
   }
   return core::read_machine((*file)->text, (*file)->path);
+}
+
+/// Machines that NCCL wrote down: their graphs are searched.
+Expected<Subject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version, nccl::Settings settings) {
+  auto topology = nccl::load_topology(options.cluster);
+  if (!topology) return tl::make_unexpected(topology.error());
+  const int gpus = topology->count(nccl::NodeKind::kGpu);
+  if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
+    return tl::make_unexpected(
+        Error::request(fmt::format("--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus)));
+  if (options.gpus) {
+    std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    topology = nccl::with_ranks(*topology, ranks);
+  }
+  if (settings.ib_disabled.value_or(false))
+    return tl::make_unexpected(
+        Error::request("--set NCCL_IB_DISABLE: it changes the cards, which the file says; say --network tcp"));
+  const auto search = nccl::search_settings(settings);
+  if (!search) return tl::make_unexpected(search.error());
+  const auto found = search_graphs(*topology, options.nodes, *search);
+  if (!found) return tl::make_unexpected(found.error());
+  const auto system = system_of(*topology, *found, options.nodes, options.network);
+  if (!system) return tl::make_unexpected(system.error());
+  if (system->ranks() < 2)
+    return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+  const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
+  if (!comm) return tl::make_unexpected(comm.error());
+  return Subject{std::filesystem::path(options.cluster).stem().string(), *system, std::move(settings), *comm};
 }
 
 Expected<Subject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
@@ -94,6 +124,7 @@ Expected<Subject> subject_of(const NcclPerfRequest& request, const Environment& 
   if (!set) return tl::make_unexpected(set.error());
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(settings.error());
+  if (options.cluster.ends_with(".xml")) return subject_of_topology(options, *version, std::move(*settings));
   if (const auto of_search = settings->of_the_search(); !of_search.empty())
     return tl::make_unexpected(
         Error::request(fmt::format("--set {}: it changes the paths that NCCL's search finds, which are counted here "

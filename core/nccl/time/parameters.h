@@ -28,24 +28,25 @@ enum class GpuFigure {
   kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
   kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
 };
-inline constexpr std::size_t kGpuFigures = 14;
+inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kNvlsFill) + 1;
 
 /// What a network takes between nodes.
 enum class NetFigure {
   kHopLl,  ///< us from a GPU to one of another node, by protocol
   kHopLl128,
   kHopSimple,
-  kShare,        ///< of the cards' line rate, what arrives
-  kLlChannel,    ///< GB/s of payload of a channel by LL, which goes through the host's memory
-  kPeerChannel,  ///< GB/s of a channel between two ranks, of sends and receives
-  kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
-  kMessage,      ///< us for every further peer that a rank sends to
+  kShare,         ///< of the cards' line rate, what arrives
+  kLlChannel,     ///< GB/s of payload of a channel by LL, which goes through the host's memory
+  kPeerChannel,   ///< GB/s of a channel between two ranks, of sends and receives
+  kMessage,       ///< us for every further peer that a rank sends to
+  kCrowd,         ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power of minus this
+  kShuffleShare,  ///< of that share, what is left where everyone sends to everyone at once
 };
-inline constexpr std::size_t kNetFigures = 7;
+inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kShuffleShare) + 1;
 
 /// What PCIe takes.
 enum class PcieFigure { kHopLl, kHopSimple, kShare };
-inline constexpr std::size_t kPcieFigures = 3;
+inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kShare) + 1;
 
 struct Parameter {
   std::string name;  ///< "hopper.hop_simple"

@@ -60,6 +60,11 @@ double together(double a, double b) {
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
 }
 
+/// Of the line rate, what arrives in a fabric of so many nodes.
+double arriving(const System& s, int nodes, const Parameters& p) {
+  return p.of(s.transport, NetFigure::kShare) * std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
+}
+
 class Timing {
  public:
   Timing(const System& system, const Communicator& comm, const Operation& operation, const Choice& choice,
@@ -150,7 +155,7 @@ class Timing {
 
   /// GB/s of payload out of a node.
   [[nodiscard]] double cards() const {
-    double gb_per_s = s_.nics * s_.nic_gb_per_s * net(NetFigure::kShare);
+    double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
     // Both ways at once the host passes on less than one way.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (s_.card && !one_way) gb_per_s = std::min(gb_per_s, s_.nics * s_.pcie_gb_per_s * p_.of(PcieFigure::kShare));
@@ -355,7 +360,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const auto across = [&](double of_node, double of_pair, int peers) {
     if (!far) return;
     made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
-    double cards = s.nics * s.nic_gb_per_s * p.of(s.transport, NetFigure::kShare);
+    double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
+    if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
     if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
     narrowest.add(of_node / (cards * kPerUs), "network cards");
     const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);

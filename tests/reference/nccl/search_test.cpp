@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "core/nccl/connect.h"
+#include "core/nccl/p2p_channels.h"
 #include "core/nccl/search.h"
 #include "core/nccl/searched_communicator.h"
 #include "tests/core/nccl/golden.h"
@@ -74,6 +75,18 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
     EXPECT_EQ(text(found->graphs.ring), text(one["graphs"]["ring"]));
     EXPECT_EQ(text(found->graphs.tree), text(one["graphs"]["tree"]));
     EXPECT_EQ(text(found->graphs.nvls), text(one["graphs"]["nvls"]));
+  }
+}
+
+TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
+  for (const Data& one : test::nccl_cases()) {
+    SCOPED_TRACE(one["case"].text());
+    const auto node =
+        test::first_gpus(test::topology(topology_name(one["case"].text())), static_cast<int>(one["ppn"].number()));
+    const auto found =
+        p2p_channels(node, {}, static_cast<int>(one["nRanks"].number()), static_cast<int>(one["nChannels"].number()));
+    EXPECT_EQ(found.channels, one["p2pnChannels"].number());
+    EXPECT_EQ(found.per_peer, one["p2pnChannelsPerPeer"].number());
   }
 }
 

@@ -1,0 +1,108 @@
+#include "core/nccl/system_of_topology.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/cluster/link_rates.h"
+#include "core/nccl/known_gpus.h"
+#include "core/nccl/paths.h"
+#include "core/nccl/rates.h"
+#include "core/nccl/searched_communicator.h"
+
+namespace tutti::core::nccl {
+
+namespace {
+
+GpuGeneration generation_of(int sm) {
+  if (sm >= 100) return GpuGeneration::kBlackwell;
+  if (sm >= 90) return GpuGeneration::kHopper;
+  if (sm >= 89) return GpuGeneration::kAda;
+  if (sm >= 80) return GpuGeneration::kAmpere;
+  if (sm >= 75) return GpuGeneration::kTuring;
+  return sm >= 70 ? GpuGeneration::kVolta : GpuGeneration::kPascal;
+}
+
+/// Of one NVLink by its data sheet.
+double nominal_nvlink(int sm) {
+  const int generation = sm >= 100 ? 5 : sm >= 90 ? 4 : sm >= 80 ? 3 : sm >= 70 ? 2 : 1;
+  const auto rate = lane_rate(tutti::core::LinkKind::kNvlink, generation);
+  return rate ? static_cast<double>(rate->nominal.count()) / 1e9 : 0;
+}
+
+/// What leads away from a GPU.
+struct Ways {
+  std::set<int> peers;
+  bool to_switch = false, c2c = false;
+  float nvlink = 0, pcie = 0;
+};
+Ways ways_of(const Topology& topology, int gpu) {
+  Ways ways;
+  for (const int l : topology.node(NodeKind::kGpu, gpu).links) {
+    const TopologyLink& link = topology.links[static_cast<std::size_t>(l)];
+    const NodeKind end = topology.nodes[static_cast<std::size_t>(link.to)].kind;
+    if (link.kind == Wire::kPci) ways.pcie = link.gb_per_s;
+    if (link.kind == Wire::kC2c) ways.c2c = true;
+    if (link.kind != Wire::kNvl || link.to == link.from) continue;
+    ways.nvlink += link.gb_per_s;
+    if (end == NodeKind::kNvs) ways.to_switch = true;
+    if (end == NodeKind::kGpu) ways.peers.insert(link.to);
+  }
+  return ways;
+}
+
+Inside inside_of(const Ways& ways, int gpus) {
+  if (gpus == 1) return Inside::kAlone;
+  if (ways.to_switch) return Inside::kNvswitch;
+  const int peers = static_cast<int>(ways.peers.size());
+  if (peers == gpus - 1) return Inside::kPairs;
+  return gpus == 8 && peers == 4 ? Inside::kCubeMesh : Inside::kPcie;
+}
+
+Transport transport_of(const std::string& card, bool grace) {
+  if (card.starts_with("mlx5")) return Transport::kInfiniband;
+  if (card.starts_with("efa") || card.starts_with("rdmap")) return Transport::kEfa;
+  if (card.starts_with("cxi")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
+  return Transport::kTcp;
+}
+
+}  // namespace
+
+Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
+                           const std::optional<std::string>& network) {
+  const auto refuse = [](std::string text) { return tl::unexpected(Error::request(std::move(text))); };
+  if (found.nodes_per_topology > 1)
+    return refuse(fmt::format("each of these machines is {} nodes to NCCL, and there are no times of such",
+                              found.nodes_per_topology));
+  const Ways ways = ways_of(topology, 0);
+  System s;
+  s.compute_capability = topology.least_sm();
+  s.generation = generation_of(s.compute_capability);
+  s.nodes = static_cast<int>(count);
+  s.gpus = topology.count(NodeKind::kGpu);
+  s.inside = inside_of(ways, s.gpus);
+  s.card = ways.nvlink == 0;
+  s.nvlink_gb_per_s = s.card ? 0 : nominal_nvlink(s.compute_capability);
+  s.nvlinks = static_cast<int>(std::lround(ways.nvlink / nvlink_gb_per_s(s.compute_capability)));
+  s.pcie_gb_per_s = ways.pcie;
+  s.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
+  s.grace = ways.c2c;
+  s.collnet = found.graphs.collnet_chain.channels > 0;
+  if (count == 1) return s;
+  const Paths paths(found.node, {});
+  std::set<int> cards;
+  for (int g = 0; g < s.gpus; ++g) cards.insert(paths.local_net(g, 0));
+  const NetFacts& card = found.node.node(NodeKind::kNet, paths.local_net(0, 0)).net;
+  s.nics = static_cast<int>(cards.size());
+  s.nic_gb_per_s = card.gb_per_s;
+  s.transport = transport_of(card.name, s.grace);
+  if (!network) return s;
+  const auto named = parse_transport(*network, s.grace);
+  if (!named) return refuse(fmt::format("--network {}: expected one of {}", *network, kTransportNames));
+  s.transport = *named;
+  return s;
+}
+
+}  // namespace tutti::core::nccl
