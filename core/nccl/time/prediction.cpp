@@ -94,7 +94,7 @@ class Timing {
 
   /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass, it takes its part of one.
   [[nodiscard]] double pass() const {
-    if (s_.gpus == 1) return 0;
+    if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
     const double piece = bytes_ / ranks_ / channels_;
     return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);

@@ -17,12 +17,19 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Channels that a message takes inside a node: so many that none has more than 4 MiB of it.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize with 32 chunks of 128 KiB, until 2.21.
+/// Channels that a message takes inside a node. Until 2.21 as many as it takes for none to have more than 4 MiB of it; later as many as let every rank have its own at
+/// once, and more from 16 MiB each.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (until 2.21); addP2pToPlan (later; the bound of 16 MiB from measured tables).
 int near_channels(double bytes, const Communicator& comm) {
   const int most = comm.channels >= 16 ? 32 : 2;
+  const bool later = comm.version >= Version{2, 22, 0};
   int channels = 1;
-  while (channels < most && bytes / channels > 32 * 131072.0) channels *= 2;
+  if (later) {
+    channels = most;
+    while (channels > 1 && channels * comm.ranks > most) channels /= 2;
+  }
+  const double part = later ? 16777216.0 : 32 * 131072.0;
+  while (channels < most && bytes / channels > part) channels *= 2;
   return channels;
 }
 
