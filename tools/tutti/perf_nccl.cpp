@@ -76,6 +76,9 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
         Error::request(fmt::format("--set {}: it changes the paths that NCCL's search finds, which are counted here "
                                    "for paths as they are by default",
                                    of_search.front())));
+  if (settings->collnet.value_or(false))
+    return tl::make_unexpected(
+        Error::request("--set NCCL_COLLNET_ENABLE=1: networks that reduce (SHARP) are not modelled; leave it out"));
   const auto machine = machine_of(options.cluster, environment.library);
   if (!machine) return tl::make_unexpected(machine.error());
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);

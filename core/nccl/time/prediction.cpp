@@ -180,21 +180,17 @@ class Timing {
     made_.fill = (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// One step of the buffers. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking; default buffer sizes.
+  /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
-    switch (choice_.protocol) {
-      case Protocol::kLl: return 32768;
-      case Protocol::kLl128: return ll128_chunk();
-      case Protocol::kSimple: break;
-    }
-    return 524288;
+    const double step = static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
+    if (choice_.protocol == Protocol::kLl128) return ll128_chunk(step * payload(Protocol::kLl128));
+    return step * payload(choice_.protocol);
   }
 
-  [[nodiscard]] double ll128_chunk() const {
+  [[nodiscard]] double ll128_chunk(double chunk) const {
     const double ppn = comm_.ranks_of_node();
     const double steps = 1 + std::floor(std::log2(comm_.nodes)) + 0.1 * ppn;
     const double part = bytes_ / channels_;
-    double chunk = 576000;
     if (choice_.algorithm != Algorithm::kTree) return chunk;
     while (part / chunk < 64 * steps / ppn && chunk > 131072) chunk /= 2;
     while (part / chunk < 16 * steps / ppn && chunk > 32768) chunk /= 2;
@@ -225,17 +221,17 @@ class Timing {
   /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
-    double chunk = 131072;
+    double chunk = std::min(131072.0, static_cast<double>(comm_.buffer_bytes[2]) / 8);
     if (choice_.algorithm == Algorithm::kNvlsTree) {
-      if (comm_.nodes >= 4) chunk = 65536;
+      if (comm_.nodes >= 4) chunk = std::min(chunk, 65536.0);
       if (part < 16 * heads() * chunk) chunk = std::min(chunk, 131072.0);
       if (part < 4 * heads() * chunk) chunk = std::min(chunk, 65536.0);
       if (part < heads() * chunk) chunk = std::min(chunk, 32768.0);
       return chunk;
     }
-    if (part < 64 * heads() * chunk) chunk = 65536;
-    if (part < 8 * heads() * chunk) chunk = 32768;
-    if (part < 2 * heads() * chunk) chunk = 16384;
+    if (part < 64 * heads() * chunk) chunk = std::min(chunk, 65536.0);
+    if (part < 8 * heads() * chunk) chunk = std::min(chunk, 32768.0);
+    if (part < 2 * heads() * chunk) chunk = std::min(chunk, 16384.0);
     return chunk;
   }
 
