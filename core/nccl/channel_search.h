@@ -87,6 +87,8 @@ class ChannelSearch {
   }
   [[nodiscard]] int pcie_gb_per_s(int gpu) const;
 
+  static constexpr int kDistances = static_cast<int>(PathType::kDis) + 1;
+
   bool cross(Trial& trial, NodeKind from, int from_place, NodeKind to, int to_place, float times);
   int take(const Path& path, const TopologyNode& start, std::size_t steps, float gb_per_s);
   void use_port(int net, float gb_per_s);
