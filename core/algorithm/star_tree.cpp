@@ -14,20 +14,13 @@ namespace {
 class Tree : public Schedule {
  public:
   Tree(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
-      : tree_(std::move(tree)),
-        elements_(elements),
-        replica_engine_(replica_engine),
-        helper_engine_(helper_engine),
-        group_of_relay_(static_cast<std::size_t>(tree_.ranks), -1) {
+      : tree_(std::move(tree)), elements_(elements), replica_engine_(replica_engine), helper_engine_(helper_engine) {
     TUTTI_CHECK(tree_.replicas >= 1 && tree_.replicas <= tree_.ranks && tree_.root >= 0 && tree_.root < tree_.ranks &&
                     tree_.per_group >= 1 && tree_.groups >= 1,
                 "{} replicas of {} ranks, root {}", tree_.replicas, tree_.ranks, tree_.root);
-    TUTTI_CHECK(tree_.relays.empty() || std::ssize(tree_.relays) == tree_.groups, "{} relays of {} groups",
-                tree_.relays.size(), tree_.groups);
-    for (std::size_t g = 0; g < tree_.relays.size(); ++g)
-      group_of_relay_[static_cast<std::size_t>(tree_.relays[g])] = static_cast<std::int32_t>(g);
-    TUTTI_CHECK(tree_.relays.empty() || is_helper(tree_.root) || is_relay(tree_.root), "root {} is no relay",
-                tree_.root);
+    TUTTI_CHECK(!tree_.relays || (tree_.relays->stride >= 1 && tree_.relays->of(tree_.groups - 1) < tree_.ranks),
+                "relays of {} groups among {} ranks", tree_.groups, tree_.ranks);
+    TUTTI_CHECK(!tree_.relays || is_helper(tree_.root) || is_relay(tree_.root), "root {} is no relay", tree_.root);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return tree_.ranks; }
@@ -38,7 +31,13 @@ class Tree : public Schedule {
  protected:
   [[nodiscard]] bool is_helper(Rank rank) const { return rank >= tree_.replicas; }
   [[nodiscard]] bool is_root(Rank rank) const { return rank == tree_.root; }
-  [[nodiscard]] std::int32_t group_of_relay(Rank rank) const { return group_of_relay_[static_cast<std::size_t>(rank)]; }
+  /// -1: the rank is no relay.
+  [[nodiscard]] std::int32_t group_of_relay(Rank rank) const {
+    if (!tree_.relays || rank < tree_.relays->first || (rank - tree_.relays->first) % tree_.relays->stride != 0)
+      return -1;
+    const std::int32_t group = (rank - tree_.relays->first) / tree_.relays->stride;
+    return group < tree_.groups ? group : -1;
+  }
   [[nodiscard]] bool is_relay(Rank rank) const { return group_of_relay(rank) >= 0; }
   [[nodiscard]] bool is_replica(Rank rank) const { return rank < tree_.replicas; }
   [[nodiscard]] bool takes_part(Rank rank) const { return is_replica(rank) || is_relay(rank) || is_root(rank); }
@@ -70,31 +69,30 @@ class Tree : public Schedule {
   /// What answers to the root: the relays, or the replicas, but itself.
   [[nodiscard]] std::int32_t outer_children(Rank rank) const {
     if (!is_root(rank)) return 0;
-    if (!tree_.relays.empty()) return tree_.groups - (is_relay(rank) ? 1 : 0);
+    if (tree_.relays) return tree_.groups - (is_relay(rank) ? 1 : 0);
     return tree_.replicas - (is_replica(rank) ? 1 : 0);
   }
   [[nodiscard]] Rank outer_child(Rank rank, std::int32_t i) const {
-    if (tree_.relays.empty()) return i + (is_replica(rank) && i >= rank ? 1 : 0);
-    return tree_.relays[static_cast<std::size_t>(i + (is_relay(rank) && i >= group_of_relay(rank) ? 1 : 0))];
+    if (!tree_.relays) return i + (is_replica(rank) && i >= rank ? 1 : 0);
+    return tree_.relays->of(i + (is_relay(rank) && i >= group_of_relay(rank) ? 1 : 0));
   }
   [[nodiscard]] std::int32_t number_of_outer(Rank rank, Rank child) const {
-    if (tree_.relays.empty()) return child - (is_replica(rank) && child > rank ? 1 : 0);
+    if (!tree_.relays) return child - (is_replica(rank) && child > rank ? 1 : 0);
     const std::int32_t group = group_of_relay(child);
     return group - (is_relay(rank) && group > group_of_relay(rank) ? 1 : 0);
   }
   /// Whom the rank answers to. REQUIRES: it is not the root.
   [[nodiscard]] Rank parent(Rank rank) const {
-    return tree_.relays.empty() || is_relay(rank) ? tree_.root : tree_.relays[static_cast<std::size_t>(group_of(rank))];
+    return !tree_.relays || is_relay(rank) ? tree_.root : tree_.relays->of(group_of(rank));
   }
   /// A message between the rank and its parent is one of the outer ones there.
-  [[nodiscard]] bool is_outer(Rank rank) const { return tree_.relays.empty() || is_relay(rank); }
+  [[nodiscard]] bool is_outer(Rank rank) const { return !tree_.relays || is_relay(rank); }
 
   StarTree tree_;
   std::int64_t elements_;
 
  private:
   Engine replica_engine_, helper_engine_;
-  std::vector<std::int32_t> group_of_relay_;  ///< by rank; -1: none
 };
 
 /// Lane 0 collects from a relay's own children and sends up; lane 1, the root's alone, collects from the others.

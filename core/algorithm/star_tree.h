@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "core/schedule/schedule.h"
 
@@ -19,8 +18,14 @@ struct StarTree {
   std::int32_t per_group = 1;
   std::int32_t groups = 1;
   Rank root = 0;
-  /// By group; empty: there are none.
-  std::vector<Rank> relays;
+  /// That of group g is rank first + g · stride. Nothing: there are none.
+  struct Relays {
+    Rank first = 0;
+    std::int32_t stride = 1;
+
+    [[nodiscard]] Rank of(std::int32_t group) const { return first + group * stride; }
+  };
+  std::optional<Relays> relays = std::nullopt;
 };
 
 /// Every replica's data is added up at the root: those of a group at its relay first. In every rank that adds, one addition of all

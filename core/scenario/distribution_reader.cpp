@@ -96,7 +96,7 @@ class Lowering {
          : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? Algorithm::kHierarchicalCopy
                                                              : Algorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
-      if (mirrored.has_num_packs())
+      if (mirrored.num_packs() != 0)
         fields_.complain_at(
             mirrored, "num_packs",
             "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; leave it out");

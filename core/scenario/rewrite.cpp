@@ -60,6 +60,10 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
   strategy.clear_pad_packs();
+  if (strategy.has_mirrored()) {
+    strategy.mutable_mirrored()->set_num_packs(0);
+    strategy.mutable_mirrored()->clear_tf_1_15();
+  }
   strategy.clear_framework();
   strategy.clear_compression();
   strategy.set_reduction(proto_of(one.reduction));

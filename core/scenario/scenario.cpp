@@ -227,6 +227,13 @@ class ScenarioReader {
       lower_distribution(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
       take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
+    if (scenario_.strategy.servers && scenario_.strategy.servers->updates && message_.workload().has_update_ms()) {
+      fields_.complain_at(
+          message_.workload(), "update_ms",
+          "workload: update_ms: the devices that hold the variables update them, in {} passes over their "
+          "memory; leave it out",
+          kUpdatePasses);
+    }
     if (scenario_.cluster && strategy_known_ && problems_.empty())
       take_reduce_to_device(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
     if (scenario_.cluster && strategy_known_) {

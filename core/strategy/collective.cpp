@@ -170,16 +170,17 @@ class CollectiveMaker {
   /// SOURCE: tensorflow/python/distribute/cross_device_ops.py, ReductionToOneDevice, simple_broadcast.
   std::shared_ptr<const Schedule> reduction_to_one_device() {
     const Rank host = uses_helpers() ? replicas() : 0;
-    const StarTree tree{ranks(uses_helpers()), replicas(), replicas(), 1, strategy_.reduce_to.value_or(host), {}};
+    const StarTree tree{ranks(uses_helpers()), replicas(), replicas(), 1, strategy_.reduce_to.value_or(host)};
     return there_and_back(tree, tree);
   }
 
   /// Two groups, each with a device that adds for it; one of the two adds both. Pack by pack these two take turns.
   std::shared_ptr<const Schedule> hierarchical_copy() {
     const CopyRoots roots = copy_roots(strategy_.hierarchical_copy.topology, replicas(), index_);
-    const bool swapped = roots.first >= roots.group;
-    StarTree down{replicas(), replicas(), roots.group, 2, roots.first, {roots.first, roots.second}};
-    if (swapped) std::swap(down.relays[0], down.relays[1]);
+    // Whichever of the two adds up everything, each is its own group's.
+    const auto [low, high] = std::minmax(roots.first, roots.second);
+    const StarTree::Relays relays{low, high - low};
+    const StarTree down{replicas(), replicas(), roots.group, 2, roots.first, relays};
     StarTree up = down;
     if (strategy_.hierarchical_copy.drops_odd && replicas() > 2) up.replicas -= replicas() % 2;
     return there_and_back(up, down);

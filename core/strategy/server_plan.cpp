@@ -31,6 +31,16 @@ class ServerPlanner {
     plan_.notes = strategy_.notes;
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
     plan_.launch_overhead = strategy_.launch_overhead;
+    // Each has collectives of its own, at its own time.
+    constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 22;
+    if (servers_.asynchronous && plan_.partition->groups() > kMostAtOnce / (2 * std::max(1, count()))) {
+      return tl::make_unexpected(StrategyProblem{
+          "",
+          fmt::format(
+              "{} workers that do not wait for each other, with {} variables each, are more than can be followed; take "
+              "at most {} workers",
+              plan_.partition->groups(), count(), kMostAtOnce / (2 * std::max(1, count())))});
+    }
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -101,22 +111,17 @@ class ServerPlanner {
   }
 
   [[nodiscard]] StarTree tree(int v, Rank root, Servers::Relay relay) const {
-    StarTree tree{layout(false).ranks(), workers_ * per_worker_, per_worker_, workers_, root, {}};
-    for (std::int32_t w = 0; relay != Servers::Relay::kNone && w < workers_; ++w)
-      tree.relays.push_back(at(v, w, relay));
-    // One that adds up at a relay of its own worker alone is that relay.
-    if (!tree.relays.empty() && workers_ == 1 && tree.relays.front() == root && per_worker_ > 1) tree.relays.clear();
+    StarTree tree{layout(false).ranks(), workers_ * per_worker_, per_worker_, workers_, root};
+    if (relay == Servers::Relay::kNone) return tree;
+    tree.relays = relays(v, relay);
     return tree;
   }
-  [[nodiscard]] Rank at(int v, std::int32_t worker, Servers::Relay relay) const {
+  [[nodiscard]] StarTree::Relays relays(int v, Servers::Relay relay) const {
+    if (relay == Servers::Relay::kReplicaInTurn) return {v % per_worker_, per_worker_};
     const int cache = caches_[static_cast<std::size_t>(v)];
-    switch (relay) {
-      case Servers::Relay::kReplicaInTurn: return worker * per_worker_ + v % per_worker_;
-      case Servers::Relay::kByLoad: return cache < 0 ? host(worker) : worker * per_worker_ + cache;
-      case Servers::Relay::kHost:
-      case Servers::Relay::kNone: break;
-    }
-    return host(worker);
+    if (relay == Servers::Relay::kByLoad && cache >= 0) return {cache, per_worker_};
+    // Where replicas are CPUs, a worker's first one is its host.
+    return on_gpus_ ? StarTree::Relays{host(0), 1} : StarTree::Relays{0, per_worker_};
   }
 
   // --- packs ---

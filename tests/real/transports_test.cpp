@@ -110,8 +110,8 @@ struct Shape {
   int workers = 1;
   int gpus = 1;
 };
-constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1},
-                             {7, 1}, {8, 1}, {2, 2}, {3, 2}, {4, 2}, {2, 4}};
+constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {2, 2},
+                             {3, 2}, {4, 2}, {2, 4}, {1, 2}, {1, 3}, {1, 5}, {1, 6}, {1, 7}, {1, 8}};
 /// The last is of several pieces; a smaller one where ranks are many.
 constexpr std::int64_t kSizes[] = {0, 1, 1009, 300'007};
 constexpr std::int64_t kLargeForMany = 60'013;

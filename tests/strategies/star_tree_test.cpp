@@ -37,9 +37,9 @@ TEST(StarTree, OverAReplicaOfEveryGroupToOneOfThem) {
     for (std::int32_t per_group = 2; per_group <= 4; ++per_group) {
       for (std::int32_t extra = 0; extra <= 1; ++extra) {
         for (std::int32_t root = 0; root < groups; ++root) {
-          StarTree tree{groups * per_group + extra, groups * per_group + extra, per_group, groups, 0, {}};
-          for (std::int32_t g = 0; g < groups; ++g) tree.relays.push_back(g * per_group + (g + 1) % per_group);
-          tree.root = tree.relays[static_cast<std::size_t>(root)];
+          StarTree tree{groups * per_group + extra, groups * per_group + extra, per_group, groups, 0};
+          tree.relays = StarTree::Relays{1, per_group};
+          tree.root = tree.relays->of(root);
           expect_proved(tree, std::to_string(groups) + " groups of " + std::to_string(per_group));
         }
       }
@@ -52,10 +52,10 @@ TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
     for (std::int32_t gpus = 1; gpus <= 3; ++gpus) {
       for (std::int32_t server = 0; server < workers + 2; ++server) {
         const std::int32_t replicas = workers * gpus;
-        StarTree tree{replicas + workers + 2, replicas, gpus, workers, replicas + server, {}};
-        for (std::int32_t w = 0; w < workers; ++w) tree.relays.push_back(replicas + w);
+        StarTree tree{replicas + workers + 2, replicas, gpus, workers, replicas + server};
+        tree.relays = StarTree::Relays{replicas, 1};
         expect_proved(tree, std::to_string(workers) + " workers of " + std::to_string(gpus));
-        for (std::int32_t w = 0; w < workers; ++w) tree.relays[static_cast<std::size_t>(w)] = w * gpus + gpus - 1;
+        tree.relays = StarTree::Relays{gpus - 1, gpus};
         expect_proved(tree, std::to_string(workers) + " workers of " + std::to_string(gpus) + " over a GPU");
       }
     }
@@ -64,7 +64,7 @@ TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
 
 /// Who has heard that a push is over has heard it from the root: messages of nothing go the same way.
 TEST(StarTree, MessagesOfNothingReachEveryReplica) {
-  StarTree tree{9, 6, 3, 2, 8, {6, 7}};
+  const StarTree tree{9, 6, 3, 2, 8, StarTree::Relays{6, 1}};
   const auto nothing = tree_broadcast(tree, 0, Engine::kCopyEngine, Engine::kCpu);
   std::int64_t received = 0;
   for (Rank r = 0; r < tree.replicas; ++r) {
@@ -78,7 +78,7 @@ TEST(StarTree, MessagesOfNothingReachEveryReplica) {
 }
 
 TEST(StarTree, ASumGoesBackAfterTheRootHasDividedIt) {
-  const StarTree tree{5, 4, 2, 2, 1, {1, 2}};
+  const StarTree tree{5, 4, 2, 2, 1, StarTree::Relays{1, 1}};
   const auto schedule =
       in_stages({2, 2, false, false, 1}, 5,
                 {{StageScope::kEveryone, tree_reduce(tree, 5, Engine::kCopyEngine, Engine::kCpu)},

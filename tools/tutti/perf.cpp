@@ -295,6 +295,13 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
             real::TcpExecutor* processes) {
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
+  if (scenario->strategy.servers || scenario->strategy.independent) {
+    return report(Error::request(
+        fmt::format(
+            "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",
+            scenario->strategy.distribution),
+        {scenario->file, 0, 0}));
+  }
   PerfSubject subject{*scenario};
   subject.type = request.what.type;
   subject.collective = request.what.collective;

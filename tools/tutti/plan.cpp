@@ -47,6 +47,7 @@ bool is_whole(const Scenario& scenario, const Member& member) {
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
+  if (pack.phase == core::PackPhase::kRead) return "when the step begins";
   std::string text = pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry) : "when ready";
   if (pack.also_needs >= 0) text += ", with the next bucket begun";
   if (pack.copied_in.count() > 0) text += " and copied in";
@@ -109,6 +110,9 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
+/// "w4/cpu0": where a variable lies, or where its gradients are added up. Of workers that do not wait: for the first of them.
+std::string where_it_lies(const Pack& pack) { return rank_name(pack.collective, pack.collective.root); }
+
 /// A line per pack. What is the same for all of them is told once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
@@ -122,6 +126,8 @@ std::string packs_table(const Scenario& scenario) {
   };
   if (scenario.strategy.spec)
     columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
+  if (scenario.strategy.servers)
+    columns.insert(columns.begin(), {"<lies on", [](const Pack& p) { return where_it_lies(p); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
   std::vector<std::string> common;
@@ -240,6 +246,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.field("elements", pack.collective.elements);
         json.field("type", to_string(pack.collective.type));
         json.field("ranks", pack.collective.schedule->ranks());
+        if (scenario.strategy.servers) json.field("lies_on", std::string_view(where_it_lies(pack)));
         json.field("starts", std::string_view(start_rule(scenario, pack)));
         if (pack.after >= 0) json.field("after_pack", pack.after);
         if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);

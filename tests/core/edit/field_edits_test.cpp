@@ -306,7 +306,7 @@ FieldPath random_path(const ScenarioText& text, Random& random) {
     path.push_back({field.name, 0});
     if (field.repeated)
       path.back().index = static_cast<int>(random.below(static_cast<std::uint64_t>(text.count(path)) + 1));
-    if (!field.message || random.below(4) == 0) return path;
+    if (!field.message || field.message->fields.empty() || random.below(4) == 0) return path;
     message = field.message;
   }
 }

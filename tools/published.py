@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Predicts what others have measured and published, and puts both side by side.
+
+    tools/published.py                               # the tables, in Markdown
+    tools/published.py --write docs/validation.md    # … between the marks there that say so
+    tools/published.py --only tf_bench --verbose     # some cases; --verbose shows every scenario
+
+Measurements are those of tests/reference/published/published.json, each with its source and with how far it was verified: what is
+only recalled is not used. Of a table, what one GPU does alone (which Tutti does not predict) gives the time that a replica
+computes, a third of it forward as the layers' operations have it, shared out by them; what is predicted is every row with more
+GPUs. Hardware is that of scenarios/machines and scenarios/links, each figure with its source; nothing is fitted to any case.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- tools/published.py -->", "<!-- end of tools/published.py -->"
+
+
+class Point:
+    """One row that is predicted. `per_replica`: seconds of one step of one GPU alone; `measured`: samples/s of all."""
+
+    def __init__(self, case, label, model, gpus, batch, per_replica, measured, cluster, strategy, rival=None):
+        self.case, self.label, self.model, self.gpus = case, label, model, gpus
+        self.batch, self.per_replica, self.measured = batch, per_replica, measured
+        self.cluster, self.strategy, self.rival = cluster, strategy, rival
+        self.predicted = self.problem = None
+
+    def scenario(self):
+        ms = self.per_replica * 1e3
+        # What one GPU does alone has its update in it; where servers update, they do besides.
+        update = "" if self.strategy in (ON_CPU, ON_GPUS) or "DISTRIBUTED_REPLICATED" in self.strategy else "update_ms: 0 "
+        return (f"cluster {{ {self.cluster} }}\n"
+                f'workload {{ model: "{self.model}" batch: {self.batch} forward_ms: {ms / 3:.6f} backward_ms: {2 * ms / 3:.6f} '
+                f"{update}}}\n"
+                f"strategy {{ {self.strategy} reduction: MEAN }}\nrun {{ steps: 3 }}\n")
+
+    def error(self):
+        return self.predicted / self.measured - 1
+
+
+def one_switch(link, extra=""):
+    return f'network {{ kind: ONE_SWITCH link: "{link}" {extra} }}'
+
+
+def workers(machine, gpus, per_worker):
+    count = max(1, gpus // per_worker)
+    return f'workers {{ machine: "{machine}" count: {count} replicas: {min(gpus, per_worker)} }}'
+
+
+# --- the cases, by the form of their tables ---
+
+TF_MODELS = {"InceptionV3": "inception3_tf_cnn_benchmarks", "ResNet-50": "resnet50_tf_cnn_benchmarks",
+             "ResNet-152": "resnet152_tf_cnn_benchmarks", "AlexNet": "alexnet_tf_cnn_benchmarks",
+             "VGG16": "vgg16_tf_cnn_benchmarks"}
+ON_CPU = "tf_cnn_benchmarks { local_parameter_device: CPU }"
+ON_GPUS = "tf_cnn_benchmarks { }"
+TF_STRATEGIES = {"parameter_server/cpu": ON_CPU,
+                 "variable_update=parameter_server, local_parameter_device=cpu": ON_CPU,
+                 "parameter_server/gpu": ON_GPUS,
+                 "replicated without NCCL/gpu": "tf_cnn_benchmarks { variable_update: REPLICATED }",
+                 "replicated with NCCL": 'tf_cnn_benchmarks { variable_update: REPLICATED } all_reduce_spec { text: "nccl" }'}
+
+
+def tf_batch(case, model):
+    if "batch 32/GPU" in case["workload"]:
+        return 32
+    listed = case["workload"][case["workload"].index("{"):case["workload"].index("}") + 1]
+    return json.loads(listed)[model]
+
+
+def tf_bench(case, machine):
+    """One machine; the first row is one GPU."""
+    first = case["rows"][0]
+    for row in case["rows"][1:]:
+        for column, model in enumerate(case["columns"][1:], 1):
+            if row[column] is None:
+                continue
+            batch = tf_batch(case, model)
+            yield Point(case, f"{model}, {case['strategy'][model]}", TF_MODELS[model], row[0], batch, batch / first[column],
+                        row[column], workers(machine, row[0], 8), TF_STRATEGIES[case["strategy"][model]])
+
+
+def tf_bench_distributed(case):
+    """p2.8xlarge: servers on the workers, as many as there are but where the table says fewer."""
+    fewer = {"InceptionV3": 6, "ResNet-152": 4}
+    first = case["rows"][0]
+    for row in case["rows"][2:]:
+        for column, model in enumerate(case["columns"][1:], 1):
+            count, batch = row[0] // 8, tf_batch(case, model)
+            servers = fewer.get(model, count) if count == 8 else count
+            yield Point(case, f"{model}, distributed_replicated, {servers} servers", TF_MODELS[model], row[0], batch,
+                        batch / first[column], row[column],
+                        workers("ec2-p2-16xlarge", row[0], 8) + " " + one_switch("ethernet-10"),
+                        f"tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED servers_on_workers: {servers} }}")
+
+
+def ddp_readme(case):
+    alone = {row[0]: row[2] for row in case["rows"] if row[1] == "no ddp"}
+    for model, gpus, seconds in case["rows"]:
+        if gpus in ("no ddp", 1):
+            continue
+        yield Point(case, f"{model}, DDP 25 MiB", f"{model}_torchvision", gpus, 32, alone[model], 32 * gpus / seconds,
+                    workers("dgx1-v100", gpus, 8) + " " + one_switch("edr"), 'algorithm: "nccl" pytorch_ddp { bucket_cap_mb: 25 }')
+
+
+def ddp_to_40(case):
+    alone = case["rows"][0][1]
+    for gpus, seconds in case["rows"][1:]:
+        yield Point(case, "resnet50, DDP 25 MiB", "resnet50_torchvision", gpus, 32, alone, 32 * gpus / seconds,
+                    workers("dgx1-v100", gpus, 8) + " " + one_switch("edr"), 'algorithm: "nccl" pytorch_ddp { bucket_cap_mb: 25 }')
+
+
+def lambda_fp32(case):
+    """ResNet-50; the batch of one GPU and of several is as listed."""
+    kinds = {"A100 80GB SXM4": "dgx-a100", "H100 80GB SXM5": "hgx-h100", "LambdaCloud V100 16GB": "dgx1-v100"}
+    rows = {row[0]: row for row in case["rows"]}
+    several = {"A100 80GB SXM4": [f"{n}x A100 80GB SXM4" for n in (2, 4, 8)],
+               "H100 80GB SXM5": [f"{n}x H100 80GB SXM5" for n in (2, 4, 8)],
+               "LambdaCloud V100 16GB": ["LambdaCloud 2x V100 16GB", "LambdaCloud 4xV100 16GB", "LambdaCloud 8xV100 16GB"]}
+    for one, machine in kinds.items():
+        for name in several[one]:
+            gpus, batch = rows[name][1], rows[name][6] // rows[name][1]
+            yield Point(case, f"ResNet-50, {name}", "resnet50_torchvision", gpus, batch, batch / rows[one][5], rows[name][5],
+                        workers(machine, gpus, 8), 'algorithm: "nccl" pytorch_ddp { }')
+
+
+HKBU_MODELS = {"ResNet-50": "resnet50_torchvision", "BERT-Base": "bert_base_hf", "BERT-Large": "bert_large_hf"}
+HKBU_LINKS = {"10GbE with TCP/IP": ("ethernet-10", "VIA_HOST"), "100GbIB with RDMA": ("edr", "DIRECT"),
+              "100GbE with TCP/IP": ("ethernet-100", "VIA_HOST")}
+
+
+def hkbu(case):
+    """Horovod with one all-reduce when the backward pass is over (of at most 512 MiB each), or one for each tensor."""
+    for row in case["rows"]:
+        model, batch, network, method, single = row[:5]
+        if method not in ("BSP-A2A", "WFBP-A2A"):
+            continue
+        packs = {"BERT-Large": 3}.get(model, 1)
+        how = f'algorithm: "nccl" num_packs: {packs}' if method == "BSP-A2A" else 'algorithm: "nccl"'
+        link, staging = HKBU_LINKS[network]
+        for column, gpus in ((5, 4), (7, 8), (9, 16), (11, 32)):
+            yield Point(case, f"{model}, {network.split(' ')[0]}, {method}", HKBU_MODELS[model], gpus, batch, batch / single,
+                        row[column], workers("pcie8-v100", gpus, 4) + (" " + one_switch(link) if gpus > 4 else ""),
+                        how + f" staging: {staging} update: AFTER_ALL", rival=(model, network, gpus))
+
+
+USED = {
+    "tf_bench_dgx1_p100_synthetic": lambda c: tf_bench(c, "dgx1-p100"),
+    "tf_bench_dgx1_p100_real": lambda c: tf_bench(c, "dgx1-p100"),
+    "tf_bench_dgx1_p100_real_bs32": lambda c: tf_bench(c, "dgx1-p100"),
+    "tf_bench_ec2_k80_synthetic": lambda c: tf_bench(c, "ec2-p2-16xlarge"),
+    "tf_bench_ec2_k80_real": lambda c: tf_bench(c, "ec2-p2-16xlarge"),
+    "tf_bench_ec2_k80_synthetic_bs32": lambda c: tf_bench(c, "ec2-p2-16xlarge"),
+    "tf_bench_ec2_k80_real_bs32": lambda c: tf_bench(c, "ec2-p2-16xlarge"),
+    "tf_bench_ec2_k80_dist_synthetic": tf_bench_distributed,
+    "ddp_bench_dgx1_v100": ddp_readme,
+    "ddp_pr30660_resnet50_to40": ddp_to_40,
+    "lambda_pytorch_fp32": lambda_fp32,
+    "hkbu_ddl_benchmarks_2020": hkbu,
+}
+
+NOT_USED = {
+    "tf_bench_gce_k80_": "the wiring of n1-standard-32-k80x8 is not described anywhere",
+    "tf_bench_issue201": "the machine is not described, and its two rows differ in precision",
+    "horovod_512gpu": "the servers' wiring is not stated",
+    "horovod_autotune": "hardware and model are not stated",
+    "horovod_288": "which InfiniBand, and how the GPUs are wired, is not stated; Horovod's cycles are not modelled",
+    "horovod_659": "the batch is not stated; Horovod's cycles are not modelled",
+    "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled",
+    "nccl_resnet50_fusion": "NCCL over 1 GbE with its own α and β as the only description of the hardware",
+    "mgwfbp": "figures of a network, nothing to predict",
+    "tf_issue36008": "the batch is not stated; Horovod's cycles are not modelled",
+    "byteps": "BytePS's servers (priorities, credits) are not modelled",
+    "elasticdl": "a library of its own, which is not described",
+    "megatron_bert": "the box is not described",
+    "dle_": "the batch of each row, or the packing (Apex, Horovod), is not stated",
+    "lambda_pytorch_fp16": "in which type gradients travel is not stated",
+    "cnn_benchmarks": "one GPU", "convnet_benchmarks": "one GPU", "pipedream": "one GPU", "nanogpt": "one number",
+    "deepbench": "NCCL's choice of algorithm and protocol decides, and is not modelled here",
+    "poseidon": "a system that is not modelled", "bytescheduler": "a system that is not modelled",
+    "blueconnect": "a system that is not modelled",
+    "hta_ddp": "bound by the CPU that launches; its buckets are tested (tests/core/packing/buckets_test.cpp)",
+    "ddp_bucket_sweep_mi300x": "the table contradicts itself", "tf_issue37913": "the model is not stated",
+}
+
+
+def why_not(case):
+    if case["verification"].split(" ")[0] not in ("read", "parsed"):
+        return f"{case['verification']} only, not verified"
+    for prefix, reason in NOT_USED.items():
+        if case["id"].startswith(prefix):
+            return reason
+    raise SystemExit(f"published.py: {case['id']} is neither used nor listed with a reason")
+
+
+# --- predicting ---
+
+def predict(point, program):
+    with tempfile.NamedTemporaryFile("w", suffix=".textproto", delete=False) as file:
+        file.write(point.scenario())
+    try:
+        done = subprocess.run([program, "simulate", file.name, "--format", "json"], capture_output=True, text=True)
+    finally:
+        os.unlink(file.name)
+    if done.returncode != 0:
+        point.problem = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"
+        return
+    point.predicted = point.batch * point.gpus / (json.loads(done.stdout)["step_time_us"] / 1e6)
+
+
+# --- telling ---
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def rivals(points):
+    """Pairs of strategies for the same model on the same hardware, more than 5 % apart: in order, and not."""
+    agree, differ = [], []
+    groups = {}
+    for point in points:
+        if point.rival:
+            groups.setdefault((point.case["id"],) + point.rival, []).append(point)
+    for group in groups.values():
+        for i, a in enumerate(group):
+            for b in group[i + 1:]:
+                if abs(a.measured - b.measured) <= 0.05 * max(a.measured, b.measured):
+                    continue
+                right = (a.measured - b.measured) * (a.predicted - b.predicted) > 0
+                (agree if right else differ).append((a, b))
+    return agree, differ
+
+
+def tell(points, unused, out):
+    good = [p for p in points if p.predicted]
+    errors = [abs(p.error()) for p in good]
+    print("`tools/published.py` predicts every row with several GPUs of the tables that say enough; it remakes this section. Of each "
+          "table, what one GPU does alone is given, and nothing else.\n", file=out)
+    print("| case | rows | median error | largest | where |\n|---|---:|---:|---:|---|", file=out)
+    for case in dict.fromkeys(p.case["id"] for p in good):
+        of = [p for p in good if p.case["id"] == case]
+        worst = max(of, key=lambda p: abs(p.error()))
+        print(f"| {case} | {len(of)} | {100 * median([abs(p.error()) for p in of]):.1f} % | {100 * worst.error():+.1f} % | "
+              f"{worst.label}, {worst.gpus} GPUs |", file=out)
+    print(f"\nAll {len(good)} rows: median error {100 * median(errors):.1f} %, "
+          f"{sum(e <= 0.1 for e in errors)} within 10 %.\n", file=out)
+
+    agree, differ = rivals(good)
+    total = len(agree) + len(differ)
+    if total:
+        print(f"**Order of strategies.** Of {total} pairs measured on the same hardware with the same model and more than 5 % apart, "
+              f"the predicted order is right in {len(agree)}: Kendall's τ = {(len(agree) - len(differ)) / total:.2f}. "
+              + ("Not so:\n" if differ else ""), file=out)
+        if differ:
+            print("| model, network | GPUs | measured samples/s | predicted | reason |\n|---|---:|---|---|---|", file=out)
+        for a, b in differ:
+            name = a.label.rsplit(", ", 1)
+            other = b.label.rsplit(", ", 1)[1]
+            print(f"| {name[0]} | {a.gpus} | {name[1]} {a.measured:.0f}, {other} {b.measured:.0f} | {a.predicted:.0f}, "
+                  f"{b.predicted:.0f} | {reason(a, b)} |", file=out)
+        print(file=out)
+
+    print("<details><summary>Every row</summary>\n\n| case | what | GPUs | measured samples/s | predicted | error |\n"
+          "|---|---|---:|---:|---:|---:|", file=out)
+    for p in points:
+        if p.predicted:
+            print(f"| {p.case['id']} | {p.label} | {p.gpus} | {p.measured:.1f} | {p.predicted:.1f} | {100 * p.error():+.1f} % |", file=out)
+        else:
+            print(f"| {p.case['id']} | {p.label} | {p.gpus} | {p.measured:.1f} | not: {p.problem} | |", file=out)
+    print("\n</details>\n\n<details><summary>Tables that are not predicted, and why</summary>\n\n| case | why |\n|---|---|", file=out)
+    for case, reason_text in unused:
+        print(f"| {case['id']} | {reason_text} |", file=out)
+    print("\n</details>", file=out)
+
+
+def reason(a, b):
+    """Why the order is wrong, as far as it is known (docs/validation.md has what speaks for it)."""
+    slow = a if a.measured < b.measured else b
+    if slow.label.endswith("WFBP-A2A"):
+        return "what a collective costs beside its bytes (Horovod's negotiation, launches) is not modelled: hundreds of small ones look too cheap"
+    return "not known"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
+    parser.add_argument("--only", default="", help="cases whose name begins so")
+    parser.add_argument("--write", metavar="FILE", help="put the result between the marks in this file")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--verbose", action="store_true", help="show every scenario")
+    options = parser.parse_args()
+    cases = json.loads((ROOT / "tests/reference/published/published.json").read_text())["cases"]
+    points, unused = [], []
+    for case in cases:
+        used = case["id"] in USED and case["verification"].split(" ")[0] in ("read", "parsed")
+        why = None if used else why_not(case)
+        if not case["id"].startswith(options.only):
+            continue
+        if used:
+            points.extend(USED[case["id"]](case))
+        else:
+            unused.append((case, why))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda p: predict(p, options.tutti), points))
+    if options.verbose:
+        for p in points:
+            print(f"# {p.case['id']}: {p.label}, {p.gpus} GPUs: {p.predicted or p.problem}\n{p.scenario()}", file=sys.stderr)
+    if not any(p.predicted for p in points):
+        raise SystemExit("published.py: nothing could be predicted: " + (points[0].problem if points else "no such case"))
+    if not options.write:
+        return tell(points, unused, sys.stdout)
+    path = pathlib.Path(options.write)
+    text = path.read_text()
+    if BEGIN not in text or END not in text:
+        raise SystemExit(f"published.py: {path} has no lines {BEGIN} and {END}")
+    with tempfile.TemporaryFile("w+") as told:
+        tell(points, unused, told)
+        told.seek(0)
+        section = told.read()
+    path.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + section + text[text.index(END):])
+
+
+if __name__ == "__main__":
+    main()
