@@ -13,3 +13,7 @@ for scenario in 04_resnet50_ring 05_resnet50_pscpu; do
     build/release/bin/tutti export "$work/$scenario.tutti" --to svg -o "$work/$scenario.svg"
     mv "$work/$scenario.svg" "docs/pictures/$scenario.svg"
 done
+sweep=tests/reference/workloads
+build/release/bin/tutti sweep "$sweep/ddp_2_gpus.textproto" --over strategy.pytorch_ddp.bucket_cap_mb=3..25+1 -o "$work/ddp.sweep" \
+    --plot "$work/ddp_buckets.svg" --measured "$sweep/ddp_bucket_sweep.csv" >/dev/null
+mv "$work/ddp_buckets.svg" docs/pictures/ddp_buckets.svg

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/text/csv.h"
+#include "core/text/number.h"
+
 namespace tutti::core {
 namespace {
 
@@ -142,6 +145,32 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));
   return plot;
+}
+
+Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path) {
+  Problems problems;
+  const CsvTable table = parse_csv(text, path, problems);
+  if (!problems.empty()) return problems.take();
+  const int x = table.column(plot.x_title), ms = table.column("ms");
+  if (x < 0 || ms < 0) {
+    return tl::make_unexpected(
+        Error::request(fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title), {path, 0, 0}));
+  }
+  Curve measured{"measured", std::vector<std::optional<double>>(plot.x.size()), false, true};
+  for (const CsvTable::Row& row : table.rows) {
+    const CsvTable::Cell& value = row.cells[static_cast<std::size_t>(x)];
+    const CsvTable::Cell& cost = row.cells[static_cast<std::size_t>(ms)];
+    const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
+    if (at == plot.x.end()) {
+      problems.add({path, value.at.line, value.at.column}, "\"{}\": the sweep has no point there", value.text);
+    } else if (const auto read =
+                   read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms", 0, 1e12, problems)) {
+      measured.y[static_cast<std::size_t>(at - plot.x.begin())] = *read;
+    }
+  }
+  if (!problems.empty()) return problems.take();
+  plot.curves.push_back(std::move(measured));
+  return {};
 }
 
 }  // namespace tutti::core

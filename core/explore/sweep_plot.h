@@ -19,6 +19,10 @@ struct PlotOptions {
 };
 inline constexpr int kMostCurves = 8;
 
+/// Adds what was measured as dots: a CSV table with the columns `x` (the plot's field) and `ms`. ERRORS: it has no such columns, or
+/// a value of the field that the plot does not have.
+Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path);
+
 /// A cost over one of the fields, the best there is over the fields that are not drawn; with what is the least possible, and the
 /// best point. `outcomes` by point; nothing where it is not done yet.
 /// ERRORS (requests): no such field or cost; nothing to draw.

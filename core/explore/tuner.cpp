@@ -18,6 +18,8 @@ constexpr std::size_t kBatch = 4;
 constexpr std::int64_t kMostCandidates = 6000;
 /// What the design takes of all evaluations.
 constexpr double kDesignShare = 0.3;
+/// So many times points anywhere are tried before the search is content with what it has.
+constexpr int kChecks = 6;
 
 std::optional<double> number(const std::string& text) {
   double value = 0;
@@ -173,6 +175,17 @@ std::vector<std::int64_t> Tuner::promising() {
   return chosen;
 }
 
+/// Some points that were not asked for yet.
+std::vector<std::int64_t> Tuner::anywhere() {
+  std::vector<std::int64_t> points;
+  for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
+    const auto point = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
+    if (!costs_.contains(point) && std::find(points.begin(), points.end(), point) == points.end())
+      points.push_back(point);
+  }
+  return points;
+}
+
 std::vector<std::int64_t> Tuner::next() {
   const std::int64_t left = options_.evaluations - told();
   if (over_ || left <= 0 || told() >= space_.size()) return {};
@@ -185,21 +198,16 @@ std::vector<std::int64_t> Tuner::next() {
     return first(design());
   }
   if (told() < 2 || !best_) {
-    // Nothing of the design can be: look elsewhere.
-    std::vector<std::int64_t> points;
-    for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
-      const auto point = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
-      if (!costs_.contains(point) && std::find(points.begin(), points.end(), point) == points.end())
-        points.push_back(point);
-    }
-    return first(points);
+    return first(anywhere());  // nothing of the design can be
   }
   promised_ = 1 - options_.least / *costs_.at(*best_);
   if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
-  // Nothing promises more: see that the best is better than what is around it, and only then be content.
+  // Nothing promises more: see that the best is better than what is around it. Then look here and there, since the guess may be wrong
+  // where nothing is known; what is found goes into it.
   std::vector<std::int64_t> around = neighbours();
+  if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();
   return first(around);
 }
@@ -207,7 +215,7 @@ std::vector<std::int64_t> Tuner::next() {
 void Tuner::tell(std::int64_t point, std::optional<double> cost) {
   costs_[point] = cost;
   if (!cost) return;
-  if (!best_ || *cost < *costs_.at(*best_)) best_ = point;
+  if (!best_ || *cost < *costs_.at(*best_)) best_ = point, checks_ = 0;
 }
 
 }  // namespace tutti::core

@@ -44,6 +44,7 @@ class Tuner {
   std::vector<std::int64_t> design();
   std::vector<std::int64_t> promising();
   std::vector<std::int64_t> neighbours() const;
+  std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
 
@@ -59,6 +60,7 @@ class Tuner {
   double promised_ = 1;
   bool designed_ = false;
   bool over_ = false;
+  int checks_ = 0;  ///< since the best was found
 };
 
 }  // namespace tutti::core

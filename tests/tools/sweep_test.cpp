@@ -89,6 +89,7 @@ TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
   EXPECT_THAT(folder.read("p.svg"), AllOf(HasSubstr("<svg"), HasSubstr("strategy.launch_us")));
   expect_refused({"sweep", folder.file("r.db"), "--over", "strategy.shards=1"}, folder,
                  HasSubstr("is a sweep that was made"));
+  expect_refused({"sweep", folder.file("r.db"), "--measured", folder.file("m.csv")}, folder, HasSubstr("give --plot"));
   expect_refused({"sweep", folder.file("r.db"), "--plot", folder.file("p.png")}, folder,
                  HasSubstr("expected the name of an .svg file"));
 }

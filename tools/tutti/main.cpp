@@ -295,6 +295,7 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   c->add_option("--by", o.by, "Of the plot: a curve for each value of this field");
   c->add_option("--cost", o.cost, "Of the plot: step_time, exposed_communication, communication, …")
       ->capture_default_str();
+  c->add_option("--measured", o.measured, "Of the plot: what was measured, a CSV file with the columns FIELD and ms");
   c->add_option("--rows", o.rows, "Best points to list in the text")->capture_default_str();
 }
 

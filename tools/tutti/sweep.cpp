@@ -54,8 +54,13 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   }
   if (!options.plot.empty()) {
     const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
-    const auto plot = core::plot_of(store.space(), outcomes, title, {options.x, options.by, options.cost});
+    auto plot = core::plot_of(store.space(), outcomes, title, {options.x, options.by, options.cost});
     if (!plot) return report(plot.error());
+    if (!options.measured.empty()) {
+      const auto text = core::read_text_file(options.measured, core::TextSource::kAnything);
+      if (!text) return report(text.error());
+      if (const auto added = core::add_measured(*plot, *text, options.measured); !added) return report(added.error());
+    }
     const auto written = write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(*plot); });
     if (!written) return report(written.error());
   }
@@ -184,6 +189,9 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
   if (!options.plot.empty() && !options.plot.ends_with(".svg") && options.plot != "-")
     return report(Error::request(fmt::format("--plot {}: expected the name of an .svg file", options.plot)));
+
+  if (!options.measured.empty() && options.plot.empty())
+    return report(Error::request("--measured is drawn into a plot; give --plot FILE.svg"));
 
   if (is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {

@@ -23,7 +23,8 @@ struct SweepOptions {
   std::string plot;
   std::string x, by;  ///< of the plot: fields
   std::string cost = "step_time";
-  int rows = 10;  ///< best points in the text
+  std::string measured;  ///< CSV file with what was measured
+  int rows = 10;         ///< best points in the text
 };
 
 /// `tutti sweep`: predicts a scenario at many points, and keeps what comes of it.

@@ -69,6 +69,20 @@ TEST(SweepPlot, SaysWhatCannotBeDrawn) {
               HasSubstr("nothing to draw"));
 }
 
+TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
+  const Space all = space();
+  auto plot = plot_of(all, outcomes(all), "t", {});
+  ASSERT_TRUE(add_measured(*plot, "strategy.bytes_per_pack,ms\n0,7\n1048576,9.5\n", "m.csv"));
+  EXPECT_TRUE(plot->curves.back().dots_alone);
+  EXPECT_EQ(plot->curves.back().y[0], 7);
+  EXPECT_EQ(plot->curves.back().y[1], 9.5);
+  EXPECT_EQ(plot->curves.back().y[2], std::nullopt);
+  EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,ms\n5,7\n", "m.csv").error().message(),
+              HasSubstr("m.csv:2:1: \"5\": the sweep has no point there"));
+  EXPECT_THAT(add_measured(*plot, "size,ms\n5,7\n", "m.csv").error().message(),
+              HasSubstr("expected the columns \"strategy.bytes_per_pack\" and \"ms\""));
+}
+
 std::vector<double> attributes(const std::string& svg, const std::string& element, const std::string& name) {
   const std::regex pattern("<" + element + "[^>]* " + name + "=\"([-0-9.]+)\"");
   std::vector<double> values;

@@ -18,8 +18,6 @@
 namespace tutti::core {
 namespace {
 
-constexpr int kSeeds = 10;
-
 struct Grid {
   std::string name;
   std::vector<Axis> axes;
@@ -52,8 +50,9 @@ std::vector<Grid> grids() {
 
 TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
   const bool table = std::getenv("TUTTI_TABLE") != nullptr;
+  const std::size_t seeds = table ? 10 : 3;
   const std::vector<Grid> all = grids();
-  ASSERT_EQ(all.size(), 12u);
+  EXPECT_EQ(all.size(), 12u);
   if (table) {
     std::cout << "| grid | points | best | evaluations, median (most) | above the best, median (worst) | random "
                  "search, median (worst) |\n"
@@ -69,7 +68,7 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     const std::int64_t allowed = space->size() / 20;
     std::vector<double> above, by_chance;
     std::vector<std::int64_t> evaluations;
-    for (int seed = 0; seed < kSeeds; ++seed) {
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
       Tuner tuner(*space, {allowed, static_cast<std::uint64_t>(seed)});
       for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
         for (const std::int64_t point : points) tuner.tell(point, grid.ns[static_cast<std::size_t>(point)]);
@@ -92,8 +91,8 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
     std::sort(evaluations.begin(), evaluations.end());
     if (table) {
       std::cout << fmt::format("| {} | {} | {:.2f} ms | {} ({}) | {:.2f} % ({:.2f} %) | {:.2f} % ({:.2f} %) |\n",
-                               grid.name, space->size(), best / 1e6, evaluations[kSeeds / 2], evaluations.back(),
-                               100 * above[kSeeds / 2], 100 * above.back(), 100 * by_chance[kSeeds / 2],
+                               grid.name, space->size(), best / 1e6, evaluations[seeds / 2], evaluations.back(),
+                               100 * above[seeds / 2], 100 * above.back(), 100 * by_chance[seeds / 2],
                                100 * by_chance.back());
     }
   }
