@@ -65,7 +65,8 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
 }
 
 /// Machines that NCCL wrote down: their graphs are searched.
-Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version, nccl::Settings settings) {
+Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
+                                              nccl::Settings settings) {
   auto topology = nccl::load_topology(options.cluster);
   if (!topology) return tl::make_unexpected(topology.error());
   const int gpus = topology->count(nccl::NodeKind::kGpu);

@@ -1,0 +1,44 @@
+#pragma once
+
+// What can be asked of each command. Nothing else in the program includes CLI11, which takes seconds to compile.
+
+#include "tools/tutti/calibrate.h"
+#include "tools/tutti/compare.h"
+#include "tools/tutti/explain.h"
+#include "tools/tutti/export.h"
+#include "tools/tutti/import.h"
+#include "tools/tutti/import_nccl.h"
+#include "tools/tutti/init.h"
+#include "tools/tutti/join.h"
+#include "tools/tutti/perf.h"
+#include "tools/tutti/plan.h"
+#include "tools/tutti/run.h"
+#include "tools/tutti/simulate.h"
+#include "tools/tutti/sweep.h"
+#include "tools/tutti/tune.h"
+#include "tools/tutti/validate.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tutti::tools {
+
+/// Each adds its command to the program: what it is for, its options, and where they are put.
+void add_simulate(CLI::App& app, SimulateOptions& o);
+void add_run(CLI::App& app, RealRunOptions& o);
+void add_worker(CLI::App& app, WorkerOptions& o);
+void add_perf(CLI::App& app, PerfOptions& o);
+void add_plan(CLI::App& app, PlanOptions& o);
+void add_explain(CLI::App& app, ExplainOptions& o);
+void add_sweep(CLI::App& app, SweepOptions& o);
+void add_tune(CLI::App& app, TuneOptions& o);
+void add_compare(CLI::App& app, CompareOptions& o);
+void add_calibrate(CLI::App& app, CalibrateOptions& o);
+void add_validate(CLI::App& app, ValidateOptions& o);
+void add_export(CLI::App& app, ExportOptions& o);
+void add_init(CLI::App& app, InitOptions& o);
+void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology);
+void add_view(CLI::App& app);
+
+}  // namespace tutti::tools
