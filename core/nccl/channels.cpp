@@ -35,6 +35,8 @@ void count_channels(Communicator& c, const Settings& settings) {
   const std::int64_t least = std::min<std::int64_t>(settings.least_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
+  c.buffer_bytes = {settings.ll_buffer_bytes.value_or(524288), settings.ll128_buffer_bytes.value_or(4915200),
+                    settings.buffer_bytes.value_or(4194304)};
 }
 
 }  // namespace tutti::core::nccl

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "core/nccl/graph.h"
 #include "core/nccl/version.h"
 
@@ -27,6 +30,8 @@ struct Communicator {
   Graphs graphs;
   int channels = 0;       ///< of the communicator (channels.h)
   int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without it
+  /// Of a connection, by protocol: LL, LL128, Simple; eight steps each.
+  std::array<std::int64_t, 3> buffer_bytes{524288, 4915200, 4194304};
 
   [[nodiscard]] int ranks_of_node() const { return ranks / nodes; }
 };

@@ -131,6 +131,7 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1"}, folder,
                  HasSubstr("NCCL_P2P_DISABLE"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_COLLNET_ENABLE=1"}, folder, HasSubstr("SHARP"));
   expect_refused({"perf", "--cluster", "topo.xml"}, folder, HasSubstr("topo.xml"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, HasSubstr("--backend"));
   expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder, HasSubstr("not both"));

@@ -13,11 +13,10 @@
 #include <cmath>
 
 #include "core/base/check.h"
+#include "core/nccl/time/parts.h"
 
 namespace tutti::core::nccl {
 namespace {
-
-constexpr double kPerUs = 1e3;  ///< bytes per us of 1 GB/s
 
 /// What of a link's bytes is payload.
 double payload(Protocol protocol) {
@@ -35,34 +34,10 @@ int log2_up(int value) {
   return log;
 }
 
-/// Several things that all bytes go through. Each gives `us` if it were alone; together a little more than the slowest.
-class Narrowest {
- public:
-  void add(double us, const char* what) {
-    sum_ += std::pow(us, kKnee);
-    if (us <= most_) return;
-    most_ = us;
-    what_ = what;
-  }
-  [[nodiscard]] double us() const { return std::pow(sum_, 1 / kKnee); }
-  [[nodiscard]] const char* what() const { return what_; }
-
- private:
-  static constexpr double kKnee = 4;  ///< two that are equally narrow take 19 % longer than one
-  double sum_ = 0;
-  double most_ = 0;
-  const char* what_ = "";
-};
-
 /// Two things that go on at once.
 double together(double a, double b) {
   constexpr double kSharpness = 2;
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
-}
-
-/// Of the line rate, what arrives in a fabric of so many nodes.
-double arriving(const System& s, int nodes, const Parameters& p) {
-  return p.of(s.transport, NetFigure::kShare) * std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
 }
 
 class Timing {
@@ -119,7 +94,7 @@ class Timing {
 
   /// A piece of a ring's step: as long as it is smaller than what a thread block moves in a pass, it takes its part of one.
   [[nodiscard]] double pass() const {
-    if (s_.gpus == 1) return 0;
+    if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
     const double piece = bytes_ / ranks_ / channels_;
     return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
@@ -205,21 +180,17 @@ class Timing {
     made_.fill = (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// One step of the buffers. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking; default buffer sizes.
+  /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
-    switch (choice_.protocol) {
-      case Protocol::kLl: return 32768;
-      case Protocol::kLl128: return ll128_chunk();
-      case Protocol::kSimple: break;
-    }
-    return 524288;
+    const double step = static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
+    if (choice_.protocol == Protocol::kLl128) return ll128_chunk(step * payload(Protocol::kLl128));
+    return step * payload(choice_.protocol);
   }
 
-  [[nodiscard]] double ll128_chunk() const {
+  [[nodiscard]] double ll128_chunk(double chunk) const {
     const double ppn = comm_.ranks_of_node();
     const double steps = 1 + std::floor(std::log2(comm_.nodes)) + 0.1 * ppn;
     const double part = bytes_ / channels_;
-    double chunk = 576000;
     if (choice_.algorithm != Algorithm::kTree) return chunk;
     while (part / chunk < 64 * steps / ppn && chunk > 131072) chunk /= 2;
     while (part / chunk < 16 * steps / ppn && chunk > 32768) chunk /= 2;
@@ -250,17 +221,17 @@ class Timing {
   /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
-    double chunk = 131072;
+    double chunk = std::min(131072.0, static_cast<double>(comm_.buffer_bytes[2]) / 8);
     if (choice_.algorithm == Algorithm::kNvlsTree) {
-      if (comm_.nodes >= 4) chunk = 65536;
+      if (comm_.nodes >= 4) chunk = std::min(chunk, 65536.0);
       if (part < 16 * heads() * chunk) chunk = std::min(chunk, 131072.0);
       if (part < 4 * heads() * chunk) chunk = std::min(chunk, 65536.0);
       if (part < heads() * chunk) chunk = std::min(chunk, 32768.0);
       return chunk;
     }
-    if (part < 64 * heads() * chunk) chunk = 65536;
-    if (part < 8 * heads() * chunk) chunk = 32768;
-    if (part < 2 * heads() * chunk) chunk = 16384;
+    if (part < 64 * heads() * chunk) chunk = std::min(chunk, 65536.0);
+    if (part < 8 * heads() * chunk) chunk = std::min(chunk, 32768.0);
+    if (part < 2 * heads() * chunk) chunk = std::min(chunk, 16384.0);
     return chunk;
   }
 
@@ -309,84 +280,12 @@ class Timing {
   double overlap_ = 0;  ///< us of hops that go on beside the transfer
 };
 
-/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoComputeP2pChannels.
-int far_channels(const Communicator& comm) {
-  int channels = 1;
-  while (channels < comm.channels) channels *= 2;
-  int per_peer = 2;
-  while (per_peer > 1 && per_peer * comm.ranks > 4 * channels) per_peer /= 2;
-  return per_peer;
-}
-
-/// Channels that a message takes inside a node: so many that none has more than 4 MiB of it.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize with 32 chunks of 128 KiB, until 2.21.
-int near_channels(double bytes, const Communicator& comm) {
-  const int most = comm.channels >= 16 ? 32 : 2;
-  int channels = 1;
-  while (channels < most && bytes / channels > 32 * 131072.0) channels *= 2;
-  return channels;
-}
-
 }  // namespace
 
 Prediction predict(const System& system, const Communicator& communicator, const Operation& operation,
                    const Choice& choice, const Parameters& parameters) {
   TUTTI_CHECK(communicator.ranks > 1, "one rank has nothing to wait for");
   return Timing(system, communicator, operation, choice, parameters).predict();
-}
-
-Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
-                         const Parameters& p) {
-  const int ranks = comm.ranks;
-  const int gpus = comm.ranks_of_node();
-  const bool far = comm.nodes > 1;
-  const double size = static_cast<double>(bytes);
-  const bool pcie = s.inside == Inside::kPcie;
-  const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
-                            : s.nvlink_of_gpu() * p.of(s.generation, GpuFigure::kNvlinkShare);
-  const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
-  Prediction made;
-  made.launch = p.launch(s);
-  Narrowest narrowest;
-  const auto inside = [&](double of_gpu, double of_pair, int peers) {
-    if (gpus == 1) return;
-    narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
-    if (pcie) return;
-    made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
-    if (far) return;
-    const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
-    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
-  };
-  const auto across = [&](double of_node, double of_pair, int peers) {
-    if (!far) return;
-    made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
-    double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
-    if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
-    narrowest.add(of_node / (cards * kPerUs), "network cards");
-    const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
-    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
-  };
-  made.hops = gpus > 1 ? near_hop : 0;
-  const double block = size / ranks;
-  switch (kind) {
-    case CollectiveKind::kAllToAll:
-      inside(block * (gpus - 1), block, gpus - 1);
-      across(block * (ranks - gpus) * gpus, block, ranks - gpus);
-      break;
-    case CollectiveKind::kGather:
-    case CollectiveKind::kScatter:
-      inside(block * (gpus - 1), block, gpus - 1);
-      across(block * (ranks - gpus), block, ranks - gpus);
-      break;
-    default:  // each to its neighbour: one of every node to the next node
-      inside(size, size, 1);
-      across(size, size, 1);
-      break;
-  }
-  made.transfer = narrowest.us();
-  made.narrowest = narrowest.what();
-  return made;
 }
 
 }  // namespace tutti::core::nccl

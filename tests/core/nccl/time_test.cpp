@@ -130,6 +130,21 @@ TEST(NcclTime, HopsOfATreeGrowWithTheLogarithmOfTheNodesAndThoseOfARingWithTheir
   EXPECT_GT(hops(Algorithm::kRing, 64), 1.9 * hops(Algorithm::kRing, 32));
 }
 
+TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
+  const Parameters parameters = shipped();
+  const System s = machine("hgx-h100", 4);
+  const auto fill = [&](const std::string& variable, const std::string& bytes, Protocol protocol) {
+    const auto settings = read_settings({{variable, bytes}}, kDefaultVersion);
+    const auto comm = uniform_communicator(s, kDefaultVersion, settings.value());
+    return predict(s, *comm, {Function::kAllReduce, 1 << 30}, {Algorithm::kTree, protocol, 16, 640, 0}, parameters)
+        .fill;
+  };
+  EXPECT_NEAR(fill("NCCL_BUFFSIZE", "4194304", Protocol::kSimple),
+              2 * fill("NCCL_BUFFSIZE", "2097152", Protocol::kSimple), 1e-6);
+  EXPECT_NEAR(fill("NCCL_LL_BUFFSIZE", "524288", Protocol::kLl), 4 * fill("NCCL_LL_BUFFSIZE", "131072", Protocol::kLl),
+              1e-6);
+}
+
 TEST(NcclTime, EverySendAndReceiveHasATime) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {

@@ -1,0 +1,92 @@
+// What NCCL makes of sends and receives. It has no cost model for them: every pair of ranks gets channels, and all pairs go on at once.
+
+#include <algorithm>
+
+#include "core/nccl/time/parts.h"
+#include "core/nccl/time/prediction.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+/// Channels between two ranks of different nodes. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoComputeP2pChannels.
+int far_channels(const Communicator& comm) {
+  int channels = 1;
+  while (channels < comm.channels) channels *= 2;
+  int per_peer = 2;
+  while (per_peer > 1 && per_peer * comm.ranks > 4 * channels) per_peer /= 2;
+  return per_peer;
+}
+
+/// Channels that a message takes inside a node. Until 2.21 as many as it takes for none to have more than 4 MiB of it; later as many as let every rank have its own at
+/// once, and more from 16 MiB each.
+/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (until 2.21); addP2pToPlan (later; the bound of 16 MiB from measured tables).
+int near_channels(double bytes, const Communicator& comm) {
+  const int most = comm.channels >= 16 ? 32 : 2;
+  const bool later = comm.version >= Version{2, 22, 0};
+  int channels = 1;
+  if (later) {
+    channels = most;
+    while (channels > 1 && channels * comm.ranks > most) channels /= 2;
+  }
+  const double part = later ? 16777216.0 : 32 * 131072.0;
+  while (channels < most && bytes / channels > part) channels *= 2;
+  return channels;
+}
+
+}  // namespace
+
+Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
+                         const Parameters& p) {
+  const int ranks = comm.ranks;
+  const int gpus = comm.ranks_of_node();
+  const bool far = comm.nodes > 1;
+  const double size = static_cast<double>(bytes);
+  const bool pcie = s.inside == Inside::kPcie;
+  const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
+                            : s.nvlink_of_gpu() * p.of(s.generation, GpuFigure::kNvlinkShare);
+  const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
+  Prediction made;
+  made.launch = p.launch(s);
+  Narrowest narrowest;
+  const auto inside = [&](double of_gpu, double of_pair, int peers) {
+    if (gpus == 1) return;
+    narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
+    if (pcie) return;
+    made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
+    if (far) return;
+    const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
+    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
+  };
+  const auto across = [&](double of_node, double of_pair, int peers) {
+    if (!far) return;
+    made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
+    double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
+    if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
+    if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
+    narrowest.add(of_node / (cards * kPerUs), "network cards");
+    const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
+    narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
+  };
+  made.hops = gpus > 1 ? near_hop : 0;
+  const double block = size / ranks;
+  switch (kind) {
+    case CollectiveKind::kAllToAll:
+      inside(block * (gpus - 1), block, gpus - 1);
+      across(block * (ranks - gpus) * gpus, block, ranks - gpus);
+      break;
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+      inside(block * (gpus - 1), block, gpus - 1);
+      across(block * (ranks - gpus), block, ranks - gpus);
+      break;
+    default:  // each to its neighbour: one of every node to the next node
+      inside(size, size, 1);
+      across(size, size, 1);
+      break;
+  }
+  made.transfer = narrowest.us();
+  made.narrowest = narrowest.what();
+  return made;
+}
+
+}  // namespace tutti::core::nccl

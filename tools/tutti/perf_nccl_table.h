@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/nccl/system.h"
+#include "core/nccl/time/error_bands.h"
+#include "core/nccl/time/prediction.h"
+#include "tools/tutti/perf_nccl.h"
+
+namespace tutti::tools {
+
+/// One size.
+struct NcclPerfRow {
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;  ///< elements as the collective is told them
+  core::nccl::Prediction time;
+  core::nccl::ErrorBand band;
+  std::optional<core::nccl::Choice> choice;       ///< nothing of sends and receives
+  std::vector<core::nccl::Candidate> candidates;  ///< likewise none
+  std::optional<double> measured_us;              ///< of the log
+
+  [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }
+};
+
+/// What was asked for, looked up.
+struct NcclPerfSubject {
+  std::string machine;
+  core::nccl::System system;
+  core::nccl::Settings settings;
+  core::nccl::Communicator comm;
+};
+
+/// The table as text or JSON. REQUIRES: at least one row.
+std::string nccl_perf_table(const NcclPerfRequest& request, const NcclPerfSubject& subject,
+                            const std::vector<NcclPerfRow>& rows);
+
+}  // namespace tutti::tools
