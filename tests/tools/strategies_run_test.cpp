@@ -61,6 +61,26 @@ TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   }
 }
 
+/// Where servers add up, too: every pack is proved as it is planned.
+TEST(StrategiesRun, PlansAreProved) {
+  const TemporaryFolder folder;
+  for (const auto& [servers, strategy] : {std::pair(0, "tf_cnn_benchmarks { servers_on_workers: 1 }"),
+                                          std::pair(2, "parameter_server {} reduction: MEAN"),
+                                          std::pair(1, "tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED }"),
+                                          std::pair(0, "tf_cnn_benchmarks { variable_update: INDEPENDENT }")}) {
+    const Outcome o = run_tutti({"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
+    EXPECT_EQ(o.status, 0) << strategy << o.err;
+    EXPECT_THAT(o.out, HasSubstr("pack 3: every one of ")) << strategy;
+  }
+}
+
+/// A table of nccl-tests has one collective of all replicas, which these do not have.
+TEST(StrategiesRun, PerfSaysWhyNot) {
+  const TemporaryFolder folder;
+  expect_refused({"perf", folder.write("s.textproto", scenario_of(1, 0, "central_storage {}"))}, folder,
+                 HasSubstr("CentralStorageStrategy has none"));
+}
+
 TEST(StrategiesRun, WorkersThatDoNotWaitAreSimulatedOnly) {
   for (const char* strategy : {"parameter_server {}", "tf_cnn_benchmarks { cross_replica_sync: false }"}) {
     const Outcome o = run(scenario_of(2, 1, strategy));

@@ -290,11 +290,14 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     const int turn = scenario.plan.packs[p].turn;
     const core::Cluster& cluster = *scenario.cluster;
     const auto& partition = scenario.plan.partition;
+    // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
+    const bool as_it_is = scenario.strategy.servers.has_value();
     const Collective collective =
-        partition ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
-                  : core::make_collective(cluster, strategy, planned.type, elements, turn);
+        as_it_is    ? planned
+        : partition ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
+                    : core::make_collective(cluster, strategy, planned.type, elements, turn);
     const std::int64_t steps = steps_of(*collective.schedule);
-    if (words_to_check(collective) > kMostCheckedWords || steps > kMostCheckedSteps) {
+    if ((!as_it_is && words_to_check(collective) > kMostCheckedWords) || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(
           "--check: the schedule of pack {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
           "schedule follows the same rules",
