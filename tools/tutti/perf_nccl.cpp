@@ -1,0 +1,205 @@
+#include "tools/tutti/perf_nccl.h"
+
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/base/file.h"
+#include "core/cluster/machine_file.h"
+#include "core/measured/nccl_tests.h"
+#include "core/nccl/known_gpus.h"
+#include "core/nccl/searched_communicator.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/system_of_topology.h"
+#include "core/nccl/time/error_bands.h"
+#include "core/nccl/time/prediction.h"
+#include "core/nccl/topology_file.h"
+#include "core/nccl/uniform_graphs.h"
+#include "tools/tutti/perf_nccl_table.h"
+#include "tools/tutti/perf_table.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Error;
+using core::Expected;
+namespace nccl = core::nccl;
+
+nccl::ElementType element_type(core::DataType type) {
+  switch (type) {
+    case core::DataType::kFloat32: return nccl::ElementType::kFloat32;
+    case core::DataType::kFloat64: return nccl::ElementType::kFloat64;
+    case core::DataType::kFloat16: return nccl::ElementType::kFloat16;
+    case core::DataType::kBfloat16: return nccl::ElementType::kBfloat16;
+    case core::DataType::kInt32: return nccl::ElementType::kInt32;
+    case core::DataType::kInt64: return nccl::ElementType::kInt64;
+  }
+  return nccl::ElementType::kFloat32;
+}
+
+Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::vector<std::string>& set) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const std::string& one : set) {
+    const auto equals = one.find('=');
+    if (equals == std::string::npos || !one.starts_with("NCCL_"))
+      return tl::make_unexpected(Error::request(
+          fmt::format("--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one)));
+    all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  }
+  return all;
+}
+
+Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& name, const core::Library& library) {
+  const auto file = library.read(core::Library::Kind::kMachine, name, "");
+  if (!file) return tl::make_unexpected(file.error());
+  if (!*file) {
+    const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
+    return tl::make_unexpected(
+        Error::request(fmt::format("--cluster {}: there is no such machine{}", name, core::did_you_mean(name, names))));
+  }
+  return core::read_machine((*file)->text, (*file)->path);
+}
+
+/// Machines that NCCL wrote down: their graphs are searched.
+Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
+                                              nccl::Settings settings) {
+  auto topology = nccl::load_topology(options.cluster);
+  if (!topology) return tl::make_unexpected(topology.error());
+  const int gpus = topology->count(nccl::NodeKind::kGpu);
+  if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
+    return tl::make_unexpected(
+        Error::request(fmt::format("--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus)));
+  if (options.gpus) {
+    std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    topology = nccl::with_ranks(*topology, ranks);
+  }
+  if (settings.ib_disabled.value_or(false))
+    return tl::make_unexpected(
+        Error::request("--set NCCL_IB_DISABLE: it changes the cards, which the file says; say --network tcp"));
+  const auto search = nccl::search_settings(settings);
+  if (!search) return tl::make_unexpected(search.error());
+  const auto found = search_graphs(*topology, options.nodes, *search);
+  if (!found) return tl::make_unexpected(found.error());
+  const auto system = system_of(*topology, *found, options.nodes, options.network);
+  if (!system) return tl::make_unexpected(system.error());
+  if (system->ranks() < 2)
+    return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+  const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
+  if (!comm) return tl::make_unexpected(comm.error());
+  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(), *system, std::move(settings), *comm};
+}
+
+Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
+  const NcclPerfOptions& options = request.options;
+  if (options.nodes < 1 || options.nodes > 100'000)
+    return tl::make_unexpected(Error::request("--nodes: expected a number from 1 to 100000"));
+  const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
+  if (!version) return tl::make_unexpected(version.error());
+  const auto set = variables(request.set);
+  if (!set) return tl::make_unexpected(set.error());
+  auto settings = nccl::read_settings(*set, *version);
+  if (!settings) return tl::make_unexpected(settings.error());
+  if (settings->collnet.value_or(false))
+    return tl::make_unexpected(
+        Error::request("--set NCCL_COLLNET_ENABLE=1: networks that reduce (SHARP) are not modelled; leave it out"));
+  if (options.cluster.ends_with(".xml")) return subject_of_topology(options, *version, std::move(*settings));
+  if (const auto of_search = settings->of_the_search(); !of_search.empty())
+    return tl::make_unexpected(
+        Error::request(fmt::format("--set {}: it changes the paths that NCCL's search finds, which are counted here "
+                                   "for paths as they are by default",
+                                   of_search.front())));
+  const auto machine = machine_of(options.cluster, environment.library);
+  if (!machine) return tl::make_unexpected(machine.error());
+  auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
+  if (!system) return tl::make_unexpected(system.error());
+  if (system->ranks() < 2)
+    return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+  auto comm = nccl::uniform_communicator(*system, *version, *settings);
+  if (!comm) return tl::make_unexpected(comm.error());
+  return NcclPerfSubject{(*machine)->name(), *system, std::move(*settings), std::move(*comm)};
+}
+
+/// Measured times by bytes, out of place where the log has that.
+Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request, std::int64_t ranks) {
+  const auto tables = core::load_nccl_tests(request.options.against);
+  if (!tables) return tl::make_unexpected(tables.error());
+  std::map<std::int64_t, double> times;
+  Error refused = Error::request("");
+  for (const core::NcclTestsTable& table : *tables) {
+    const auto kind = core::check_collective(table, ranks);
+    if (!kind) {
+      refused = kind.error();
+      continue;
+    }
+    if (*kind != request.collective) {
+      refused = Error::request(fmt::format("it is of {}, not of {}", to_string(*kind), to_string(request.collective)),
+                               table.where);
+      continue;
+    }
+    for (const core::NcclTestsRow& row : table.rows) {
+      const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
+      if (timing) times.emplace(row.bytes, timing->us);
+    }
+  }
+  if (times.empty()) return tl::make_unexpected(refused);
+  return times;
+}
+
+}  // namespace
+
+const char* NcclPerfOptions::first_given() const {
+  if (nodes != 1) return "--nodes";
+  if (gpus) return "--gpus";
+  if (network) return "--network";
+  if (version) return "--nccl-version";
+  if (explain) return "--explain";
+  return against.empty() ? nullptr : "--against";
+}
+
+int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
+  const auto subject = subject_of(request, environment);
+  if (!subject) return report(subject.error());
+  const auto parameters = nccl::Parameters::load(environment.library.folder());
+  if (!parameters) return report(parameters.error());
+  const auto bands = nccl::ErrorBands::load(environment.library.folder());
+  if (!bands) return report(bands.error());
+  std::map<std::int64_t, double> log;
+  if (!request.options.against.empty()) {
+    auto times = measured(request, subject->comm.ranks);
+    if (!times) return report(times.error());
+    log = std::move(*times);
+  }
+  const auto function = nccl::function_of(request.collective);
+  const nccl::Model model = nccl::tune(subject->comm, subject->settings);
+  std::vector<NcclPerfRow> rows;
+  for (const std::int64_t asked : request.sizes) {
+    const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
+    NcclPerfRow row;
+    row.bytes = elements * core::size_of(request.type).count();
+    if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;
+    row.count = core::has_blocks(request.collective) ? elements / subject->comm.ranks : elements;
+    row.band = bands->of(subject->comm.nodes, row.bytes);
+    if (function) {
+      const nccl::Operation operation{*function, row.bytes, element_type(request.type), request.reduction};
+      const auto choice = nccl::choose(subject->comm, model, operation);
+      if (!choice) return report(choice.error());
+      row.choice = *choice;
+      if (request.options.explain) row.candidates = nccl::candidates(subject->comm, model, operation);
+      row.time = nccl::predict(subject->system, subject->comm, operation, *choice, *parameters);
+    } else {
+      row.time = nccl::predict_sends(subject->system, subject->comm, request.collective, row.bytes, *parameters);
+    }
+    if (const auto found = log.find(row.bytes); found != log.end()) row.measured_us = found->second;
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty())
+    return report(
+        Error::request(fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
+                                   to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks)));
+  return print_out(nccl_perf_table(request, *subject, rows));
+}
+
+}  // namespace tutti::tools
