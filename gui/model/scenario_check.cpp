@@ -102,7 +102,8 @@ void tell_communicators(const core::Scenario& scenario, Card& card) {
     const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
     card.facts.emplace_back("communicator", core::describe(exchange, of, scenario.workload.micro_batches));
   }
-  if (const auto& partition = scenario.plan.partition) {
+  const auto& partition = scenario.plan.partition;
+  if (partition && !scenario.strategy.servers && !scenario.strategy.independent) {
     card.facts.emplace_back("gradients",
                             fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
                                         partition->groups(), partition->group_size()));
@@ -123,7 +124,8 @@ Card card_of(const core::Scenario& scenario) {
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
   tell_communicators(scenario, card);
   // The bounds are those of an all-reduce over all replicas.
-  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition) {
+  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition ||
+      scenario.strategy.servers) {
     fact("least time of a step", "not known: bounds are those of all-reduces over all replicas");
     return card;
   }

@@ -22,6 +22,7 @@ void demand(bool holds, const char* what) {
 void accept(const Scenario& scenario) {
   std::int64_t covered = 0;
   for (const Pack& pack : scenario.plan.packs) {
+    if (pack.phase != PackPhase::kGradients) continue;
     for (const Member& member : pack.members) covered += member.count;
   }
   std::int64_t elements = 0;

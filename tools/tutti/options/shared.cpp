@@ -1,5 +1,7 @@
 #include "tools/tutti/options/shared.h"
 
+#include <CLI/CLI.hpp>
+
 #include "core/text/utf8.h"
 #include "real/join/launcher.h"
 

@@ -4,7 +4,10 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 #include "tools/tutti/options/options.h"
 
