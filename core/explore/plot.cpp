@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/text/number.h"
+#include "core/text/shown.h"
 
 namespace tutti::core {
 namespace {
@@ -24,31 +25,6 @@ constexpr double kFarApart = 12;
 constexpr std::array<const char*, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                               "#e69f00", "#56b4e9", "#000000"};
 constexpr const char* kBound = "#777777";
-
-std::string escape(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '&')
-      safe += "&amp;";
-    else if (c == '"')
-      safe += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      safe += c;
-  }
-  return safe;
-}
-
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
 
 /// 1, 2 or 5 times a power of ten, so that about `count` of it make up `range`.
 double nice_step(double range, double count) {
@@ -73,7 +49,7 @@ class Abscissa {
     std::vector<std::optional<double>> numbers;
     std::size_t count = 0;
     for (const std::string& text : plot.x) {
-      numbers.push_back(number(text));
+      numbers.push_back(number_of(text));
       if (!numbers.back()) continue;
       const double value = *numbers.back();
       least = count == 0 ? value : std::min(least, value);
@@ -225,7 +201,7 @@ class Picture {
 
  private:
   void text(double x, double y, const std::string& content, const std::string& more = "") {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, escape(content));
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, as_xml(content));
   }
   void line(double x1, double y1, double x2, double y2, const char* stroke) {
     body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2,

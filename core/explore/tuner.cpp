@@ -1,13 +1,13 @@
 #include "core/explore/tuner.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
 
 #include "core/explore/kriging.h"
+#include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
@@ -21,21 +21,13 @@ constexpr double kDesignShare = 0.3;
 /// So many times points anywhere are tried before the search is content with what it has.
 constexpr int kChecks = 6;
 
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 /// The numbers of an axis; nothing if it has others, too few, or several fields.
 std::optional<std::vector<double>> numbers_of(const Axis& axis) {
   constexpr std::size_t kFewest = 3;
   if (axis.fields.size() != 1 || axis.rows.size() < kFewest) return std::nullopt;
   std::vector<double> values;
   for (const auto& row : axis.rows) {
-    const auto value = number(row.front());
+    const auto value = number_of(row.front());
     if (!value) return std::nullopt;
     values.push_back(*value);
   }

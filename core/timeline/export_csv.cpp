@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/timeline/texts.h"
+#include "core/text/shown.h"
 
 namespace tutti::core {
 namespace {

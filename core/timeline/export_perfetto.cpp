@@ -16,7 +16,7 @@
 #include "core/proto/perfetto.pb.h"
 #include "core/schedule/step.h"
 #include "core/strategy/driver.h"
-#include "core/timeline/texts.h"
+#include "core/text/shown.h"
 
 namespace tutti::core {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "core/base/format.h"
 #include "core/strategy/driver.h"
+#include "core/text/shown.h"
 #include "core/timeline/summary.h"
-#include "core/timeline/texts.h"
 
 namespace tutti::core {
 namespace {
@@ -34,31 +34,6 @@ constexpr const char* kUpdate = "#009e73";
 constexpr const char* kPack = "#e69f00";
 constexpr const char* kPath = "#d55e00";
 constexpr const char* kLoad = "#cc79a7";
-
-/// As XML 1.0 allows it: of control characters it knows three, and it has no U+FFFE and U+FFFF.
-std::string escape(const std::string& bytes) {
-  const std::string text = as_utf8(bytes);
-  std::string safe;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (c == '<')
-      safe += "&lt;";
-    else if (c == '>')
-      safe += "&gt;";
-    else if (c == '&')
-      safe += "&amp;";
-    else if (c == '"')
-      safe += "&quot;";
-    else if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r')
-      safe += kUnknown;
-    else if (rest.starts_with("\uFFFE") || rest.starts_with("\uFFFF"))
-      safe += kUnknown, i += 2;
-    else
-      safe += c;
-  }
-  return safe;
-}
 
 const char* colour(std::int32_t kind) {
   if (kind >= SpanKind::kPackInFlight) return kPack;
@@ -135,7 +110,7 @@ class Drawing {
   }
 
   void text(double at_x, double at_y, const std::string& content, const std::string& more = "") {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", at_x, at_y, more, escape(content));
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", at_x, at_y, more, as_xml(content));
   }
 
   void box(Time from, Time to, double height, const char* fill, const std::string& title,
@@ -144,7 +119,7 @@ class Drawing {
     const double width = std::max(0.4, x(to) - left);
     body_ += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n",
-        left, y_, width, height, fill, escape(title));
+        left, y_, width, height, fill, as_xml(title));
     if (!label.empty() && width > 8.0 * static_cast<double>(label.size()))
       text(left + 3, y_ + 13, label, " fill=\"white\"");
   }
@@ -216,7 +191,7 @@ class Drawing {
       points += fmt::format(" {:.1f},{:.1f}", kWidth - kRight, y_ + kRow);
       body_ +=
           fmt::format("<polygon points=\"{}\" fill=\"{}\"><title>load of {}; full height is {}</title></polygon>\n",
-                      points, kLoad, escape(link.name), show(link.bandwidth));
+                      points, kLoad, as_xml(link.name), show(link.bandwidth));
       y_ += kRow;
     }
   }

@@ -5,25 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "core/text/shown.h"
+
 namespace tutti::tools {
 namespace {
 
 using core::nccl::ValidatedRow;
 using core::nccl::ValidatedTable;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 constexpr double kWidth = 300;
 constexpr double kHeight = 200;
@@ -97,7 +85,7 @@ td,th{padding:2px 10px;text-align:right}td:first-child,th:first-child{text-align
 std::string line(const std::string& name, const core::nccl::Quality& q) {
   return fmt::format(
       "<tr><td>{}</td><td>{}</td><td>{:.1f} %</td><td>{:.1f} %</td><td>{:.1f} %</td><td>{:+.1f} %</td></tr>\n",
-      escaped(name), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
+      core::as_xml(name), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
 }  // namespace
@@ -112,11 +100,12 @@ std::string validation_page(const core::nccl::Validation& validation) {
     const auto& facts = table.table->facts;
     page += "<figure>";
     if (!table.rows.empty()) page += plot(table);
-    page += fmt::format("<figcaption><b>{}</b> {}, {} x {} {}", escaped(facts.table_id), escaped(facts.collective),
-                        facts.nodes, facts.gpus_per_node, escaped(facts.gpu_model));
+    page +=
+        fmt::format("<figcaption><b>{}</b> {}, {} x {} {}", core::as_xml(facts.table_id),
+                    core::as_xml(facts.collective), facts.nodes, facts.gpus_per_node, core::as_xml(facts.gpu_model));
     if (!table.rows.empty())
       page += fmt::format(": median {:.1f} %, bias {:+.1f} %", 100 * table.quality.median, 100 * table.quality.bias);
-    if (!table.reason.empty()) page += "; " + escaped(table.reason);
+    if (!table.reason.empty()) page += "; " + core::as_xml(table.reason);
     page += "</figcaption></figure>\n";
   }
   return page + "</body></html>\n";

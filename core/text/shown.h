@@ -1,5 +1,7 @@
 #pragma once
 
+// Text of others (names of files, variables, machines) as files of other programs may hold it.
+
 #include <string>
 #include <string_view>
 
@@ -21,5 +23,9 @@ inline std::string as_utf8(std::string_view text) {
     text.remove_prefix(whole + 1);
   }
 }
+
+/// `text` between the tags of XML or HTML, or as the value of an attribute in double quotes. XML 1.0 knows three control characters,
+/// and has no U+FFFE and U+FFFF; these are shown as kUnknown.
+std::string as_xml(std::string_view text);
 
 }  // namespace tutti::core
