@@ -117,7 +117,7 @@ TEST(Plot, IsWholeWhateverItIsOf) {
   const std::string svg = to_svg(plot);
   EXPECT_TRUE(svg.starts_with("<svg"));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
-  EXPECT_THAT(svg, HasSubstr("&lt;&amp;&quot;&gt;"));
+  EXPECT_THAT(svg, HasSubstr("&lt;&amp;&quot;\uFFFD&gt;"));
   EXPECT_THAT(svg, HasSubstr("stroke-dasharray"));
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   EXPECT_THAT(svg, Not(HasSubstr("inf")));
