@@ -140,7 +140,8 @@ TEST(NcclBackend, WhatPerfHasMeasuredIsPrintedThoughALaterSizeFails) {
   const Outcome text = run_tutti(words);
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.err, HasSubstr("worker "));
-  EXPECT_THAT(text.out, testing::ContainsRegex("\n +4096 +1024 .* 0\n +262144 +65536 .* 0\n# Avg"));
+  // Between two sizes perf may say that cores were short.
+  EXPECT_THAT(text.out, testing::ContainsRegex("\n +4096 +1024 [^\n]* 0\n(#[^\n]*\n)? +262144 +65536 [^\n]* 0\n# Avg"));
   std::vector<std::string> asking = words;
   asking.insert(asking.end(), {"--format", "json"});
   const Outcome json = run_tutti(asking);
