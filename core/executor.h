@@ -26,6 +26,8 @@ struct RunControl {
   const std::atomic<bool>* cancel = nullptr;
   /// Called now and then with the share that is done, 0 … 1.
   std::function<void(double)> progress;
+  /// Of a simulation: soon after this virtual time it stops as if cancelled. Real runs have `cancel`.
+  Time until = kNever;
 };
 
 /// Runs a scenario and writes down what happened. Implemented by the simulator and by the real run; commands and the

@@ -164,6 +164,7 @@ void Run::handle(const Event& event) {
 
 bool Run::keep_going() {
   if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
+  if (now_ > control_.until) cancelled_ = true;
   if (control_.progress) {
     control_.progress(std::min(1.0, static_cast<double>(interpreter_.steps_executed()) / lane_steps_));
   }

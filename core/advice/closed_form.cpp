@@ -17,13 +17,17 @@ std::string chunk(const Pack& pack, std::int64_t parts) {
   return show(elements * size_of(pack.collective.type));
 }
 
-ClosedForm flat(const Strategy& s, const Pack& pack, std::int64_t n, int lanes) {
-  const std::int64_t rings = std::max(1, lanes);
+}  // namespace
+
+ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
+  const Strategy s = strategy_of(scenario.strategy, pack);
+  const std::int64_t n = pack.collective.contributors;
   switch (s.algorithm) {
     case Algorithm::kRing:
     case Algorithm::kNccl:
     case Algorithm::kXring:
     case Algorithm::kTfRing: {
+      const std::int64_t rings = std::max(1, lanes_of(scenario, pack));
       if (rings == 1) return {kRing, fmt::format("n = {} ranks, C = {}", n, chunk(pack, n))};
       return {"(n - 1)·max(kτ, τ + α + add(C)) + (n - 2)·max(kτ, τ + α) + kτ + α, τ = wire(C)",
               fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings,
@@ -36,12 +40,6 @@ ClosedForm flat(const Strategy& s, const Pack& pack, std::int64_t n, int lanes) 
       return {"log2 n · (α + wire(E) + add(E))", fmt::format("n = {} ranks, E = {}", n, chunk(pack, 1))};
     default: return {};
   }
-}
-
-}  // namespace
-
-ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
-  return flat(strategy_of(scenario.strategy, pack), pack, pack.collective.contributors, lanes_of(scenario, pack));
 }
 
 }  // namespace tutti::core

@@ -1,11 +1,9 @@
 #include "core/advice/extrapolation.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "core/calibrate/cluster_figures.h"
+#include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
 #include "core/workload/layer_times.h"
 
@@ -33,15 +31,13 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
     const std::size_t on = times->title.find(" on ");
     if (on == std::string::npos) continue;
     const std::string hardware = times->title.substr(on + 4, times->title.find(',', on) - on - 4);
-    const std::string device = hardware.substr(hardware.rfind(' ') + 1);
+    const nccl::KnownGpu* measured = nccl::find_gpu(hardware);
+    const bool on_gpus = !scenario.cluster->groups().front().machine->gpus().empty();
     for (const WorkerGroup& group : scenario.cluster->groups()) {
-      std::string name = group.machine->name();
-      std::string wanted = device;
-      const auto lower = [](std::string& text) {
-        std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-      };
-      lower(name), lower(wanted);
-      if (name.find(wanted) == std::string::npos)
+      // Servers of variables compute no layers.
+      if (group.machine->gpus().empty() && on_gpus) continue;
+      const nccl::KnownGpu* here = nccl::gpu_of(*group.machine);
+      if (!measured || here != measured)
         said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}", hardware,
                                    group.machine->name()));
     }

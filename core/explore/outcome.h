@@ -33,7 +33,8 @@ struct Outcome {
   Time communication_bound;  ///< no all-reduce of the gradients
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
-  bool stopped = false;  ///< before its last step, since it was slow: `step` is the mean of those that ended
+  bool stopped =
+      false;  ///< before its end, since it was slow: `step` is the mean of the steps that ended, and no less than what made it hopeless
   bool operator==(const Outcome&) const = default;
 };
 

@@ -23,6 +23,13 @@ std::vector<std::string> sizes(double least, double most) {
   return values;
 }
 
+/// How many gradients are merged: powers of two up to all.
+std::vector<std::string> scopes(std::size_t gradients) {
+  std::vector<std::string> values;
+  for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2) values.push_back(std::to_string(scope));
+  return values;
+}
+
 Expected<Axis> one_field(const std::string& field, const std::vector<std::string>& values) {
   return parse_axis("tune", fmt::format("{}={}", field, fmt::join(values, ",")));
 }
@@ -73,8 +80,28 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
     problems.add(axis.error());
   };
   const ScenarioText text(scenario.text, Schema::scenario());
+  const auto has = [&](const std::string& field) {
+    return text.find(parse_override("tune", field + "=")->path) != nullptr;
+  };
   const std::vector<std::string> packs = sizes(static_cast<double>(kLeastPack), bytes);
-  if (s.framework) {
+  if (has("strategy.mirrored")) {
+    add(one_field("strategy.mirrored.cross_device_ops",
+                  {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}));
+    add(one_field("strategy.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}));
+  } else if (has("strategy.parameter_server")) {
+    add(one_field("strategy.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}));
+    add(one_field("strategy.parameter_server.variable_read_cache", {"NONE", "CPU"}));
+  } else if (has("strategy.tf_cnn_benchmarks")) {
+    add(one_field("strategy.tf_cnn_benchmarks.variable_update",
+                  {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
+                   "COLLECTIVE_ALL_REDUCE"}));
+    add(one_field("strategy.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}));
+  } else if (s.spec || s.servers || has("strategy.one_device")) {
+    return tl::make_unexpected(
+        Error::request("this strategy has no usual settings to try; say which with --over, such as --over "
+                       "strategy.num_packs=0,1,2,4,8",
+                       {scenario.file, 0, 0}));
+  } else if (s.framework) {
     if (std::holds_alternative<PytorchDdp>(*s.framework)) {
       std::vector<std::string> caps;
       for (double mb = 0.25; mb < bytes / 1048576 * kStep; mb *= kStep) caps.push_back(fmt::format("{:.4g}", mb));
@@ -89,16 +116,14 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
     } else {
       add(one_field("strategy.byteps.partition_bytes", packs));
     }
-  } else if (s.spec) {
-    return tl::make_unexpected(
-        Error::request("all_reduce_spec has no usual settings to try; say which with --over, such as --over "
-                       "strategy.num_packs=0,1,2,4,8",
-                       {scenario.file, 0, 0}));
   } else if (s.collective_all_reduce) {
     add(one_field("strategy.communication_options.bytes_per_pack", packs));
     add(one_field("strategy.communication_options.implementation", {"RING", "NCCL"}));
   } else {
-    add(one_field("strategy.bytes_per_pack", packs));
+    if (s.merge_scope_asked)
+      add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
+    else
+      add(one_field("strategy.bytes_per_pack", packs));
     add(algorithms_of(scenario, text));
   }
   if (!problems.empty()) return problems.take();

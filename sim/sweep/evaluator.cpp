@@ -1,5 +1,7 @@
 #include "sim/sweep/evaluator.h"
 
+#include <algorithm>
+
 #include "core/timeline/summary.h"
 
 namespace tutti::sim {
@@ -18,18 +20,29 @@ class Watch : public core::Summary {
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // The first step is not like the others; with the second there is one to judge by.
-    const bool more = std::ssize(steps()) < expected_;
-    if (more && steps().size() >= 2 && step_time() > hopeless_) stop_.store(true), stopped_ = true;
+    if (!all_ended() && steps().size() >= 2 && step_time() > hopeless_) stop_.store(true);
   }
-  [[nodiscard]] bool stopped() const { return stopped_; }
+  [[nodiscard]] bool all_ended() const { return std::ssize(steps()) >= expected_; }
+  /// All steps together are over by then, unless they are hopeless. One long step is stopped in its midst by that.
+  [[nodiscard]] core::Time until() const {
+    return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever : hopeless_ * expected_;
+  }
   std::atomic<bool>& stop() { return stop_; }
 
  private:
   core::Time hopeless_;
   std::int32_t expected_;
-  bool stopped_ = false;
   std::atomic<bool> stop_{false};
 };
+
+/// What a run came to that was stopped since it was slow.
+Outcome stopped(const Watch& watch, core::Time hopeless) {
+  Outcome outcome;
+  if (!watch.steps().empty()) outcome = core::outcome_of(watch);
+  outcome.step = std::max(outcome.step, hopeless);
+  outcome.stopped = true;
+  return outcome;
+}
 
 }  // namespace
 
@@ -59,13 +72,15 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   record.level = core::RecordLevel::kNone;
   core::RunControl control;
   control.cancel = &summary.stop();
+  control.until = summary.until();
   control.progress = [&](double) {
     if (cancel && cancel->load()) summary.stop().store(true);
   };
   const Expected<void> ran = executor_.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  Outcome outcome = ran ? core::outcome_of(summary) : core::outcome_of(ran.error());
-  outcome.stopped = summary.stopped();
+  const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
+                          : summary.all_ended() ? core::outcome_of(summary)
+                                                : stopped(summary, hopeless);
   const std::lock_guard lock(mutex_);
   ++simulated_;
   if (!outcome.stopped) known_.emplace(std::move(key), outcome);

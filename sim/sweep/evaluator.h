@@ -34,7 +34,7 @@ class Evaluator {
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares = Shares::kYes);
 
   /// What the scenario costs with these changes. What is wrong with it is an outcome, too. Nothing if `cancel` was set before it was done.
-  /// Once its steps so far take longer than `hopeless` on average, no more of them are simulated, and its outcome says so.
+  /// Once its steps so far, or the one at hand, take longer than `hopeless` on average, it is not simulated to its end, and its outcome says so.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes, const std::atomic<bool>* cancel = nullptr,
                                   core::Time hopeless = core::kNever);
 

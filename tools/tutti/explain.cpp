@@ -72,18 +72,20 @@ std::int64_t steps_in(const core::Schedule& schedule) {
 std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Summary& summary,
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
-  std::map<std::pair<std::int64_t, int>, std::pair<std::optional<Time>, std::optional<Time>>> known;
+  // Packs of one length cost the same, but for the servers that they go to.
+  const bool on_servers = scenario.strategy.servers.has_value();
+  std::map<std::tuple<std::int64_t, int, int>, std::pair<std::optional<Time>, std::optional<Time>>> known;
   bool too_long = false;
   for (const core::PackRecord& record : summary.last_packs()) {
     const core::Pack& pack = scenario.plan.packs[static_cast<std::size_t>(record.pack)];
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = pack.collective.bytes();
-    if (!scenario.plan.partition)
+    if (!scenario.plan.partition && !on_servers)
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
     costs.in_step = record.end - record.last_start;
     costs.form = core::closed_form(scenario, pack);
-    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry});
+    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, on_servers ? record.pack : 0});
     if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
       found->second.first = sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
       found->second.second = sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;

@@ -105,16 +105,13 @@ class Tuning {
     core::Tuner tuner(space_, {options_.evaluations, options_.seed, core::TunerOptions().enough, least_step()});
     const auto most = static_cast<double>(std::min(options_.evaluations, space_.size()));
     for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-      core::Time hopeless = core::kNever;
-      if (tuner.best()) {
-        const auto best = static_cast<double>(tried_.at(*tuner.best()).step.count());
-        hopeless = core::Time(static_cast<std::int64_t>(best * kHopeless));
-      }
+      const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : result_.now.outcome.step;
+      const core::Time hopeless(static_cast<std::int64_t>(static_cast<double>(best.count()) * kHopeless));
       if (!evaluate(points, hopeless)) return false;
       for (const std::int64_t point : points) {
         const Outcome& outcome = tried_.at(point);
         const bool done = outcome.status == Outcome::Status::kDone;
-        if (!done) ++result_.refused;
+        if (!done && result_.refused++ == 0) result_.refusal = outcome.message;
         if (outcome.stopped) ++result_.stopped;
         tuner.tell(point, done ? std::optional(static_cast<double>(std::max<std::int64_t>(1, outcome.step.count())))
                                : std::nullopt);
@@ -123,7 +120,8 @@ class Tuning {
     }
     result_.tried = tuner.told();
     result_.promised = tuner.told() < space_.size() ? tuner.promised() : 0;
-    if (!tuner.best()) return true;
+    // What was stopped is no best: by then it took longer than what there is.
+    if (!tuner.best() || tried_.at(*tuner.best()).stopped) return true;
     best_ = *tuner.best();
     result_.values = space_.values(best_);
     for (std::size_t a = 0; a < space_.axes().size(); ++a) {

@@ -158,7 +158,13 @@ std::string tune_text(const TuneResult& r) {
       fmt::format("tried {} of {} settings{}{}, and {} beside them\n", r.tried, r.in_all,
                   r.refused > 0 ? fmt::format("; {} cannot be", r.refused) : "",
                   r.stopped > 0 ? fmt::format("; {} were hopeless and not run to their end", r.stopped) : "", r.beside);
-  if (!r.best) return text + "\nnothing that was tried can be; see what each field may be with tutti sweep\n";
+  if (!r.best) {
+    text += '\n';
+    if (r.stopped > 0)
+      return text + "recommended: change nothing\n  whatever was tried takes at least 25 % longer than what there is\n";
+    return text + "nothing that was tried can be; see what each field may be with tutti sweep\n" +
+           (r.refusal.empty() ? "" : "  for one: " + r.refusal + '\n');
+  }
   const Outcome& best = r.best->outcome;
   text += fmt::format("step now {}, best {} ({} less); the least possible is {}\n", show(now.step), show(best.step),
                       show_share(std::max(0.0, r.advice.gain)), show(best.step_bound));

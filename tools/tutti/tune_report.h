@@ -35,12 +35,13 @@ struct Sensitivity {
 
 struct TuneResult {
   Told now;
-  std::optional<Told> best;  ///< nothing: nothing that was tried can be
+  std::optional<Told> best;  ///< nothing: nothing that was tried can be, or comes near to what there is
   core::Advice advice;
   std::vector<std::string> fields;
   std::vector<std::string> values;  ///< of the best
   std::int64_t tried = 0, stopped = 0, refused = 0, in_all = 0, beside = 0;
   double promised = 0;
+  std::string refusal;  ///< why the first setting that cannot be cannot
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
   std::vector<Sensitivity> sensitivity;
