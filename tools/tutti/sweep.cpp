@@ -9,7 +9,7 @@
 #include "core/base/version.h"
 #include "core/explore/sweep_plot.h"
 #include "sim/simulator.h"
-#include "sim/sweep/crowd.h"
+#include "sim/sweep/carry_out.h"
 #include "sim/sweep/evaluator.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
@@ -125,59 +125,24 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
 /// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
 Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
                          int threads, const Interrupt& interrupt, std::optional<PartInRun>& part) {
-  // Files that went into the sweep before it was interrupted must still be what they were.
-  const auto files = store.files();
-  if (!files) return tl::make_unexpected(files.error());
-  for (const core::Library::File& file : *files) {
-    const auto now = library.read(file.kind, file.name, store.info().scenario_file);
-    if (!now) return tl::make_unexpected(now.error());
-    if (*now) {
-      if (const auto same = store.remember(**now); !same) return tl::make_unexpected(same.error());
-    }
-  }
-  const auto done = store.done();
-  if (!done) return tl::make_unexpected(done.error());
-  sim::CrowdWork crowd;
-  for (std::size_t p = 0; p < done->size(); ++p) {
-    if (!(*done)[p]) crowd.points.push_back(static_cast<std::int64_t>(p));
-  }
-  if (crowd.points.empty() && !part) return true;
-  const std::size_t to_do = crowd.points.size();
-  if (to_do < done->size())
-    tell(fmt::format("{} of {} points are there already\n", done->size() - to_do, done->size()));
-  crowd.points = sim::spread_out(std::move(crowd.points));
-  crowd.threads = threads;
-
   Progress progress("sweeping");
-  sim::Simulator simulator;
-  sim::Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, simulator);
-  std::size_t so_far = 0;
-  std::optional<Error> failed;
-  crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
-    return evaluator.at(store.space().overrides(point), &stop);
+  sim::SweepCourse course;
+  course.threads = threads;
+  course.stop = [&] { return interrupt.happened(); };
+  course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
+    if (there > before)
+      progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
+    else if (before > 0 && before < in_all)
+      tell(fmt::format("{} of {} points are there already\n", before, in_all));
   };
-  crowd.take = [&](std::int64_t point, const Outcome& outcome) {
-    for (const core::Library::File& file : evaluator.new_files()) {
-      if (const auto kept = store.remember(file); !kept) failed = kept.error();
-    }
-    if (!failed) {
-      if (const auto added = store.add(point, outcome); !added) failed = added.error();
-    }
-    progress.update(static_cast<double>(++so_far) / static_cast<double>(to_do));
-    return !failed;
-  };
-  crowd.stop = [&] { return interrupt.happened(); };
-  bool all = false;
   if (part) {
-    const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
-    const auto led = lead_sweep(*part, shared, crowd.points, crowd.take);
-    if (!led) return tl::make_unexpected(led.error());
-    all = *led;
-  } else {
-    all = sim::run_crowd(crowd);
+    course.crowd = [&](const sim::CrowdWork& crowd) {
+      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
+      return lead_sweep(*part, shared, crowd.points, crowd.take);
+    };
   }
-  if (failed) return tl::make_unexpected(*failed);
-  return all;
+  sim::Simulator simulator;
+  return sim::carry_out(store, library, set, simulator, course);
 }
 
 }  // namespace

@@ -99,6 +99,10 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
   c->add_option("--csv", o.csv, "Write all that was tried to this file");
+  c->add_option(
+       "--database", o.database,
+       "Keep all that is tried in this SQLite file as it is done (tutti view shows it meanwhile), and go on with it")
+      ->check(not_utf8);
   c->add_option("--plot", o.plot, "Draw the step time around the best setting into this .svg file");
 }
 
