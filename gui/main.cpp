@@ -18,7 +18,6 @@
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
-#include "gui/widgets/picture_file.h"
 #include "gui/workshop.h"
 
 namespace {
@@ -71,7 +70,7 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().look_around();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
-    return tutti::gui::write_picture(window.timeline(), options.screenshot);
+    return window.write_shown(options.screenshot);
   return window.grab().save(options.screenshot) ? QString() : options.screenshot + QStringLiteral(" cannot be written");
 }
 
