@@ -18,6 +18,7 @@
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/picture_file.h"
 #include "gui/workshop.h"
 
 namespace {
@@ -135,7 +136,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (options->svg) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
+  if (options->svg) {
+    const QString wrong = tutti::gui::draw_svg(options->file, options->screenshot);
+    if (!wrong.isEmpty()) say(wrong);
+    return wrong.isEmpty() ? 0 : 2;
+  }
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
   // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.

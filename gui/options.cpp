@@ -75,6 +75,9 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
   options.sweep = !files.isEmpty() && is_of(files.front(), FileKind::kSweep);
   if (files.size() == 2 && (scenario || !is_of(files[1], FileKind::kTimeline)))
     return QStringLiteral("two files are shown together if both are timelines, or the first is a sweep");
+  options.svg = files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
+  if (options.svg && !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+    return QStringLiteral("a plot that is there can be drawn as a PNG: --screenshot FILE.png");
   for (const char* const place : kPlaces) {
     if (!is_set(parser, place)) continue;
     const QString name = QString::fromLatin1(place);

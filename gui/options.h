@@ -20,6 +20,7 @@ struct Options {
   QString file;                ///< a timeline, a scenario or a sweep; empty: the window alone
   QString second;              ///< a timeline to be shown beside it, or put over the sweep; empty: none
   bool sweep = false;          ///< the file is one
+  bool svg = false;            ///< the file is a picture, which is drawn as another one
   QString x, by, cost;         ///< of a sweep, what to draw; empty: as it comes
   bool one_line = false;       ///< of a sweep
   bool run = false;            ///< the scenario, at once

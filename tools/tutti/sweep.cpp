@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/advice/extrapolation.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/explore/sweep_plot.h"
@@ -13,6 +14,7 @@
 #include "sim/sweep/evaluator.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/sweep_output.h"
 #include "tools/tutti/sweep_ranks.h"
@@ -34,6 +36,32 @@ bool is_database(const std::string& path) {
   std::string begin(kDatabaseMagic.size(), '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   return file && begin == kDatabaseMagic;
+}
+
+/// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
+Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
+  const auto files = store.files();
+  if (!files) return tl::make_unexpected(files.error());
+  const core::Library library(*files);
+  const auto set = settings_of(store.info().set);
+  if (!set) return tl::make_unexpected(set.error());
+  std::vector<std::pair<std::string, std::size_t>> notes;
+  for (const std::int64_t point : points) {
+    std::vector<core::Override> changes = *set;
+    for (core::Override& change : store.space().overrides(point)) changes.push_back(std::move(change));
+    const auto scenario = core::read_scenario(store.info().scenario_text, store.info().scenario_file, library, changes);
+    if (!scenario) continue;
+    for (const std::string& said : core::extrapolations(*scenario)) {
+      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == said; });
+      known == notes.end() ? notes.emplace_back(said, 1) : (++known->second, *known);
+    }
+  }
+  std::vector<std::string> said;
+  for (const auto& [note, count] : notes) {
+    said.push_back(
+        count == points.size() ? note : fmt::format("{} (in {} of the {} points above)", note, count, points.size()));
+  }
+  return said;
 }
 
 /// All that was asked for beside the database. Answers the exit status.
@@ -61,10 +89,13 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
       if (!text) return report(text.error());
       if (const auto added = core::add_measured(*plot, *text, options.measured); !added) return report(added.error());
     }
-    const auto written = write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(*plot); });
+    const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
     if (!written) return report(written.error());
   }
-  return print_out(format == Format::kJson ? sweep_json(store, outcomes) : sweep_text(store, outcomes, options.rows));
+  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
+  const auto notes = notes_on(store, fastest(outcomes, options.rows));
+  if (!notes) return report(notes.error());
+  return print_out(sweep_text(store, outcomes, options.rows, *notes));
 }
 
 /// What ranks of one sweep must have in common.
@@ -152,11 +183,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
-  if (!options.plot.empty() && !options.plot.ends_with(".svg") && options.plot != "-")
-    return report(Error::request(fmt::format("--plot {}: expected the name of an .svg file", options.plot)));
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
-    return report(Error::request("--measured is drawn into a plot; give --plot FILE.svg"));
+    return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
 
   if (is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {

@@ -15,6 +15,7 @@
 #include "sim/sweep/trials.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/tune_report.h"
 
@@ -245,6 +246,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.evaluations < 1) return report(Error::request("--evaluations must be at least 1"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
   const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
@@ -284,8 +286,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!options.plot.empty()) {
     if (result.curves.empty())
       return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
-    const auto written =
-        write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(curve_plot(result)); });
+    const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }
   return print_out(*format == Format::kJson ? tune_json(result) : tune_text(result));
