@@ -71,7 +71,7 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().look_around();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
-    return tutti::gui::write_picture(window.timeline(), options.screenshot);
+    return window.write_shown(options.screenshot);
   return window.grab().save(options.screenshot) ? QString() : options.screenshot + QStringLiteral(" cannot be written");
 }
 
@@ -136,7 +136,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (no_display) qputenv("QT_QPA_PLATFORM", "offscreen");
+  if (options->svg) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
+  if (options->svg) {
+    const QString wrong = tutti::gui::draw_svg(options->file, options->screenshot);
+    if (!wrong.isEmpty()) say(wrong);
+    return wrong.isEmpty() ? 0 : 2;
+  }
   QApplication::setOrganizationName(QStringLiteral("tutti"));
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
   // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.

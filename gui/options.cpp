@@ -7,6 +7,8 @@
 
 #include "core/base/format.h"
 #include "gui/model/file_kind.h"
+#include "gui/model/sweep_curves.h"
+#include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
 #include "gui/widgets/beside_panel.h"
@@ -30,7 +32,8 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"screenshot",
-     "Write a picture of the window (.png; .svg: of its timeline) to this file instead of showing it; needs no display",
+     "Write a picture of the window (.png; .svg: of its timeline or plot) to this file instead of showing it; needs no "
+     "display",
      "file"},
     {"size", "Of the window, such as 1600x900", "size"},
     {"dark", "Dark colours", ""},
@@ -41,6 +44,9 @@ constexpr Option kOptions[] = {
     {"device", "Look at what this device holds, such as w0/gpu1; of two timelines in the first", "name"},
     {"find", "Select the first span that fits, of what is shown: \"pack 3\", \"receive gpu1\"", "words"},
     {"align", "Two timelines by what they have in common: start, step (default) or pack", "what"},
+    {"x", "Of a sweep, draw over this field, such as strategy.bytes_per_pack", "field"},
+    {"by", "Of a sweep, a line for each value of this field; \"\": one line", "field"},
+    {"cost", "Of a sweep, draw this: step_time (default), exposed_communication, speed_up, …", "cost"},
     {"error", "Of two timelines, go to the largest error, or the next largest, …: 1, 2, …", "number"}};
 
 /// Those that ask for a place in a timeline.
@@ -51,35 +57,54 @@ using Wrong = std::optional<QString>;
 QString value(const QCommandLineParser& parser, const char* name) { return parser.value(QString::fromLatin1(name)); }
 bool is_set(const QCommandLineParser& parser, const char* name) { return parser.isSet(QString::fromLatin1(name)); }
 
-bool is_scenario(const QString& file) {
+bool is_of(const QString& file, FileKind wanted) {
   const auto kind = file_kind(file.toStdString());
-  return kind && *kind == FileKind::kScenario;
+  return kind && *kind == wanted;
 }
+bool is_scenario(const QString& file) { return is_of(file, FileKind::kScenario); }
 
 Wrong read_files(const QCommandLineParser& parser, Options& options) {
   const QStringList files = parser.positionalArguments();
   if (files.size() > 2)
-    return QStringLiteral("expected one timeline or scenario, or two timelines; tutti view --help tells more");
+    return QStringLiteral("expected one timeline, scenario or sweep, or two timelines; tutti view --help tells more");
   options.file = files.value(0);
   options.second = files.value(1);
   options.run = is_set(parser, "run");
   const bool scenario = !files.isEmpty() && is_scenario(files.front());
   if (options.run && !scenario) return QStringLiteral("--run runs a scenario; name one");
-  if (files.size() == 2 && (scenario || is_scenario(files[1])))
-    return QStringLiteral("two files are shown beside each other if both are timelines");
+  options.sweep = !files.isEmpty() && is_of(files.front(), FileKind::kSweep);
+  if (files.size() == 2 && (scenario || !is_of(files[1], FileKind::kTimeline)))
+    return QStringLiteral("two files are shown together if both are timelines, or the first is a sweep");
+  options.svg = files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
+  if (options.svg && !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
+    return QStringLiteral("a plot that is there can be drawn as a PNG: --screenshot FILE.png");
   for (const char* const place : kPlaces) {
     if (!is_set(parser, place)) continue;
     const QString name = QString::fromLatin1(place);
-    if (files.isEmpty()) return QStringLiteral("--%1 needs a timeline; name one").arg(name);
+    if (files.isEmpty() || options.sweep) return QStringLiteral("--%1 needs a timeline; name one").arg(name);
     if (scenario && !options.run)
       return QStringLiteral("--%1 needs a timeline; name one, or make it of the scenario with --run").arg(name);
   }
   return std::nullopt;
 }
 
+Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
+  for (const auto& [name, field] :
+       {std::pair("x", &options.x), std::pair("by", &options.by), std::pair("cost", &options.cost)}) {
+    *field = value(parser, name);
+    if (is_set(parser, name) && !options.sweep)
+      return QStringLiteral("--%1 is of a sweep; name one").arg(QString::fromLatin1(name));
+  }
+  options.one_line = is_set(parser, "by") && options.by.isEmpty();
+  if (options.cost.isEmpty() || find_sweep_cost(options.cost.toStdString())) return std::nullopt;
+  QStringList names;
+  for (const SweepCost& cost : sweep_costs()) names << QString::fromLatin1(cost.id);
+  return QStringLiteral("--cost %1: expected one of %2").arg(options.cost, names.join(QStringLiteral(", ")));
+}
+
 Wrong read_two(const QCommandLineParser& parser, Options& options) {
   for (const char* const name : {"error", "align"}) {
-    if (is_set(parser, name) && options.second.isEmpty())
+    if (is_set(parser, name) && (options.second.isEmpty() || options.sweep))
       return QStringLiteral("--%1 needs two timelines").arg(QString::fromLatin1(name));
   }
   if (is_set(parser, "error")) {
@@ -103,7 +128,7 @@ Wrong read_looks(const QCommandLineParser& parser, Options& options) {
     if (!svg && !name.endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
       return QStringLiteral("--screenshot %1: expected a name that ends in .png or .svg").arg(name);
     if (svg && (options.file.isEmpty() || (is_scenario(options.file) && !options.run)))
-      return QStringLiteral("--screenshot %1: an SVG is of the timeline; name one, or a .png").arg(name);
+      return QStringLiteral("--screenshot %1: an SVG is of a timeline or a sweep; name one, or a .png").arg(name);
   }
   if (!is_set(parser, "size")) return std::nullopt;
   const QStringList sides = value(parser, "size").split(QLatin1Char('x'));
@@ -172,12 +197,13 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(
-      QStringLiteral("Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first; or "
-                     "opens a scenario to change and run."));
+  parser.setApplicationDescription(QStringLiteral(
+      "Shows a timeline that tutti simulate or tutti run wrote; or two, the second beside the first; "
+      "opens a scenario to change and run; or plots a sweep of tutti sweep or tutti tune --database, also "
+      "while it runs, with a timeline behind it as a point that was measured."));
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline or scenario file"),
+  parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Timeline, scenario or sweep"),
                                QStringLiteral("[file [second timeline]]"));
   for (const Option& option : kOptions)
     parser.addOption(
@@ -187,13 +213,32 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   if (is_set(parser, "help")) parser.showHelp(0);
   if (is_set(parser, "version")) parser.showVersion();
   Options options;
-  for (const auto& read : {read_files, read_two, read_looks, read_place}) {
+  for (const auto& read : {read_files, read_sweep_looks, read_two, read_looks, read_place}) {
     if (const Wrong wrong = read(parser, options)) return tl::make_unexpected(*wrong);
   }
   return options;
 }
 
+/// Of a sweep.
+static QStringList show_plot(MainWindow& window, const Options& options) {
+  SweepChoice choice;
+  choice.x = options.x.toStdString();
+  if (!options.by.isEmpty() || options.one_line) choice.by = options.by.toStdString();
+  if (!options.cost.isEmpty()) choice.cost = options.cost.toStdString();
+  QStringList missing;
+  for (const auto& [name, field] : {std::pair("x", &options.x), std::pair("by", &options.by)}) {
+    QStringList names;
+    for (const SweepField& known : fields_of(*window.sweep().data())) names << QString::fromStdString(known.name);
+    if (!field->isEmpty() && !names.contains(*field))
+      missing << QStringLiteral("--%1 %2: that does not vary here; expected one of %3")
+                     .arg(QString::fromLatin1(name), *field, names.join(QStringLiteral(", ")));
+  }
+  window.sweep().choose(choice);
+  return missing;
+}
+
 QStringList show_place(MainWindow& window, const Options& options) {
+  if (options.sweep && window.sweep().data()) return show_plot(window, options);
   TimelineView& view = window.timeline();
   if (!view.trace()) return {};
   const Time end = view.view().run_length();

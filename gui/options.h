@@ -17,8 +17,12 @@ class MainWindow;
 
 /// What was asked for on the command line.
 struct Options {
-  QString file;                ///< a timeline or a scenario; empty: the window alone
-  QString second;              ///< a timeline to be shown beside it; empty: none
+  QString file;                ///< a timeline, a scenario or a sweep; empty: the window alone
+  QString second;              ///< a timeline to be shown beside it, or put over the sweep; empty: none
+  bool sweep = false;          ///< the file is one
+  bool svg = false;            ///< the file is a picture, which is drawn as another one
+  QString x, by, cost;         ///< of a sweep, what to draw; empty: as it comes
+  bool one_line = false;       ///< of a sweep
   bool run = false;            ///< the scenario, at once
   std::optional<Align> align;  ///< of the two
   int error = 0;               ///< of the list of largest errors, from 1 on; 0: none

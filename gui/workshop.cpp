@@ -2,13 +2,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 
+#include "core/explore/tuner.h"
+#include "core/explore/usual_axes.h"
 #include "core/scenario/library_folder.h"
 #include "real/cuda/cuda_devices.h"
 #include "real/nccl/nccl_collectives.h"
 #include "real/tcp_executor.h"
 #include "sim/simulator.h"
+#include "sim/sweep/carry_out.h"
+#include "sim/sweep/evaluator.h"
+#include "sim/sweep/trials.h"
 #include "tools/tutti/init.h"
 #include "tools/tutti/time_scale.h"
 
@@ -47,6 +54,51 @@ Backend for_real(std::string id, std::string name, const real::TcpExecutorOption
   return backend;
 }
 
+/// All cores but one, which the window needs.
+int threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
+
+core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order, const core::Library& library,
+                            const std::vector<core::Override>& set, const SweepWatch& watch) {
+  sim::Simulator simulator;
+  sim::Evaluator evaluator({order.info.scenario_text, order.info.scenario_file, set}, library, simulator);
+  sim::Trials trials(
+      store.space(), evaluator, threads(), [&] { return watch.cancel->load(); }, &store);
+  if (const auto taken = trials.take_over(library); !taken) return tl::make_unexpected(taken.error());
+  core::Tuner tuner(store.space(), {order.evaluations, 0, core::TunerOptions().enough, 0});
+  const auto most = static_cast<double>(std::min(order.evaluations, store.space().size()));
+  return trials.search(tuner, core::kNever,
+                       [&](std::int64_t told) { watch.progress(static_cast<double>(told) / most); });
+}
+
+core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library, const SweepWatch& watch) {
+  std::vector<core::Override> set;
+  for (const std::string& said : order.info.set) {
+    auto change = core::parse_override("--set", said);
+    if (!change) return tl::make_unexpected(change.error());
+    set.push_back(std::move(*change));
+  }
+  // What is wrong with the scenario is told once, rather than of every point.
+  const auto scenario = core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
+  if (!scenario) return tl::make_unexpected(scenario.error());
+  if (order.info.axes.empty()) {
+    auto usual = core::usual_axes(*scenario);
+    if (!usual) return tl::make_unexpected(usual.error());
+    order.info.axes = std::move(*usual);
+  }
+  auto store = core::SweepStore::resume(order.file, order.info);
+  if (!store) return tl::make_unexpected(store.error());
+  watch.begun();
+  if (order.search) return search(*store, order, library, set, watch);
+  sim::Simulator simulator;
+  sim::SweepCourse course;
+  course.threads = threads();
+  course.stop = [&] { return watch.cancel->load(); };
+  course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
+    if (in_all > before) watch.progress(static_cast<double>(there - before) / static_cast<double>(in_all - before));
+  };
+  return sim::carry_out(*store, library, set, simulator, course);
+}
+
 }  // namespace
 
 std::string own_worker_program() {
@@ -56,6 +108,7 @@ std::string own_worker_program() {
 
 Workshop make_workshop(const std::string& worker_program) {
   Workshop made{core::Library(core::library_folder()), {}, {}};
+  made.sweep = run_sweep;
   made.new_scenario = tools::scenario_to_start_from({}, made.library);
   made.backends.push_back(
       {"simulate", "Simulate", "simulating", {}, [] { return std::make_unique<sim::Simulator>(); }});

@@ -1,7 +1,11 @@
 #include "core/advice/extrapolation.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include "core/base/format.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
@@ -44,6 +48,63 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
   }
 }
 
+/// What the cluster's figures were fitted to: it says so in the scenario, or in a file of its own. Nothing if it does not.
+std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario, const proto::Scenario& message) {
+  if (message.cluster().has_calibrated()) return message.cluster().calibrated();
+  for (const Library::File& file : scenario.files) {
+    if (file.kind != Library::Kind::kCluster) continue;
+    const auto cluster = scenario_message("cluster {\n" + file.text + "\n}", file.path);
+    if (cluster && (*cluster)->cluster().has_calibrated()) return (*cluster)->cluster().calibrated();
+  }
+  return std::nullopt;
+}
+
+/// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are. REQUIRES: not empty; in ascending order.
+std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
+  constexpr std::size_t kMostNamed = 6;
+  Bytes least = plan.packs[numbers.front()].collective.bytes(), most = least;
+  for (const std::size_t pack : numbers) {
+    least = std::min(least, plan.packs[pack].collective.bytes());
+    most = std::max(most, plan.packs[pack].collective.bytes());
+  }
+  std::string text;
+  if (numbers.size() == 1) {
+    text = fmt::format("pack {}", numbers.front());
+  } else if (numbers.back() - numbers.front() + 1 == numbers.size()) {
+    text = fmt::format("packs {} to {}", numbers.front(), numbers.back());
+  } else if (numbers.size() <= kMostNamed) {
+    text = fmt::format("packs {} and {}", fmt::join(numbers.begin(), numbers.end() - 1, ", "), numbers.back());
+  } else {
+    text =
+        fmt::format("{} packs ({}, …)", numbers.size(), fmt::join(numbers.begin(), numbers.begin() + kMostNamed, ", "));
+  }
+  return text +
+         (least == most ? fmt::format(" of {}", show(most)) : fmt::format(" of {} to {}", show(least), show(most)));
+}
+
+void add_calibrated(const Scenario& scenario, const proto::Scenario& message, std::vector<std::string>& said) {
+  const auto calibrated = calibrated_of(scenario, message);
+  if (!calibrated) return;
+  if (calibrated->has_workers() && calibrated->workers() != scenario.cluster->workers()) {
+    said.push_back(fmt::format("extrapolated: the cluster's figures were fitted to {} workers, and it has {}",
+                               calibrated->workers(), scenario.cluster->workers()));
+  }
+  std::vector<std::size_t> smaller, larger;
+  for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
+    const std::int64_t bytes = scenario.plan.packs[p].collective.bytes().count();
+    if (calibrated->has_least_bytes() && bytes < calibrated->least_bytes()) smaller.push_back(p);
+    if (calibrated->has_most_bytes() && bytes > calibrated->most_bytes()) larger.push_back(p);
+  }
+  const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
+    if (packs.empty()) return;
+    said.push_back(fmt::format("extrapolated: {} {} {} than the {} that the cluster's figures were fitted to",
+                               packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
+                               show(Bytes(than))));
+  };
+  add(smaller, "smaller", calibrated->least_bytes());
+  add(larger, "larger", calibrated->most_bytes());
+}
+
 }  // namespace
 
 std::vector<std::string> extrapolations(const Scenario& scenario) {
@@ -51,6 +112,7 @@ std::vector<std::string> extrapolations(const Scenario& scenario) {
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return said;
   add_layer_times(scenario, **message, said);
+  add_calibrated(scenario, **message, said);
   return said;
 }
 

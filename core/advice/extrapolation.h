@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// Where a scenario asks for more than its figures were taken from, in sentences: layer times of another batch or device, figures
-/// that were fitted to other sizes of messages or another number of workers.
+/// that tutti calibrate fitted to other sizes of packs or another number of workers.
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
 }  // namespace tutti::core

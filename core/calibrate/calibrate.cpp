@@ -128,6 +128,18 @@ FigureSource source_of(const CalibratedFigure& figure) {
   return source;
 }
 
+FittedTo sizes_of(const Experiments& experiments) {
+  FittedTo sizes;
+  for (const Experiment& experiment : experiments.list) {
+    for (const Measurement& measurement : experiment.measurements) {
+      const bool first = sizes.most == Bytes(0);
+      sizes.least = first ? measurement.bytes : std::min(sizes.least, measurement.bytes);
+      sizes.most = std::max(sizes.most, measurement.bytes);
+    }
+  }
+  return sizes;
+}
+
 void compare(const Experiments& experiments, const Predictions& before, const Predictions& after, Calibration& result) {
   std::size_t i = 0, s = 0;
   for (const Experiment& experiment : experiments.list) {
@@ -225,7 +237,7 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   compare(experiments, *before, *after, result);
   result.notes = figures->notes();
   result.notes.insert(result.notes.end(), experiments.notes.begin(), experiments.notes.end());
-  result.cluster_text = figures->text(sources);
+  result.cluster_text = figures->text(sources, sizes_of(experiments));
   return result;
 }
 

@@ -383,8 +383,16 @@ void ClusterFigures::put(const std::vector<double>& values, proto::Scenario& sce
 
 std::string ClusterFigures::structure() const { return structure_of(*cluster_); }
 
-std::string ClusterFigures::text(const std::vector<FigureSource>& values) const {
+std::string ClusterFigures::text(const std::vector<FigureSource>& values, const FittedTo& fitted_to) const {
   proto::Cluster cluster = *cluster_;
+  if (fitted_to.most > Bytes(0)) {
+    proto::Calibrated& calibrated = *cluster.mutable_calibrated();
+    calibrated.set_least_bytes(fitted_to.least.count());
+    calibrated.set_most_bytes(fitted_to.most.count());
+    std::int32_t workers = 0;
+    for (const proto::Workers& group : cluster.workers()) workers += group.has_count() ? group.count() : 1;
+    calibrated.set_workers(workers);
+  }
   for (std::size_t f = 0; f < figures_.size(); ++f) {
     if (values[f].text.empty()) continue;
     for (const Place& place : places_[f]) set(cluster, place, values[f].value, values[f].text);

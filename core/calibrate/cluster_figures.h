@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/units.h"
 #include "core/calibrate/apart.h"
 #include "core/scenario/library.h"
 
@@ -39,6 +40,12 @@ struct FigureSource {
   std::string text;  ///< "fitted, 95 % interval 11.8 to 12.4"; empty: the figure was not changed
 };
 
+/// Sizes of what was measured, from the smallest to the largest pack or buffer; 0: nothing is known of them.
+struct FittedTo {
+  Bytes least;
+  Bytes most;
+};
+
 /// The cluster of a scenario with its machines written out, and the figures in it.
 class ClusterFigures {
  public:
@@ -60,8 +67,8 @@ class ClusterFigures {
   /// Puts the cluster with these values (as in list()) in place of that of `scenario`, and the launch where it has one.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
-  /// The cluster with these values as a text that `cluster { file: … }` takes.
-  [[nodiscard]] std::string text(const std::vector<FigureSource>& values) const;
+  /// The cluster with these values as a text that `cluster { file: … }` takes; it says to what they were fitted.
+  [[nodiscard]] std::string text(const std::vector<FigureSource>& values, const FittedTo& fitted_to = {}) const;
 
  private:
   /// Where a figure stands. `machine` is -1 for the network.

@@ -86,6 +86,7 @@ std::string structure_of(const proto::Cluster& cluster) {
   for (const proto::Machine& machine : cluster.machine()) machines[machine.name()] = bare_machine(machine);
   bare.clear_machine();
   bare.clear_workers();
+  bare.clear_calibrated();
   // Groups that are alike are one.
   std::string text = bare.ShortDebugString();
   std::string last;

@@ -96,7 +96,7 @@ void join(std::vector<OneRun>& runs, Experiments& experiments) {
     std::string what = fmt::format("pack {}, {}", key.pack, show(bytes));
     if (key.step_kind != TimeKey::kPack) what += ": " + span_name(key.step_kind);
     if (!key.device.empty()) what += " on " + key.device;
-    experiment.measurements.push_back({files, what, key, median(us)});
+    experiment.measurements.push_back({files, what, key, median(us), bytes});
   }
   experiments.list.push_back(std::move(experiment));
 }
@@ -240,6 +240,7 @@ class Logs {
                                    what.elements * size_of(what.type).count(), to_string(what.type),
                                    what.out_of_place ? ", out of place" : "");
     measurement.us = median(times.us);
+    measurement.bytes = Bytes(what.elements * size_of(what.type).count());
     experiment.measurements.push_back(std::move(measurement));
     experiments_.list.push_back(std::move(experiment));
     return {};

@@ -18,7 +18,8 @@ struct Measurement {
   std::string source;  ///< the files it is from
   std::string what;    ///< "pack 3, 17.3 MB", "65536 bytes"
   TimeKey key;
-  double us = 0;  ///< median of its repetitions
+  double us = 0;     ///< median of its repetitions
+  Bytes bytes = {};  ///< of the pack, or of the collective's buffer
 };
 
 /// A scenario that was measured: what the simulator is asked for, and what should come out.

@@ -20,7 +20,7 @@ struct Outcome {
     kFailed = 2    ///< it began and could not go on
   };
   Status status = Status::kDone;
-  std::string message;  ///< all that was wrong, a line each; empty where it is done
+  std::string message;  ///< all that was wrong, a line each; empty where it is done, unless it was `stopped`
 
   Time step;  ///< of the steady state, as all below
   Time forward;

@@ -11,6 +11,10 @@ namespace {
 /// "TuSw", by which `file` and this program know such a database.
 constexpr std::int64_t kApplication = 0x54755377;
 constexpr std::int64_t kFormat = 1;
+/// The message of a point that is done as far as somebody wanted to know it.
+constexpr const char* kStoppedEarly = "stopped early: the mean of the steps until then";
+/// Rows of such points.
+constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 
 constexpr const char* kTables =
     "CREATE TABLE sweep (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
@@ -141,8 +145,8 @@ SweepStore::SweepStore(Database database, SweepInfo info, Space space)
       info_(std::move(info)),
       space_(std::make_unique<const Space>(std::move(space))) {}
 
-Expected<SweepStore> SweepStore::open(const std::string& path) {
-  auto database = Database::open(path, Database::Mode::kRead);
+Expected<SweepStore> SweepStore::open(const std::string& path, Database::Mode mode) {
+  auto database = Database::open(path, mode);
   if (!database) return tl::make_unexpected(database.error());
   const auto sweep = is_sweep(*database);
   if (!sweep) return tl::make_unexpected(sweep.error());
@@ -232,10 +236,11 @@ Expected<void> SweepStore::create() {
 
 Expected<std::vector<bool>> SweepStore::done() {
   std::vector<bool> done(static_cast<std::size_t>(space_->size()));
-  const auto read = rows(*database_, "SELECT point FROM point", [&](const Statement& row) {
-    const std::int64_t point = row.integer(0);
-    if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
-  });
+  const auto read =
+      rows(*database_, fmt::format("SELECT point FROM point WHERE NOT ({})", kIsStopped), [&](const Statement& row) {
+        const std::int64_t point = row.integer(0);
+        if (point >= 0 && point < space_->size()) done[static_cast<std::size_t>(point)] = true;
+      });
   if (!read) return tl::make_unexpected(read.error());
   return done;
 }
@@ -249,11 +254,16 @@ Expected<void> SweepStore::add(std::int64_t point, const Outcome& outcome) {
     if (!insert) return tl::make_unexpected(insert.error());
     insert_ = std::make_unique<Statement>(std::move(*insert));
   }
+  if (!outcome.stopped) {
+    const auto gone = with(*database_, fmt::format("DELETE FROM point WHERE point = ?1 AND {}", kIsStopped),
+                           [&](Statement& s) { s.bind(1, point); });
+    if (!gone) return gone;
+  }
   int parameter = 1;
   insert_->bind(parameter++, point);
   for (const std::string& value : values) insert_->bind(parameter++, value);
   insert_->bind(parameter++, to_string(outcome.status));
-  insert_->bind(parameter++, outcome.message);
+  insert_->bind(parameter++, outcome.stopped ? std::string_view(kStoppedEarly) : outcome.message);
   const bool done = outcome.status == Outcome::Status::kDone;
   for (const Cost& cost : kCosts) {
     done ? insert_->bind(parameter, (outcome.*cost.time).count()) : insert_->bind_null(parameter);
@@ -275,6 +285,7 @@ Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Out
     if (status == to_string(Outcome::Status::kRefused)) outcome.status = Outcome::Status::kRefused;
     if (status == to_string(Outcome::Status::kFailed)) outcome.status = Outcome::Status::kFailed;
     outcome.message = found.text(2);
+    outcome.stopped = outcome.status == Outcome::Status::kDone && !outcome.message.empty();
     int column = 3;
     for (const Cost& cost : kCosts) outcome.*cost.time = Time(found.integer(column++));
     outcome.packs = found.integer(column++);
@@ -282,6 +293,38 @@ Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Out
     const std::int64_t point = found.integer(0);
     if (point >= 0 && point < space_->size()) row(point, outcome);
   });
+}
+
+Expected<void> SweepStore::add_measured(const Measured& measured) {
+  // Files of sweeps that nobody measured have no such table.
+  if (auto made = database_->run("CREATE TABLE IF NOT EXISTS measured (point INTEGER, source TEXT, said TEXT NOT NULL, "
+                                 "step_time_ps INTEGER NOT NULL, PRIMARY KEY (source))");
+      !made)
+    return made;
+  return with(*database_, "INSERT OR REPLACE INTO measured VALUES (?1, ?2, ?3, ?4)", [&](Statement& s) {
+    s.bind(1, measured.point).bind(2, measured.source).bind(3, measured.said).bind(4, measured.step.count());
+  });
+}
+
+Expected<std::vector<SweepStore::Measured>> SweepStore::measured() {
+  std::vector<Measured> all;
+  const auto table = database_->number("SELECT count(*) FROM sqlite_master WHERE name = 'measured'");
+  if (!table) return tl::make_unexpected(table.error());
+  if (table->value_or(0) == 0) return all;
+  const auto read = rows(*database_, "SELECT point, source, said, step_time_ps FROM measured ORDER BY point, source",
+                         [&](const Statement& row) {
+                           const std::int64_t point = row.integer(0);
+                           if (point < 0 || point >= space_->size() || row.integer(3) <= 0) return;
+                           all.push_back({point, Time(row.integer(3)), row.text(1), row.text(2)});
+                         });
+  if (!read) return tl::make_unexpected(read.error());
+  return all;
+}
+
+Expected<std::int64_t> SweepStore::version() {
+  const auto number = database_->number("PRAGMA data_version");
+  if (!number) return tl::make_unexpected(number.error());
+  return number->value_or(0);
 }
 
 Expected<void> SweepStore::remember(const Library::File& file) {

@@ -24,24 +24,41 @@ struct SweepInfo {
 };
 
 /// A sweep's results in an SQLite file (docs/formats.md has its tables): a row for every point that is done. Rows are committed one
-/// by one, so that nothing but points in work is lost when the program is killed; a point has one row and keeps its first.
+/// by one, so that nothing but points in work is lost when the program is killed; a point has one row and keeps its first, unless it
+/// was stopped early: what is known of it to its end takes that row's place.
 class SweepStore {
  public:
   /// Makes the file, or goes on with it. ERRORS (requests): it holds something else, or another sweep (which is told); as
   /// Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
-  /// One that is there, to be read. ERRORS: likewise.
-  static Expected<SweepStore> open(const std::string& path);
+  /// One that is there, to be read; or (Mode::kWrite) added to. ERRORS: likewise.
+  static Expected<SweepStore> open(const std::string& path, Database::Mode mode = Database::Mode::kRead);
 
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }
 
-  /// By point: whether it has a row. ERRORS (kRun): the file cannot be read.
+  /// By point: whether it has a row of all its steps. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<bool>> done();
   /// Adds a row, unless the point has one. ERRORS (kRun): the disk is full.
   Expected<void> add(std::int64_t point, const Outcome& outcome);
   /// Every row, by point. ERRORS (kRun): the file cannot be read.
   Expected<void> each(const std::function<void(std::int64_t point, const Outcome&)>& row);
+
+  /// Step times that were measured at a point: they stay with the sweep, one for each source (the name of a file).
+  struct Measured {
+    std::int64_t point = 0;
+    Time step;
+    std::string source;
+    std::string said;  ///< what ran it
+    bool operator==(const Measured&) const = default;
+  };
+  /// Another one of the same source takes its place. ERRORS: it may not be written; the disk is full.
+  Expected<void> add_measured(const Measured& measured);
+  /// By point and source. ERRORS (kRun): the file cannot be read.
+  Expected<std::vector<Measured>> measured();
+
+  /// Changes whenever somebody else has written to the file. ERRORS (kRun): likewise.
+  Expected<std::int64_t> version();
 
   /// A file that a scenario names, as it was read. ERRORS (kRequest): another text of this name went into the sweep before.
   Expected<void> remember(const Library::File& file);

@@ -37,6 +37,12 @@ class Tuner {
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
   [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
+  /// Those points.
+  [[nodiscard]] std::vector<std::int64_t> asked() const {
+    std::vector<std::int64_t> points;
+    for (const auto& [point, cost] : costs_) points.push_back(point);
+    return points;
+  }
   /// By what share of the best cost a point that was not tried may be expected to be better, at most, when the search ended.
   [[nodiscard]] double promised() const { return promised_; }
 

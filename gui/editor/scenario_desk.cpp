@@ -63,9 +63,11 @@ core::Expected<bool> ScenarioDesk::open(const ScenarioBytes& file) {
   return true;
 }
 
-bool ScenarioDesk::start_new() {
+bool ScenarioDesk::start_new() { return start_from(workshop_.new_scenario); }
+
+bool ScenarioDesk::start_from(const std::string& text) {
   if (!editor_->may_close()) return false;
-  editor_->start_new(workshop_.new_scenario);
+  editor_->start_new(text);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "gui/editor/scenario_file.h"
 #include "gui/editor/scenario_run.h"
 #include "gui/model/backend.h"
+#include "gui/model/sweep_order.h"
 #include "gui/widgets/actions.h"
 
 namespace tutti::gui {
@@ -21,6 +22,7 @@ struct Workshop {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text to start a new one from
+  SweepRunner sweep{};         ///< none: sweeps can be looked at, not run
 };
 
 /// Where a scenario is written and run: the editor, with what runs it above. Timelines of runs lie in a folder that goes with
@@ -37,6 +39,8 @@ class ScenarioDesk : public QWidget {
   core::Expected<bool> open(const ScenarioBytes& file);
   /// The same for one that has no file yet.
   bool start_new();
+  /// … with this text.
+  bool start_from(const std::string& text);
   /// Whether the window may be closed: asks about changes. Ends a run.
   bool may_close();
   void run();

@@ -52,7 +52,7 @@ void ScenarioRun::start(const Order& order) {
 }
 
 ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl& control, std::atomic<bool>& cancel) {
-  const auto scenario = core::read_scenario(order.text, order.path, order.library);
+  const auto scenario = core::read_scenario(order.text, order.path, order.library, order.changes);
   if (!scenario) return {{}, scenario.error(), false};
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;

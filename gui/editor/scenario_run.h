@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/edit/overrides.h"
 #include "core/scenario/library.h"
 #include "gui/model/backend.h"
 
@@ -26,7 +27,8 @@ class ScenarioRun : public QObject {
     std::string text;
     std::string path;  ///< what errors call the text, and where names of files in it start from
     core::Library library;
-    std::string timeline;  ///< file to write
+    std::string timeline;                      ///< file to write
+    std::vector<core::Override> changes = {};  ///< of the text
   };
   /// Begins; ended() follows. REQUIRES: none is running.
   void start(const Order& order);

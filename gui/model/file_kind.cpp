@@ -8,15 +8,23 @@
 
 namespace tutti::gui {
 
+/// What files of SQLite begin with.
+static constexpr std::string_view kDatabaseMagic = "SQLite format 3";
+
 core::Expected<FileKind> file_kind(const std::string& path) {
-  if (const auto file = core::check_is_file(path, "a timeline or a scenario"); !file)
+  if (const auto file = core::check_is_file(path, "a timeline, a scenario or a sweep"); !file)
     return tl::make_unexpected(file.error());
   std::string begin(std::string_view(core::kTimelineMagic).size(), '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   const std::filesystem::path name(path);
-  const bool timeline = begin == core::kTimelineMagic || name.extension() == ".tutti";
-  return timeline ? FileKind::kTimeline : FileKind::kScenario;
+  if (begin == core::kTimelineMagic) return FileKind::kTimeline;
+  file.clear();
+  file.seekg(0);
+  std::string other(kDatabaseMagic.size(), '\0');
+  file.read(other.data(), static_cast<std::streamsize>(other.size()));
+  if (other == kDatabaseMagic || name.extension() == ".sweep") return FileKind::kSweep;
+  return name.extension() == ".tutti" ? FileKind::kTimeline : FileKind::kScenario;
 }
 
 }  // namespace tutti::gui

@@ -32,11 +32,13 @@ void FileOpener::read(const QString& path, Wanted wanted, const std::shared_ptr<
   const auto thrown = guarded([&] {
     const auto kind = file_kind(path.toStdString());
     if (!kind) return fail(kind.error());
-    if (wanted == Wanted::kTimelineOrScenario && *kind == FileKind::kScenario) {
+    if (wanted == Wanted::kAnything && *kind == FileKind::kScenario) {
       const auto file = ScenarioBytes::read(QFileInfo(path).absoluteFilePath());
       if (!file) return fail(file.error());
       return tell_unless_stopped([this, file = *file] { emit scenario_read(file); });
     }
+    if (wanted == Wanted::kAnything && *kind == FileKind::kSweep)
+      return tell_unless_stopped([this, path] { emit sweep_found(QFileInfo(path).absoluteFilePath()); });
     OpenControl control;
     control.cancel = cancel.get();
     std::atomic<int> told = 0;

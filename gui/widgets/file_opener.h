@@ -20,8 +20,8 @@ class FileOpener : public QObject {
   explicit FileOpener(QObject* parent = nullptr) : QObject(parent) {}
   ~FileOpener() override { stop(); }
 
-  enum class Wanted { kTimeline, kTimelineOrScenario };
-  /// Begins; opened(), scenario_read() or failed() follows, by the thread that this belongs to.
+  enum class Wanted { kTimeline, kAnything };
+  /// Begins; opened(), scenario_read(), sweep_found() or failed() follows, by the thread that this belongs to.
   void open(const QString& path, Wanted wanted = Wanted::kTimeline);
   /// None of them follows any more.
   void stop();
@@ -30,6 +30,8 @@ class FileOpener : public QObject {
   void progress(int percent);
   void opened(std::shared_ptr<const tutti::gui::Trace> trace, const QString& path);
   void scenario_read(const tutti::gui::ScenarioBytes& file);
+  /// It is one of a sweep, to be read by whoever follows it.
+  void sweep_found(const QString& path);
   void failed(const QString& why);
 
  private:

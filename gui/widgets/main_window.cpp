@@ -21,6 +21,7 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/model/describe.h"
+#include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
@@ -53,6 +54,7 @@ MainWindow::MainWindow(Workshop workshop)
     : desk_(new ScenarioDesk(workshop)),
       middle_(new QSplitter(this)),
       stack_(new QStackedWidget),
+      sweep_(new SweepPanel(workshop)),
       view_(new TimelineView),
       overview_(new OverviewStrip),
       where_(new QLabel),
@@ -74,6 +76,7 @@ MainWindow::MainWindow(Workshop workshop)
   stack_->addWidget(welcome);
   stack_->addWidget(page);
   make_desk();
+  make_sweep();
   make_panels();
   make_actions();
   make_menus();
@@ -89,6 +92,7 @@ MainWindow::MainWindow(Workshop workshop)
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
   connect(&opener_, &FileOpener::opened, this, &MainWindow::show_trace);
   connect(&opener_, &FileOpener::scenario_read, this, &MainWindow::open_scenario);
+  connect(&opener_, &FileOpener::sweep_found, this, &MainWindow::open_sweep);
   connect(&opener_, &FileOpener::failed, this, &MainWindow::give_up);
 
   const QSettings settings;
@@ -105,6 +109,8 @@ MainWindow::~MainWindow() {
   opener_.stop();
   traffic_->stop();
   desk_->disconnect(this);
+  sweep_->disconnect(this);
+  sweep_->stop_and_wait();
   beside_->stop();
 }
 
@@ -233,9 +239,10 @@ void MainWindow::make_actions() {
                  QStringLiteral("Ctrl+%1").arg(example.number),
                  [this, path = QString::fromStdString(example.path)] { open_and_run(path); });
   }
+  add_sweep_actions();
   add_timeline_actions(actions_, *view_);
   actions_.add(tr("&View"), "scenario", tr("&Scenario beside the timeline"), QStringLiteral("F4"), [this] {
-    if (stack_->isVisible()) desk_->setVisible(!desk_->isVisible());
+    if (stack_->isVisible() || sweep_->isVisible()) desk_->setVisible(!desk_->isVisible());
   });
   actions_.add(tr("&View"), "dark", tr("Light or dar&k"), QStringLiteral("Ctrl+Shift+D"), [this] {
     set_dark(!dark_);
@@ -283,9 +290,9 @@ void MainWindow::make_menus() {
 // --- opening ---
 
 void MainWindow::choose_file() {
-  const QString chosen =
-      QFileDialog::getOpenFileName(this, tr("Open a timeline or a scenario"), {},
-                                   tr("Timelines and scenarios (*.tutti *.textproto *.json);;All files (*)"));
+  const QString chosen = QFileDialog::getOpenFileName(
+      this, tr("Open a timeline, a scenario or a sweep"), {},
+      tr("Timelines, scenarios and sweeps (*.tutti *.textproto *.json *.sweep);;All files (*)"));
   if (!chosen.isEmpty()) open(chosen);
 }
 
@@ -304,7 +311,7 @@ void MainWindow::begin_to_open(const QString& path) {
   progress_->show();
   second_.clear();
   tell(tr("opening %1 …").arg(path));
-  opener_.open(path, FileOpener::Wanted::kTimelineOrScenario);
+  opener_.open(path, FileOpener::Wanted::kAnything);
 }
 
 void MainWindow::give_up(const QString& why) {
@@ -371,7 +378,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   overview_->show_trace(trace);
   view_->show_trace(trace);
   view_->setFocus();
-  const bool of_desk = desk_->made(path);
+  const bool of_desk = desk_->made(path) || sweep_->made(path);
+  if (sweep_->made(path)) desk_->hide();
   if (!of_desk && !desk_->isVisible()) setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
   QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
@@ -404,6 +412,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (!desk_->may_close()) return event->ignore();
   opener_.stop();
   beside_->stop();
+  sweep_->stop_and_wait();
   // Panels are remembered as they are with one timeline.
   put_topology_away(false);
   if (beside_->beside()) beside_->parentWidget()->hide();
@@ -438,6 +447,7 @@ void MainWindow::set_dark(bool dark) {
   overview_->set_theme(theme);
   found_->set_theme(theme);
   topology_->set_theme(theme);
+  sweep_->set_theme(theme);
   QPalette colours;
   if (dark) {
     colours = QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c));
@@ -459,14 +469,16 @@ void MainWindow::tell_cursor(qint64 picoseconds) {
 
 void MainWindow::export_picture(const QString& path) {
   if (path.isEmpty()) return;
-  const QString wrong = write_picture(*view_, path);
+  const QString wrong = write_shown(path);
   tell(wrong.isEmpty() ? tr("wrote %1").arg(path) : wrong);
 }
 
 void MainWindow::export_numbers(const QString& path) {
-  if (path.isEmpty() || !view_->trace()) return;
+  const bool sweep = sweep_is_meant();
+  if (path.isEmpty() || (!sweep && !view_->trace())) return;
   QSaveFile file(path);
-  const bool written = file.open(QIODevice::WriteOnly) && file.write(numbers_->csv().toUtf8()) >= 0 && file.commit();
+  const QByteArray numbers = sweep ? sweep_->csv() : numbers_->csv().toUtf8();
+  const bool written = file.open(QIODevice::WriteOnly) && file.write(numbers) >= 0 && file.commit();
   tell(written ? tr("wrote %1").arg(path) : tr("%1 cannot be written").arg(path));
 }
 

@@ -23,6 +23,7 @@ class MessageArrows;
 class NumbersPanel;
 class OverviewStrip;
 class SearchBar;
+class SweepPanel;
 class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
@@ -37,11 +38,12 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Workshop workshop = {});
   ~MainWindow() override;
 
-  /// Begins to open a timeline or a scenario; opened() or failed() follows.
+  /// Begins to open a timeline, a scenario or a sweep; opened() or failed() follows.
   void open(const QString& path);
   /// Opens a scenario and runs it; opened() follows once its timeline is there, or failed().
   void open_and_run(const QString& path);
-  /// Begins to open both, the second beside the first; opened() or failed() follows.
+  /// Begins to open both, the second beside the first; of a sweep and a timeline, the latter as a point that was measured. opened() or
+  /// failed() follows.
   void open_both(const QString& first, const QString& second);
   /// Selects the first span that fits, as if the words had been typed into the search bar; false if there is none.
   bool find(const QString& words);
@@ -58,6 +60,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TimeCursor& cursor() { return *cursor_; }
   [[nodiscard]] TrafficReader& traffic() { return *traffic_; }
   [[nodiscard]] TopologyPanel& topology() { return *topology_; }
+  [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
+  /// The sweep's plot alone, or the timeline alone, as a file. Empty, or what is wrong, in words.
+  [[nodiscard]] QString write_shown(const QString& path);
 
  signals:
   void opened();
@@ -71,6 +76,8 @@ class MainWindow : public QMainWindow {
 
  private:
   void make_desk();
+  void make_sweep();
+  void add_sweep_actions();
   void make_panels();
   void make_actions();
   void make_menus();
@@ -82,6 +89,12 @@ class MainWindow : public QMainWindow {
   void give_up(const QString& why);
   void open_scenario(const ScenarioBytes& file);
   void start_new();
+  void open_sweep(const QString& path);
+  void show_sweep();
+  void toggle_sweep();
+  void begin_sweep();
+  /// Whether what is to be exported is the sweep rather than the timeline: the one that has the keyboard, or is there alone.
+  [[nodiscard]] bool sweep_is_meant() const;
   void show_desk();
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
@@ -95,8 +108,9 @@ class MainWindow : public QMainWindow {
   Actions actions_{this};
   FileOpener opener_{this};
   ScenarioDesk* desk_;
-  QSplitter* middle_;  ///< the desk, and the timeline or the welcome page
+  QSplitter* middle_;  ///< the desk, the timeline or the welcome page, and the sweep
   QStackedWidget* stack_;
+  SweepPanel* sweep_;
   TimelineView* view_;
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;

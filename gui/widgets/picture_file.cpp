@@ -2,8 +2,12 @@
 
 #include <QBuffer>
 #include <QCoreApplication>
+#include <QFileInfo>
+#include <QImage>
+#include <QPainter>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <QSvgRenderer>
 
 #include "gui/widgets/timeline_view.h"
 
@@ -42,6 +46,25 @@ QString write_picture(const TimelineView& view, const QString& path) {
   QSaveFile file(path);
   if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
   return QCoreApplication::translate("Picture", "%1 cannot be written: %2").arg(path, file.errorString());
+}
+
+QString draw_svg(const QString& from, const QString& to) {
+  constexpr int kScale = 2, kMostPixels = 20'000;
+  const QFileInfo info(from);
+  if (!info.isFile()) return QCoreApplication::translate("Picture", "%1: there is no such file").arg(from);
+  QSvgRenderer svg(from);
+  const QSize size = svg.defaultSize() * kScale;
+  if (!svg.isValid() || size.isEmpty() || size.width() > kMostPixels || size.height() > kMostPixels)
+    return QCoreApplication::translate("Picture", "%1: this is no SVG that can be drawn").arg(from);
+  QImage image(size, QImage::Format_RGB32);
+  image.fill(Qt::white);
+  QPainter painter(&image);
+  painter.setRenderHint(QPainter::Antialiasing);
+  svg.render(&painter);
+  painter.end();
+  QSaveFile file(to);
+  if (file.open(QIODevice::WriteOnly) && image.save(&file, "PNG") && file.commit()) return {};
+  return QCoreApplication::translate("Picture", "%1 cannot be written: %2").arg(to, file.errorString());
 }
 
 }  // namespace tutti::gui

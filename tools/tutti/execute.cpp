@@ -102,7 +102,7 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
 }  // namespace
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust) {
+            const Environment& environment, const AdjustRun& adjust, const NotesOf& notes_of) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
   const auto record = record_options(options);
@@ -157,6 +157,9 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
                        summary.steps().size(), scenario->run.steps));
     }
     return failed;
+  }
+  if (notes_of) {
+    for (const std::string& note : notes_of(*scenario)) summary.note(note);
   }
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;

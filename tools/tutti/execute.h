@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/executor.h"
 #include "tools/tutti/command.h"
@@ -27,10 +28,12 @@ struct ExecuteOptions {
 
 /// What a command changes in the scenario's run options.
 using AdjustRun = std::function<core::Expected<void>(core::RunOptions&)>;
+/// What a command has to say of a scenario, a note each.
+using NotesOf = std::function<std::vector<std::string>(const core::Scenario&)>;
 
 /// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the
 /// report. Answers the exit status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust = {});
+            const Environment& environment, const AdjustRun& adjust = {}, const NotesOf& notes_of = {});
 
 }  // namespace tutti::tools

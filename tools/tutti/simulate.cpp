@@ -1,5 +1,6 @@
 #include "tools/tutti/simulate.h"
 
+#include "core/advice/extrapolation.h"
 #include "sim/simulator.h"
 
 namespace tutti::tools {
@@ -22,24 +23,24 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
       choice<sim::Remembers>("--remember", options.remember, "auto, on, off", auto_on_off<sim::Remembers>);
   if (!remembers) return report(remembers.error());
   sim::Simulator simulator(*folds, *remembers);
-  return execute(
-      simulator, "simulating", options, environment, [&options](core::RunOptions& run) -> core::Expected<void> {
-        if (options.seed) run.seed = *options.seed;
-        if (!options.interference.empty()) {
-          const auto interference =
-              choice<core::Interference>("--interference", options.interference, "auto, on, off",
-                                         [](const std::string& name) { return core::parse_interference(name); });
-          if (!interference) return tl::make_unexpected(interference.error());
-          run.interference = *interference;
-        }
-        if (options.network_model.empty()) return {};
-        const auto model =
-            choice<core::NetworkModel>("--network-model", options.network_model, "fifo, ideal, fair",
-                                       [](const std::string& name) { return core::parse_network_model(name); });
-        if (!model) return tl::make_unexpected(model.error());
-        run.network_model = *model;
-        return {};
-      });
+  const AdjustRun adjust = [&options](core::RunOptions& run) -> core::Expected<void> {
+    if (options.seed) run.seed = *options.seed;
+    if (!options.interference.empty()) {
+      const auto interference =
+          choice<core::Interference>("--interference", options.interference, "auto, on, off",
+                                     [](const std::string& name) { return core::parse_interference(name); });
+      if (!interference) return tl::make_unexpected(interference.error());
+      run.interference = *interference;
+    }
+    if (options.network_model.empty()) return {};
+    const auto model =
+        choice<core::NetworkModel>("--network-model", options.network_model, "fifo, ideal, fair",
+                                   [](const std::string& name) { return core::parse_network_model(name); });
+    if (!model) return tl::make_unexpected(model.error());
+    run.network_model = *model;
+    return {};
+  };
+  return execute(simulator, "simulating", options, environment, adjust, core::extrapolations);
 }
 
 }  // namespace tutti::tools

@@ -5,14 +5,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/advice/extrapolation.h"
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/explore/sweep_plot.h"
 #include "sim/simulator.h"
-#include "sim/sweep/crowd.h"
+#include "sim/sweep/carry_out.h"
 #include "sim/sweep/evaluator.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/sweep_output.h"
 #include "tools/tutti/sweep_ranks.h"
@@ -34,6 +36,32 @@ bool is_database(const std::string& path) {
   std::string begin(kDatabaseMagic.size(), '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   return file && begin == kDatabaseMagic;
+}
+
+/// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
+Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
+  const auto files = store.files();
+  if (!files) return tl::make_unexpected(files.error());
+  const core::Library library(*files);
+  const auto set = settings_of(store.info().set);
+  if (!set) return tl::make_unexpected(set.error());
+  std::vector<std::pair<std::string, std::size_t>> notes;
+  for (const std::int64_t point : points) {
+    std::vector<core::Override> changes = *set;
+    for (core::Override& change : store.space().overrides(point)) changes.push_back(std::move(change));
+    const auto scenario = core::read_scenario(store.info().scenario_text, store.info().scenario_file, library, changes);
+    if (!scenario) continue;
+    for (const std::string& said : core::extrapolations(*scenario)) {
+      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) { return note.first == said; });
+      known == notes.end() ? notes.emplace_back(said, 1) : (++known->second, *known);
+    }
+  }
+  std::vector<std::string> said;
+  for (const auto& [note, count] : notes) {
+    said.push_back(
+        count == points.size() ? note : fmt::format("{} (in {} of the {} points above)", note, count, points.size()));
+  }
+  return said;
 }
 
 /// All that was asked for beside the database. Answers the exit status.
@@ -61,10 +89,13 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
       if (!text) return report(text.error());
       if (const auto added = core::add_measured(*plot, *text, options.measured); !added) return report(added.error());
     }
-    const auto written = write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(*plot); });
+    const auto written = write_plot(options.plot, inputs, core::to_svg(*plot));
     if (!written) return report(written.error());
   }
-  return print_out(format == Format::kJson ? sweep_json(store, outcomes) : sweep_text(store, outcomes, options.rows));
+  if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
+  const auto notes = notes_on(store, fastest(outcomes, options.rows));
+  if (!notes) return report(notes.error());
+  return print_out(sweep_text(store, outcomes, options.rows, *notes));
 }
 
 /// What ranks of one sweep must have in common.
@@ -125,59 +156,24 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
 /// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
 Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
                          int threads, const Interrupt& interrupt, std::optional<PartInRun>& part) {
-  // Files that went into the sweep before it was interrupted must still be what they were.
-  const auto files = store.files();
-  if (!files) return tl::make_unexpected(files.error());
-  for (const core::Library::File& file : *files) {
-    const auto now = library.read(file.kind, file.name, store.info().scenario_file);
-    if (!now) return tl::make_unexpected(now.error());
-    if (*now) {
-      if (const auto same = store.remember(**now); !same) return tl::make_unexpected(same.error());
-    }
-  }
-  const auto done = store.done();
-  if (!done) return tl::make_unexpected(done.error());
-  sim::CrowdWork crowd;
-  for (std::size_t p = 0; p < done->size(); ++p) {
-    if (!(*done)[p]) crowd.points.push_back(static_cast<std::int64_t>(p));
-  }
-  if (crowd.points.empty() && !part) return true;
-  const std::size_t to_do = crowd.points.size();
-  if (to_do < done->size())
-    tell(fmt::format("{} of {} points are there already\n", done->size() - to_do, done->size()));
-  crowd.points = sim::spread_out(std::move(crowd.points));
-  crowd.threads = threads;
-
   Progress progress("sweeping");
-  sim::Simulator simulator;
-  sim::Evaluator evaluator({store.info().scenario_text, store.info().scenario_file, set}, library, simulator);
-  std::size_t so_far = 0;
-  std::optional<Error> failed;
-  crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
-    return evaluator.at(store.space().overrides(point), &stop);
+  sim::SweepCourse course;
+  course.threads = threads;
+  course.stop = [&] { return interrupt.happened(); };
+  course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {
+    if (there > before)
+      progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
+    else if (before > 0 && before < in_all)
+      tell(fmt::format("{} of {} points are there already\n", before, in_all));
   };
-  crowd.take = [&](std::int64_t point, const Outcome& outcome) {
-    for (const core::Library::File& file : evaluator.new_files()) {
-      if (const auto kept = store.remember(file); !kept) failed = kept.error();
-    }
-    if (!failed) {
-      if (const auto added = store.add(point, outcome); !added) failed = added.error();
-    }
-    progress.update(static_cast<double>(++so_far) / static_cast<double>(to_do));
-    return !failed;
-  };
-  crowd.stop = [&] { return interrupt.happened(); };
-  bool all = false;
   if (part) {
-    const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
-    const auto led = lead_sweep(*part, shared, crowd.points, crowd.take);
-    if (!led) return tl::make_unexpected(led.error());
-    all = *led;
-  } else {
-    all = sim::run_crowd(crowd);
+    course.crowd = [&](const sim::CrowdWork& crowd) {
+      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
+      return lead_sweep(*part, shared, crowd.points, crowd.take);
+    };
   }
-  if (failed) return tl::make_unexpected(*failed);
-  return all;
+  sim::Simulator simulator;
+  return sim::carry_out(store, library, set, simulator, course);
 }
 
 }  // namespace
@@ -187,11 +183,10 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
-  if (!options.plot.empty() && !options.plot.ends_with(".svg") && options.plot != "-")
-    return report(Error::request(fmt::format("--plot {}: expected the name of an .svg file", options.plot)));
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
-    return report(Error::request("--measured is drawn into a plot; give --plot FILE.svg"));
+    return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
 
   if (is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {

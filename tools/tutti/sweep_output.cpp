@@ -173,7 +173,14 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
   return json.text();
 }
 
-std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
+std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
+  std::vector<std::int64_t> points = by_time(outcomes);
+  points.resize(std::min(points.size(), static_cast<std::size_t>(std::max(0, rows))));
+  return points;
+}
+
+std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
+                       const std::vector<std::string>& notes) {
   const auto known = std::count_if(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.has_value(); });
   std::string text = fmt::format("{}: {} of {} points (Tutti {})\n", store.info().scenario_file, known,
                                  store.space().size(), store.info().version);
@@ -185,6 +192,7 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
   text += best_points(store, outcomes, rows);
   text += by_field(store, outcomes);
   text += what_went_wrong(store, outcomes);
+  for (const std::string& note : notes) text += "note: " + note + '\n';
   while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }

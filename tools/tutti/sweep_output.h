@@ -17,7 +17,10 @@ using Outcomes = std::vector<std::optional<core::Outcome>>;
 void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out);
 /// One object: the sweep, and its points.
 std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes);
-/// For people: the best `rows` points, what each field does, and what went wrong.
-std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows);
+/// For people: the best `rows` points, what each field does, what went wrong, and notes on those points.
+std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
+                       const std::vector<std::string>& notes);
+/// The best points, the fastest first, at most so many.
+std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows);
 
 }  // namespace tutti::tools

@@ -6,14 +6,16 @@
 #include "core/advice/extrapolation.h"
 #include "core/advice/what_if.h"
 #include "core/base/file.h"
+#include "core/base/version.h"
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
 #include "sim/simulator.h"
-#include "sim/sweep/crowd.h"
 #include "sim/sweep/evaluator.h"
+#include "sim/sweep/trials.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
 #include "tools/tutti/tune_report.h"
 
@@ -24,22 +26,23 @@ using core::Error;
 using core::Expected;
 using core::Outcome;
 
-/// A candidate that is by so much slower than the best so far will not become it.
-constexpr double kHopeless = 1.25;
 /// Values to each side of the best along an axis.
 constexpr std::int64_t kAround = 4;
 
 /// Everything that belongs to one tuning.
 class Tuning {
  public:
+  /// `store`: where what is tried goes; null: nowhere.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
-         std::vector<core::Override> set, core::Space space)
+         std::vector<core::Override> set, core::Space space, core::SweepStore* store)
       : options_(options),
         library_(library),
         text_(std::move(text)),
         set_(std::move(set)),
         space_(std::move(space)),
-        evaluator_({text_, options.scenario.file, set_}, library, simulator_) {
+        evaluator_({text_, options.scenario.file, set_}, library, simulator_),
+        trials_(
+            space_, evaluator_, threads_of(options.threads), [this] { return interrupt_.happened(); }, store) {
     result_.now.scenario = std::move(now);
     result_.fields = space_.fields();
     result_.in_all = space_.size();
@@ -50,9 +53,10 @@ class Tuning {
   Expected<bool> carry_out() {
     if (auto told = tell_of(result_.now); !told) return tl::make_unexpected(told.error());
     if (interrupt_.happened()) return false;
-    if (!search()) return false;
+    if (const auto taken = trials_.take_over(library_); !taken) return tl::make_unexpected(taken.error());
+    if (auto found = search(); !found || !*found) return found;
     if (!result_.best) return true;
-    if (!add_curves()) return false;
+    if (auto added = add_curves(); !added || !*added) return added;
     if (auto added = add_sensitivity(); !added) return added;
     result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
     result_.snippets = core::snippets_of(result_.best->scenario);
@@ -63,7 +67,7 @@ class Tuning {
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
-  [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return tried_; }
+  [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return trials_.tried(); }
 
  private:
   /// Simulates a scenario with all that a report needs.
@@ -77,21 +81,6 @@ class Tuning {
     return {};
   }
 
-  /// Points by the evaluator, on all cores. False: interrupted.
-  bool evaluate(const std::vector<std::int64_t>& points, core::Time hopeless) {
-    sim::CrowdWork crowd;
-    for (const std::int64_t point : points) {
-      if (!tried_.contains(point)) crowd.points.push_back(point);
-    }
-    crowd.threads = threads_of(options_.threads);
-    crowd.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
-      return evaluator_.at(space_.overrides(point), &stop, hopeless);
-    };
-    crowd.take = [&](std::int64_t point, const Outcome& outcome) { return tried_.emplace(point, outcome), true; };
-    crowd.stop = [&] { return interrupt_.happened(); };
-    return sim::run_crowd(crowd);
-  }
-
   /// What no setting gets below, if that is known: where the strategy alone varies, and sends what it always sends.
   [[nodiscard]] double least_step() const {
     const bool same = std::all_of(space_.fields().begin(), space_.fields().end(), [](const std::string& field) {
@@ -100,28 +89,25 @@ class Tuning {
     return same ? static_cast<double>(result_.now.outcome.step_bound.count()) : 0;
   }
 
-  bool search() {
+  /// False: interrupted.
+  Expected<bool> search() {
     Progress progress("tuning");
     core::Tuner tuner(space_, {options_.evaluations, options_.seed, core::TunerOptions().enough, least_step()});
     const auto most = static_cast<double>(std::min(options_.evaluations, space_.size()));
-    for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-      const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : result_.now.outcome.step;
-      const core::Time hopeless(static_cast<std::int64_t>(static_cast<double>(best.count()) * kHopeless));
-      if (!evaluate(points, hopeless)) return false;
-      for (const std::int64_t point : points) {
-        const Outcome& outcome = tried_.at(point);
-        const bool done = outcome.status == Outcome::Status::kDone;
-        if (!done && result_.refused++ == 0) result_.refusal = outcome.message;
-        if (outcome.stopped) ++result_.stopped;
-        tuner.tell(point, done ? std::optional(static_cast<double>(std::max<std::int64_t>(1, outcome.step.count())))
-                               : std::nullopt);
-      }
-      progress.update(static_cast<double>(tuner.told()) / most);
+    // What a file has from before counts when the tuner asks for it.
+    const auto all = trials_.search(tuner, result_.now.outcome.step,
+                                    [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
+    if (!all || !*all) return all;
+    for (const std::int64_t point : tuner.asked()) {
+      const Outcome& outcome = tried().at(point);
+      const bool done = outcome.status == Outcome::Status::kDone;
+      if (!done && result_.refused++ == 0) result_.refusal = outcome.message;
+      if (outcome.stopped) ++result_.stopped;
     }
     result_.tried = tuner.told();
     result_.promised = tuner.told() < space_.size() ? tuner.promised() : 0;
     // What was stopped is no best: by then it took longer than what there is.
-    if (!tuner.best() || tried_.at(*tuner.best()).stopped) return true;
+    if (!tuner.best() || tried().at(*tuner.best()).stopped) return true;
     best_ = *tuner.best();
     result_.values = space_.values(best_);
     for (std::size_t a = 0; a < space_.axes().size(); ++a) {
@@ -141,8 +127,8 @@ class Tuning {
   }
 
   /// Some values to each side of the best, along every axis that has an order. False: interrupted.
-  bool add_curves() {
-    const auto before = std::ssize(tried_);
+  Expected<bool> add_curves() {
+    const auto before = std::ssize(tried());
     for (const auto& [axis, order] : curve_axes_) {
       std::vector<std::int64_t> rows = space_.rows(best_);
       const std::int64_t at = std::find(order.begin(), order.end(), rows[axis]) - order.begin();
@@ -156,19 +142,17 @@ class Tuning {
         points.push_back(space_.point(rows));
       }
       // What was stopped early is run to its end here.
-      std::erase_if(tried_, [&](const auto& one) {
-        return one.second.stopped && std::find(points.begin(), points.end(), one.first) != points.end();
-      });
-      if (!evaluate(points, core::kNever)) return false;
+      trials_.forget_given_up(points);
+      if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
       for (std::size_t i = 0; i < points.size(); ++i) {
         rows[axis] = order[static_cast<std::size_t>(first) + i];
         curve.values.emplace_back(space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
-                                  tried_.at(points[i]));
+                                  tried().at(points[i]));
       }
       curve.best = static_cast<std::size_t>(at - first);
       result_.curves.push_back(std::move(curve));
     }
-    result_.beside = std::ssize(tried_) - before;
+    result_.beside = std::ssize(tried()) - before;
     return true;
   }
 
@@ -214,7 +198,7 @@ class Tuning {
   sim::Evaluator evaluator_;
   Interrupt interrupt_;
   TuneResult result_;
-  std::map<std::int64_t, Outcome> tried_;
+  sim::Trials trials_;
   std::int64_t best_ = 0;
   std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
 };
@@ -264,6 +248,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.evaluations < 1) return report(Error::request("--evaluations must be at least 1"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
   const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
@@ -273,10 +258,18 @@ int tune(const TuneOptions& options, const Environment& environment) {
   auto axes = axes_of(options.points, options.over);
   if (axes && axes->empty()) axes = core::usual_axes(*scenario);
   if (!axes) return report(axes.error());
+  core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.set, *axes};
   auto space = core::Space::of(std::move(*axes));
   if (!space) return report(space.error());
+  std::optional<core::SweepStore> store;
+  if (!options.database.empty()) {
+    auto opened = core::SweepStore::resume(options.database, info);
+    if (!opened) return report(opened.error());
+    store = std::move(*opened);
+  }
 
-  Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space));
+  Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
+                store ? &*store : nullptr);
   const auto done = tuning.carry_out();
   if (!done) return report(done.error());
   if (!*done) return kRunFailed;
@@ -295,8 +288,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!options.plot.empty()) {
     if (result.curves.empty())
       return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
-    const auto written =
-        write_file(options.plot, inputs, [&](std::ostream& out) { out << core::to_svg(curve_plot(result)); });
+    const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }
   return print_out(*format == Format::kJson ? tune_json(result) : tune_text(result));

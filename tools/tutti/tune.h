@@ -17,9 +17,10 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: as many as there are cores
   std::string format = "text";
-  std::string output;  ///< the scenario with the best settings
-  std::string csv;     ///< all that was tried
-  std::string plot;    ///< the curve around the best
+  std::string output;    ///< the scenario with the best settings
+  std::string csv;       ///< all that was tried
+  std::string database;  ///< … as it is done, as of tutti sweep; goes on with it if it is there
+  std::string plot;      ///< the curve around the best
 };
 
 /// `tutti tune`: finds the best settings of a scenario, says how sure that is, and what to paste where.

@@ -13,10 +13,14 @@ namespace tutti::tools {
 
 using core::Error;
 
+std::string window_program() {
+  std::error_code none;
+  return (std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "tutti-view").string();
+}
+
 int view(const std::vector<std::string>& words) {
   std::error_code none;
-  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
-  const std::string program = (own.parent_path() / "tutti-view").string();
+  const std::string program = window_program();
   if (!std::filesystem::exists(program, none)) {
     return report(
         Error::request("there is no window here (" + program +

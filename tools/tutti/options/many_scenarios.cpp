@@ -67,7 +67,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("--csv", o.csv, "Write all points to this file");
   c->add_option("--json", o.json, "Write all points to this file");
-  c->add_option("--plot", o.plot, "Draw a cost over a field into this .svg file");
+  c->add_option("--plot", o.plot,
+                "Draw a cost over a field into this .svg or .png file (a PNG takes the window's program)");
   c->add_option("--x", o.x, "Of the plot: over this field (default: the one with the most numbers)");
   c->add_option("--by", o.by, "Of the plot: a curve for each value of this field");
   c->add_option("--cost", o.cost, "Of the plot: step_time, exposed_communication, communication, …")
@@ -99,7 +100,11 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
   c->add_option("--csv", o.csv, "Write all that was tried to this file");
-  c->add_option("--plot", o.plot, "Draw the step time around the best setting into this .svg file");
+  c->add_option(
+       "--database", o.database,
+       "Keep all that is tried in this SQLite file as it is done (tutti view shows it meanwhile), and go on with it")
+      ->check(not_utf8);
+  c->add_option("--plot", o.plot, "Draw the step time around the best setting into this .svg or .png file");
 }
 
 }  // namespace tutti::tools

@@ -1,0 +1,152 @@
+#include "core/explore/joined_run.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/edit/field_edits.h"
+#include "core/edit/overrides.h"
+#include "core/text/number.h"
+#include "core/timeline/reader.h"
+#include "core/timeline/summary.h"
+
+namespace tutti::core {
+namespace {
+
+/// What does not make two scenarios different ones.
+bool is_of_run(const std::string& field) { return field == "name" || field == "description" || field == "run"; }
+
+std::string spelled(const std::string& text) {
+  const auto number = number_of(text);
+  return number ? fmt::format("{}", *number) : text;
+}
+
+/// Every value that is written, by where: "cluster.workers[1].count" → "2".
+using Values = std::map<std::string, std::string>;
+
+void collect(const Value& value, const std::string& path, Values& values) {
+  switch (value.kind) {
+    case Value::Kind::kMessage: {
+      std::map<std::string, int> seen;
+      for (const Value::Field& field : value.fields) {
+        if (path.empty() && is_of_run(field.name)) continue;
+        const std::string inside = (path.empty() ? "" : path + ".") + field.name;
+        if (field.value.kind == Value::Kind::kList) {
+          for (const Value& item : field.value.items)
+            collect(item, fmt::format("{}[{}]", inside, seen[field.name]++), values);
+        } else {
+          collect(field.value, fmt::format("{}[{}]", inside, seen[field.name]++), values);
+        }
+      }
+      return;
+    }
+    case Value::Kind::kList: return;  // a list of lists is no scenario
+    default: values[path] = spelled(value.text);
+  }
+}
+
+Values values_of(const ScenarioText& text) {
+  Values values;
+  collect(text.root(), "", values);
+  return values;
+}
+
+/// Whether a field that has `there`, "" if it is not written, is as with `value`.
+bool is_same(const std::string& there, const std::string& value, const FieldPath& path) {
+  if (spelled(there) == spelled(value)) return true;
+  const FieldType* const type = field_type(path);
+  const std::string otherwise = type ? spelled(type->otherwise) : "";
+  const auto meant = [&](const std::string& text) { return text.empty() ? otherwise : spelled(text); };
+  return !otherwise.empty() && meant(there) == meant(value);
+}
+
+/// `text` with fields changed. ERRORS: it cannot be changed so.
+Expected<std::string> changed(std::string text, const Schema& schema, const std::vector<Override>& changes) {
+  for (const Override& change : changes) {
+    const auto edits = set_field(ScenarioText(text, schema), change.path, change.value);
+    if (!edits) return tl::make_unexpected(edits.error());
+    text = with_edits(std::move(text), *edits);
+  }
+  return text;
+}
+
+/// The first thing that is not the same in both; "" if all is.
+std::string first_difference(const Values& there, const Values& here) {
+  for (const auto& [path, value] : there) {
+    const auto other = here.find(path);
+    if (other == here.end()) return fmt::format("it has no {}, which was {} in the sweep", path, value);
+    if (other->second != value) return fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value);
+  }
+  for (const auto& [path, value] : here) {
+    if (!there.contains(path)) return fmt::format("its {} is {}, which was not written in the sweep", path, value);
+  }
+  return "";
+}
+
+}  // namespace
+
+Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& scenario_text) {
+  const Schema schema = Schema::scenario();
+  const ScenarioText text(scenario_text, schema);
+  if (text.broken()) return tl::make_unexpected(*text.broken());
+  std::vector<std::int64_t> rows;
+  for (const Axis& axis : space.axes()) {
+    const auto row = std::find_if(axis.rows.begin(), axis.rows.end(), [&](const std::vector<std::string>& values) {
+      for (std::size_t f = 0; f < values.size(); ++f) {
+        if (!is_same(text.value(axis.paths[f]), values[f], axis.paths[f])) return false;
+      }
+      return true;
+    });
+    if (row == axis.rows.end()) {
+      std::vector<std::string> said;
+      for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+        const std::string value = text.value(axis.paths[f]);
+        said.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
+      }
+      return tl::make_unexpected(
+          Error::request(fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
+    }
+    rows.push_back(row - axis.rows.begin());
+  }
+  const std::int64_t point = space.point(rows);
+  std::vector<Override> changes;
+  for (const std::string& said : info.set) {
+    auto change = parse_override("set", said);
+    if (!change) return tl::make_unexpected(change.error());
+    changes.push_back(std::move(*change));
+  }
+  for (Override& change : space.overrides(point)) changes.push_back(std::move(change));
+  // Fields that vary are the same, whether they are written or meant.
+  std::vector<Override> varied = changes;
+  for (Override& change : varied) change.value.clear();
+  const auto there = changed(info.scenario_text, schema, varied);
+  const auto here = changed(scenario_text, schema, varied);
+  if (!there) return tl::make_unexpected(there.error());
+  if (!here) return tl::make_unexpected(here.error());
+  const std::string difference =
+      first_difference(values_of(ScenarioText(*there, schema)), values_of(ScenarioText(*here, schema)));
+  if (!difference.empty()) return tl::make_unexpected(Error::request("it is of another scenario: " + difference));
+  return point;
+}
+
+Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline) {
+  const auto reader = TimelineReader::open(timeline, TimelineReader::Check::kWhenRead);
+  if (!reader) return tl::make_unexpected(reader.error());
+  const auto wrong = [&](const std::string& what) {
+    return tl::make_unexpected(Error::request(what, {timeline, 0, 0}));
+  };
+  Summary summary;
+  summary.begin(reader->run());
+  for (const StepRecord& step : reader->steps()) summary.step(step);
+  if (summary.steps().empty()) return wrong("no step ended in this run");
+  const auto point = point_of(info, space, reader->run().scenario_text);
+  if (!point) return wrong(point.error().problems().front().text);
+  const RunInfo& run = reader->run();
+  return JoinedRun{*point, summary.step_time(), timeline, fmt::format("{}, Tutti {}", run.executor, run.version)};
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "gui/model/sweep_curves.h"
+
+class QComboBox;
+class QGridLayout;
+
+namespace tutti::gui {
+
+/// What of a sweep is drawn: a cost, over a field, with a line for each value of another; of the remaining fields one value, or the best.
+class SweepChoices : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SweepChoices(QWidget* parent = nullptr);
+
+  /// `drawn`: what `choice` came to.
+  void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
+  [[nodiscard]] const SweepChoice& choice() const { return choice_; }
+  void set(const SweepChoice& choice);
+  /// To the next of automatic, linear, logarithmic.
+  void next_x_scale();
+  void next_y_scale();
+
+ signals:
+  void changed();
+
+ private:
+  QComboBox* add_choice(const QString& name, const QString& id, int column);
+  void show_filters(const SweepCurves& drawn);
+
+  SweepChoice choice_;
+  std::vector<SweepField> fields_;
+  QGridLayout* grid_;
+  QComboBox* cost_;
+  QComboBox* x_;
+  QComboBox* by_;
+  QComboBox* x_scale_;
+  QComboBox* y_scale_;
+  QWidget* filters_;
+};
+
+}  // namespace tutti::gui

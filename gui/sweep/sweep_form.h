@@ -1,0 +1,65 @@
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "gui/model/sweep_order.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace tutti::gui {
+
+/// What is to vary of a scenario, and where results go: fields with values as `tutti sweep --over` has them.
+class SweepForm : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SweepForm(QWidget* parent = nullptr);
+
+  /// Begins with a scenario; fields that were filled in before stay. `set`: what else is changed of it. `file`: where results go.
+  void start(const std::string& text, const std::string& path, const std::vector<std::string>& set,
+             const QString& file);
+  /// Has these fields and no others.
+  void set_fields(const std::vector<std::pair<QString, QString>>& fields);
+  void set_search(bool search);
+  [[nodiscard]] QLineEdit& file() { return *file_; }
+  /// What is filled in. ERRORS (requests): a field or a value that cannot be; nothing varies.
+  [[nodiscard]] core::Expected<SweepOrder> order() const;
+  /// What is said of it: how many points, or what is wrong.
+  [[nodiscard]] QString words() const;
+
+ signals:
+  void run_wanted();
+  void closed();
+
+ private:
+  struct Row {
+    QWidget* widget = nullptr;
+    QComboBox* field = nullptr;
+    QLineEdit* values = nullptr;
+  };
+  void add_row(const QString& field, const QString& values);
+  void remove_row(const QWidget* widget);
+  void check();
+  void choose_file();
+
+  std::string text_, path_;
+  std::vector<std::string> set_;
+  QLabel* title_;
+  QVBoxLayout* list_;
+  std::vector<Row> rows_;
+  QComboBox* mode_;
+  QSpinBox* evaluations_;
+  QLineEdit* file_;
+  QLabel* words_;
+  QPushButton* run_;
+};
+
+}  // namespace tutti::gui

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "gui/model/sweep_order.h"
+
+namespace tutti::gui {
+
+/// One sweep or search at a time, in a thread of its own.
+class SweepRun : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit SweepRun(QObject* parent = nullptr) : QObject(parent) {}
+  ~SweepRun() override { stop_and_wait(); }
+
+  /// Begins; ended() follows. REQUIRES: none is running.
+  void start(const SweepRunner& runner, const SweepOrder& order, const core::Library& library);
+  /// Asks it to end; ended() follows soon. What is done is in the file.
+  void stop() { cancel_ = true; }
+  /// The same, and returns once it has ended; ended() does not follow.
+  void stop_and_wait();
+  [[nodiscard]] bool running() const { return thread_.joinable(); }
+
+  struct Result {
+    std::optional<core::Error> error;
+    bool all = false;  ///< false: it was stopped, or failed
+  };
+
+ signals:
+  void begun(const QString& file);
+  void progress(const QString& words, double share);
+  void ended(const tutti::gui::SweepRun::Result& result);
+
+ private:
+  std::atomic<bool> cancel_ = false;
+  std::int64_t number_ = 0;  ///< of the run; what an earlier one still says is not heard
+  std::jthread thread_;
+};
+
+}  // namespace tutti::gui
