@@ -28,8 +28,7 @@ bool host_holds_data(const core::Collective& collective, core::Rank host) {
          collective.kind != core::CollectiveKind::kAllReduce && collective.schedule->lanes(host) > 0;
 }
 
-Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key) {
-  const core::Reduction reduction = scenario.strategy.reduction;
+Reduced reduced_of(core::Reduction reduction, const core::Collective& collective, std::uint64_t key) {
   const auto n = static_cast<std::int32_t>(collective.contributors);
   return {collective.type, operation_of(reduction), key, n,
           reduction == core::Reduction::kMean && n > 1 && core::reduces(collective.kind) ? 1.0 / n : 1};
@@ -42,7 +41,8 @@ core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
 }
 
 Reduced Gradients::reduced(std::int32_t step, std::size_t pack) const {
-  return reduced_of(scenario_, scenario_.plan.packs[pack].collective, key_of(step, pack));
+  const core::Pack& of = scenario_.plan.packs[pack];
+  return reduced_of(core::reduction_of(scenario_.strategy, of), of.collective, key_of(step, pack));
 }
 
 std::vector<Rank> Gradients::holders(std::size_t pack) const {
@@ -59,6 +59,7 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
     auto& set = sets_[static_cast<std::size_t>(step - first)];
     set.resize(packs);
     for (std::size_t p = 0; p < packs; ++p) {
+      if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
       const core::Collective& collective = scenario_.plan.packs[p].collective;
       const std::vector<Rank> ranks = holders(p);
       for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -95,6 +96,7 @@ std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t
 
 core::Expected<void> Gradients::verify(std::int32_t step) const {
   for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
     const auto wrong = find_wrong(step, p);
     if (!wrong) continue;
     const core::PartId device = scenario_.plan.packs[p].collective.group.device(wrong->rank);

@@ -14,7 +14,7 @@ namespace tutti::real {
 Operation operation_of(core::Reduction reduction);
 
 /// What a collective of the scenario's kind is given and must come to. `key`: of this one among all of the run.
-Reduced reduced_of(const core::Scenario& scenario, const core::Collective& collective, std::uint64_t key);
+Reduced reduced_of(core::Reduction reduction, const core::Collective& collective, std::uint64_t key);
 
 /// A worker's CPU holds data of the pack, as a server of its variables or on the way to one.
 bool host_holds_data(const core::Collective& collective, core::Rank host);

@@ -57,8 +57,9 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
     for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns()}) length(ns);
   }
   length(part.core_wait_ns());
-  for (const proto::PackStep& p : part.pack()) {
-    if (server) break;
+  for (int i = 0; !server && i < part.pack_size(); ++i) {
+    const proto::PackStep& p = part.pack(i);
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step)) continue;
     for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
   }
   for (const proto::TrackInfo& track : part.track())
@@ -133,6 +134,7 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
 void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                              const std::vector<InRun>& in_run) {
   for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+    if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
     core::PackRecord pack;
     pack.step = step;
     pack.pack = static_cast<std::int32_t>(p);

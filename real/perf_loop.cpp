@@ -131,7 +131,7 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
 
 /// An iteration on fresh inputs whose results are compared.
 Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
-  const Reduced reduced = reduced_of(scenario_, collective_, std::uint64_t{iteration_} << 32);
+  const Reduced reduced = reduced_of(scenario_.strategy.reduction, collective_, std::uint64_t{iteration_} << 32);
   const std::int64_t bytes = collective_.buffer_bytes().count();
   std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host does not reach
   for (std::size_t r = 0; r < replicas_; ++r) {

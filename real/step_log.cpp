@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "real/all_ranks.h"
+
 namespace tutti::real {
 
 using core::ComputeKind;
@@ -146,7 +148,7 @@ std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind,
   ++spans_;
   const Row key{static_cast<int>(kind), rank, slot, lane};
   RecordedSpans& row = rows_[static_cast<std::size_t>(step - first_)][key];
-  const core::PartId device = scenario_.plan.widest().group.device(rank);
+  const core::PartId device = all_ranks(scenario_.plan).device(rank);
   if (row.spans.empty()) row.track = {0, kind, worker_, scenario_.cluster->part(device).name, slot, lane};
   return Tail{&row.spans, &ends_[key]};
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/sparse_plan.h"
+#include "core/strategy/who_reduces.h"
 #include "real/coordinator.h"
 #include "real/machine.h"
 
@@ -29,14 +31,31 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
         "leave \"{}\" out; take tutti simulate, or leave communicators out",
         scenario.communicators.front().name));
   }
-  if (scenario.plan.partition) {
+  if (scenario.plan.fusion) {
     return wrong(
-        fmt::format("{}: replicas in groups that do not wait for each other are simulated only: a real run knows one "
-                    "collective per pack, "
-                    "over all replicas; take tutti simulate, or a strategy in which workers wait (tf_cnn_benchmarks {{ "
-                    "cross_replica_sync: "
-                    "true }})",
-                    scenario.strategy.distribution));
+        "Horovod's cycles are simulated only: what travels together is decided while it runs, and a real run opens its "
+        "packs before "
+        "they begin; take tutti simulate, or another packing of about the same sizes (bytes_per_pack)");
+  }
+  const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
+  const bool own_pace = who == core::WhoReduces::kServersAtOwnPace;
+  if (who == core::WhoReduces::kNobody || who == core::WhoReduces::kGroups) {
+    return wrong(fmt::format(
+        "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
+        "take tutti simulate",
+        scenario.strategy.distribution));
+  }
+  if (own_pace && core::has_slices(scenario.workload)) {
+    return wrong(
+        "sparse gradients of workers that do not wait for each other are simulated only; take tutti simulate, or leave "
+        "sparse_gradient "
+        "out");
+  }
+  if (own_pace && emulates) {
+    return wrong(
+        "links of workers that do not wait for each other cannot be emulated: they are followed for collectives of all "
+        "ranks; run it "
+        "without --emulate, or take tutti simulate");
   }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(

@@ -119,6 +119,7 @@ class Worker {
     const core::Scenario& scenario = **scenario_;
     WorkerOptions options = options_of(order);
     records_steps_ = order.record_steps();
+    records_reads_ = order.verify();
     const auto backend = backend_of(order);
     if (!backend) return tl::make_unexpected(backend.error());
     auto devices = make_devices(*backend, scenario);
@@ -188,6 +189,7 @@ class Worker {
     now_doing("comparing the results of " + steps_);
     auto right = run_->verify();
     wrong_result_ = !right;
+    if (records_reads_) reads_ = run_->take_reads();
     return right;
   }
 
@@ -206,6 +208,22 @@ class Worker {
     return true;
   }
 
+  /// Of the batch before.
+  void tell_of_reads(proto::Ready& ready) {
+    for (const ReadSeen& seen : std::exchange(reads_, {})) {
+      proto::ReadSeen& read = *ready.add_read();
+      read.set_step(seen.step);
+      read.set_pack(seen.pack);
+      read.set_worker(static_cast<std::int32_t>(seen.group));
+      read.set_hash(seen.hash);
+      read.set_sent(seen.sent);
+    }
+    const core::UpdatesBehind behind = run_->take_behind();
+    ready.set_updates(behind.updates);
+    ready.set_behind(behind.sum);
+    ready.set_most_behind(behind.most);
+  }
+
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
   /// Ready for the next step, or at the end. True for a step to begin, at begin_; false to finish.
@@ -215,6 +233,7 @@ class Worker {
     for (const std::string& note : notes_()) {
       if (noted_.insert(note).second) ready.mutable_ready()->add_note(note);
     }
+    if (run_) tell_of_reads(*ready.mutable_ready());
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for the others");
     // A peer that has begun already is served; one that is gone is noticed by the coordinator.
@@ -243,6 +262,8 @@ class Worker {
   std::optional<Ground> ground_;
   std::optional<WorkerRun> run_;
   bool records_steps_ = false;
+  bool records_reads_ = false;  ///< to be compared with what was sent
+  std::vector<ReadSeen> reads_;
   std::string steps_;        ///< of the batch at hand, in words
   Clock::time_point begin_;  ///< of the step at hand
   bool wrong_result_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -86,6 +87,11 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);
   }
+  if (scenario.plan.partition) {
+    own_pace_ = std::make_unique<OwnPace>(scenario, worker, devices);
+    ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
+    return;
+  }
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
@@ -111,30 +117,39 @@ std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
 }
 
+bool WorkerRun::is_in(std::int32_t step, std::size_t pack) const {
+  return core::takes_part(scenario_.plan, scenario_.plan.packs[pack], step);
+}
+
 // --- batches ---
 
 void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
   first_ = first;
   count_ = count;
-  gradients_->fill(first, count);
   log_.begin(first, count, replicas_.size());
+  if (own_pace_) return own_pace_->prepare(first, count, *collectives_);
+  gradients_->fill(first, count);
   for (std::int32_t step = first; step < first + count; ++step) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+      if (!is_in(step, p)) continue;
       const std::vector<Rank> ranks = ranks_of(p);
       std::vector<std::byte*> data(ranks.size());
       for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
       collectives_->open(tag_of(step, p), scenario_.plan.packs[p].collective,
-                         operation_of(scenario_.strategy.reduction), ranks, data);
+                         operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks, data);
     }
   }
 }
 
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
   const std::size_t packs = scenario_.plan.packs.size();
-  std::size_t of_step = replicas_.size();
-  for (std::size_t p = 0; p < packs; ++p) of_step += ranks_of(p).size();
-  left_.assign(static_cast<std::size_t>(count_), static_cast<std::int64_t>(of_step));
-  left_in_all_ = left_.front() * count_;
+  left_.assign(static_cast<std::size_t>(count_), std::ssize(replicas_) + (own_pace_ ? own_pace_->parts_of_step() : 0));
+  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+    for (std::size_t p = 0; p < packs; ++p) {
+      if (is_in(step, p)) left_[static_cast<std::size_t>(step - first_)] += std::ssize(ranks_of(p));
+    }
+  }
+  left_in_all_ = std::accumulate(left_.begin(), left_.end(), std::int64_t{0});
   core_wait_.emplace();
   in_flight_ = 0;
   taken_ = first_;
@@ -142,14 +157,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     replica->step = first_;
     timers_.at(begin, [this, r = replica.get()] { begin_step(*r); });
   }
-  // The host is there from the beginning.
-  for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
-    for (std::int32_t step = first_; step < first_ + count_; ++step) {
-      for (std::size_t p = 0; p < packs; ++p) {
-        if (r < ranks_of(p).size()) collectives_->start(tag_of(step, p), ranks_[r]);
-      }
-    }
-  }
+  start_helpers();
   still_since_.reset();
   Clock::time_point moved = Clock::now();
   std::int64_t seen = progress_ + collectives_->moved();
@@ -168,10 +176,25 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     if (!idle()) return tl::make_unexpected(core::Error::run("the run was stopped"));
   }
   collectives_->hear_the_rest();
-  for (std::int32_t step = first_; step < first_ + count_; ++step) {
-    for (std::size_t p = 0; p < packs; ++p) collectives_->close(tag_of(step, p));
+  if (own_pace_) own_pace_->close(*collectives_);
+  for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
+    for (std::size_t p = 0; p < packs; ++p) {
+      if (is_in(step, p)) collectives_->close(tag_of(step, p));
+    }
   }
   return {};
+}
+
+/// The host is there from the beginning.
+void WorkerRun::start_helpers() {
+  if (own_pace_) return own_pace_->begin(*collectives_);
+  for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
+    for (std::int32_t step = first_; step < first_ + count_; ++step) {
+      for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
+        if (is_in(step, p) && r < ranks_of(p).size()) collectives_->start(tag_of(step, p), ranks_[r]);
+      }
+    }
+  }
 }
 
 std::vector<WorkerStep> WorkerRun::take_steps() {
@@ -220,6 +243,7 @@ core::Expected<void> WorkerRun::flush() {
 }
 
 core::Expected<void> WorkerRun::verify() {
+  if (own_pace_) return options_.verify ? own_pace_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
     // What a device that has failed did not copy is no wrong result.
@@ -320,10 +344,12 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
 
 void WorkerRun::launch(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
-  const CollectiveTag tag = tag_of(replica.step, static_cast<std::size_t>(pack));
+  const CollectiveTag tag =
+      own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
   if (replica.in_flight++ == 0) replica.in_flight_since = now;
   if (in_flight_++ == 0) core_wait_->lap();
-  log_.launched(tag, replica.rank, now);
+  log_.launched(tag_of(replica.step, static_cast<std::size_t>(pack)), replica.rank, now);
+  if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
   const core::Time overhead = scenario_.plan.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
   timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
@@ -331,6 +357,14 @@ void WorkerRun::launch(Replica& replica, int pack) {
 
 void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   ++progress_;
+  if (own_pace_) {
+    own_pace_->rank_done(collective, rank, *collectives_);
+    const auto pack = own_pace_->pack_of(collective);
+    if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
+    collective.pack = *pack;
+    // What a server does for a worker is in that worker's records.
+    if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
+  }
   const Clock::time_point now = timers_.now();
   const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   log_.done(collective, rank, index < replicas_.size(), now);
@@ -347,7 +381,12 @@ void WorkerRun::channel_done(const ChannelDone& done) { log_.channel(done); }
 
 void WorkerRun::step_done(const StepDone& done) {
   ++progress_;
-  log_.lane_step(done);
+  if (!own_pace_) return log_.lane_step(done);
+  const auto pack = own_pace_->pack_of(done.collective);
+  if (!pack) return;
+  StepDone told = done;
+  told.collective.pack = *pack;
+  log_.lane_step(told);
 }
 
 }  // namespace tutti::real

@@ -13,6 +13,7 @@
 #include "real/emulate/scale.h"
 #include "real/gradients.h"
 #include "real/interpreter/interpreter.h"
+#include "real/own_pace/own_pace.h"
 #include "real/step_log.h"
 #include "real/timers.h"
 #include "real/transport/transport.h"
@@ -74,6 +75,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::Expected<void> serve(Clock::time_point until);
   /// Compares every element of all steps. ERRORS: the first that is wrong, with rank, pack, element, both values.
   core::Expected<void> verify();
+  /// If workers do not wait for each other: what was read in the steps at hand, and by how much updates were behind.
+  std::vector<ReadSeen> take_reads() { return own_pace_ ? own_pace_->take_reads() : std::vector<ReadSeen>(); }
+  core::UpdatesBehind take_behind() { return own_pace_ ? own_pace_->take_behind() : core::UpdatesBehind(); }
 
  private:
   struct Replica;
@@ -86,6 +90,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void computed(core::Rank rank, Clock::time_point start, Clock::time_point end) override;
 
   [[nodiscard]] std::vector<core::Rank> ranks_of(std::size_t pack) const;
+  [[nodiscard]] bool is_in(std::int32_t step, std::size_t pack) const;
+  void start_helpers();
   void one_less_left(std::int32_t step);
   void begin_step(Replica& replica);
   void end_step(Replica& replica);
@@ -107,6 +113,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
+  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers do not wait for each other
   StepLog log_;
   std::int32_t first_ = 0;  ///< of the steps at hand,
   std::int32_t count_ = 0;  ///< and how many there are

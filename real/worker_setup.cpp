@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/strategy/plan_digest.h"
+#include "real/all_ranks.h"
 #include "real/join/meeting.h"
 #include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
@@ -90,8 +91,8 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
 Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order, const core::Scenario& scenario,
                                                     std::vector<int> sockets, CoordinatorLine& line) {
   std::vector<std::int32_t> worker_of;
-  const core::Collective& widest = scenario.plan.widest();
-  for (core::Rank r = 0; r < widest.schedule->ranks(); ++r) worker_of.push_back(widest.group.device(r).worker);
+  const core::Group ranks = all_ranks(scenario.plan);
+  for (core::Rank r = 0; r < count_of_ranks(scenario.plan); ++r) worker_of.push_back(ranks.device(r).worker);
   const WaitOptions options{
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")

@@ -55,6 +55,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
       case EventKind::kShare: network.share(event, events); break;
       case EventKind::kCompute:
       case EventKind::kTimer:
+      case EventKind::kCycle:
       case EventKind::kChange: break;
     }
   }

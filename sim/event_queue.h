@@ -34,6 +34,7 @@ enum class EventKind : std::uint32_t {
   kArrive,   ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
   kChange,   ///< `a`: which link's bandwidth changes
   kTimer,    ///< `a`: of Deadlines
+  kCycle,    ///< `a`: 0 a cycle of Fusing begins, 1 what it has agreed on is launched
   kShare,    ///< `a`: of FairLinks; after all other events of its time
 };
 

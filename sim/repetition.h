@@ -34,8 +34,9 @@ class Repetition {
     for (const core::SlowDevices& slow : conditions.slow) {
       if (slow.from > core::Time() || slow.to < core::kNever) return false;
     }
-    return scenario.run.compute_jitter_ppm == 0 && conditions.compute_noise.kind == core::Noise::Kind::kNone &&
-           conditions.links.empty() && conditions.background.empty() && conditions.gone.empty();
+    return scenario.plan.checkpoint_every == 0 && !scenario.plan.fusion && scenario.run.compute_jitter_ppm == 0 &&
+           conditions.compute_noise.kind == core::Noise::Kind::kNone && conditions.links.empty() &&
+           conditions.background.empty() && conditions.gone.empty();
   }
 
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }

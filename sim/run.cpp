@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/scenario/run_info.h"
+#include "core/strategy/who_reduces.h"
 #include "sim/links_told.h"
 #include "sim/run_state.h"
 
@@ -37,6 +38,7 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
       interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()),
       deadlines_(scenario.strategy.timeout, cluster_.replicas()),
+      fusing_(scenario),
       remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario)) {
   if (fellows_ == 1) return;
   network_.watch(ties_);
@@ -47,10 +49,15 @@ core::Expected<void> Run::run() {
   tell_beginning();
   network_.schedule_changes(events_);
   collectives_.visit([this](const core::Collective& c) { interpreter_.expect(c); });
+  if (fusing_.any()) {
+    for (const core::Collective& c : fusing_.largest()) interpreter_.expect(c);
+  }
   network_.expect_no_other();
   set_up_replicas();
-  if (const auto& servers = scenario_.strategy.servers; servers && servers->asynchronous)
-    staleness_ = Staleness(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
+  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
+    versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
+    own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
+  }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
   lane_steps_ = std::max(1.0, steps_of(scenario_));
@@ -85,7 +92,8 @@ core::Expected<void> Run::finish() {
               scenario_.run.steps);
   tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
   write_exchanges();
-  if (staleness_.any() && steps_ended_ > 0) sink_.note(staleness_.describe());
+  if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
+  if (fusing_.any() && steps_ended_ > 0) sink_.note(fusing_.describe());
   tell_rounds();
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
@@ -158,6 +166,7 @@ void Run::handle(const Event& event) {
     case EventKind::kArrive: return interpreter_.arrive(event);
     case EventKind::kChange: return network_.change(event, events_);
     case EventKind::kTimer: return timer_fires(event);
+    case EventKind::kCycle: return cycle(event);
     case EventKind::kShare: return network_.share(event, events_);
   }
 }

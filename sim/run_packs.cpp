@@ -12,59 +12,69 @@ using core::Rank;
 using core::Time;
 
 void Run::launch(Replica& replica, const Work& work, std::int64_t number) {
-  Flight& flight = flight_of(replica, work, number);
+  Flight& flight = flight_of(replica.step, replica.cause, work, number);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, replica.cause, now_);
   if (deadlines_.any()) arm(flight, replica, static_cast<Rank>(work.place.rank));
 }
 
 /// The pack or exchange of the replica's step, under way already or with this replica's launch.
-Run::Flight& Run::flight_of(const Replica& opener, const Work& work, std::int64_t number) {
-  const auto [known, fresh] = flights_by_number_.try_emplace({opener.step, number, work.place.group}, 0);
+Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
+                            const std::shared_ptr<const FusedPacks>& fused) {
+  const auto [known, fresh] = flights_by_number_.try_emplace({step, number, work.place.group}, 0);
   if (!fresh) return flights_[known->second];
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
-  const core::Collective& collective = collectives_.collective(work);
+  const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
   const std::uint32_t instance = interpreter_.open(collective);
   known->second = instance;
   Flight& flight = flights_[instance];
   flight = {};
   flight.instance = instance;
-  flight.step = opener.step;
+  flight.step = step;
+  flight.fused = fused;
   flight.number = number;
   flight.work = work;
-  if (staleness_.any() && collective.kind == core::CollectiveKind::kBroadcast)
-    staleness_.read(work.place.group,
-                    scenario_.plan.packs[static_cast<std::size_t>(work.pack)].members.front().variable);
+  if (versions_.any()) {
+    const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
+    if (pack.phase == core::PackPhase::kRead && pack.content == core::PackContent::kValues)
+      versions_.read(work.place.group, pack.members.front().variable);
+  }
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;
   flight.first_start = now_;
   flight.causes.resize(static_cast<std::size_t>(ranks));
   flight.started.assign(static_cast<std::size_t>(ranks), now_);
+  if (fused) {
+    flight.asked.assign(static_cast<std::size_t>(ranks), now_);
+    flight.copies.assign(static_cast<std::size_t>(ranks), Time());
+  }
   // Helpers have no driver: they are there when the first replica is.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
-    start_rank(flight, rank, collective.group.device(rank), opener.cause, now_);
+    start_rank(flight, rank, collective.group.device(rank), cause, now_);
   }
   return flight;
 }
 
-void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time now) {
+void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time now, Time later) {
   flight.causes[static_cast<std::size_t>(rank)] = cause;
   flight.started[static_cast<std::size_t>(rank)] = now;
   flight.last_start = now;
   recorder_.launched(device, flight.instance);
-  events_.push({now + collectives_.launch_overhead(flight.work), static_cast<std::uint64_t>(rank), EventKind::kStart,
-                flight.instance, static_cast<std::uint32_t>(rank)});
+  events_.push({now + later + collectives_.launch_overhead(flight.work), static_cast<std::uint64_t>(rank),
+                EventKind::kStart, flight.instance, static_cast<std::uint32_t>(rank)});
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
   Flight& flight = flights_[instance];
   if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
   const Work work = flight.work;
-  const core::Collective& collective = collectives_.collective(work);
+  const core::Collective& collective = collective_of(flight);
   const Time started = flight.started[static_cast<std::size_t>(rank)];
-  if (staleness_.any() && collective.kind == core::CollectiveKind::kReduce && rank == collective.root)
-    staleness_.applied(work.place.group,
-                       scenario_.plan.packs[static_cast<std::size_t>(work.pack)].members.front().variable);
+  if (versions_.any() && rank == collective.root) {
+    const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
+    if (pack.phase == core::PackPhase::kGradients && pack.content == core::PackContent::kValues)
+      versions_.applied(work.place.group, pack.members.front().variable);
+  }
   if (work.pack >= 0) {
     recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
   } else {
@@ -73,11 +83,18 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   }
   Cause cause;
   if (rank < collective.contributors) cause = {add_flight_node(flight, rank, now, trail), now};
-  if (--flight.ranks_left == 0) {
-    if (work.pack >= 0) pack_done(flight, now);
+  const std::shared_ptr<const FusedPacks> fused = flight.fused;
+  const bool last = --flight.ranks_left == 0;
+  if (last) {
+    if (fused) {
+      for (const int pack : fused->packs) pack_done(flight, pack, now);
+    } else if (work.pack >= 0) {
+      pack_done(flight, work.pack, now);
+    }
     flights_by_number_.erase({flight.step, flight.number, work.place.group});
     interpreter_.close(instance);
     flight.causes.clear();
+    flight.fused.reset();
     flight.came.clear(), flight.done.clear();
     recorder_.closed(instance);
   }
@@ -85,7 +102,10 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
   if (--replica.in_flight == 0) replica.communication += now - replica.in_flight_since;
   replica.cause = cause;
-  if (work.pack >= 0) {
+  if (fused) {
+    fused_done(replica, *fused);
+    if (last) fusing_.forget(*fused);
+  } else if (work.pack >= 0) {
     replica.driver.pack_done(work.pack, replica.actions);
   } else {
     replica.driver.exchange_done(work.exchange, replica.actions);
@@ -93,16 +113,16 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
 }
 
 /// In the flight's group; it is told of when it is in all of them.
-void Run::pack_done(const Flight& flight, Time now) {
-  core::PackRecord record{flight.step, flight.work.pack, {}, flight.first_start, flight.last_start, now};
+void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
+  core::PackRecord record{flight.step, pack, {}, flight.first_start, flight.last_start, now};
   if (const std::int64_t groups = collectives_.groups_of_packs(); groups > 1) {
-    auto& [over, sum] = packs_over_.try_emplace({flight.step, flight.work.pack}, 0, record).first->second;
+    auto& [over, sum] = packs_over_.try_emplace({flight.step, pack}, 0, record).first->second;
     sum.first_start = std::min(sum.first_start, record.first_start);
     sum.last_start = std::max(sum.last_start, record.last_start);
     sum.end = now;
     if (++over < groups) return;
     record = sum;
-    packs_over_.erase({flight.step, flight.work.pack});
+    packs_over_.erase({flight.step, pack});
   }
   const auto ready = pack_ready_.find({record.step, record.pack});
   record.ready = ready->second;
@@ -114,8 +134,9 @@ void Run::pack_done(const Flight& flight, Time now) {
 /// The pack's way from the launch that its trail begins with to here.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
   const auto origin = static_cast<std::size_t>(trail.origin);
-  const Time start = flight.started[origin];
+  const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
   trail.parts.launch += collectives_.launch_overhead(flight.work);
+  if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
   TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
               trail.parts.total().count(), (now - start).count());
   const bool pack = flight.work.pack >= 0;
@@ -127,7 +148,7 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Tra
 
 void Run::step_done(const StepDone& done) {
   const Flight& flight = flights_[done.instance];
-  const core::Collective& collective = collectives_.collective(flight.work);
+  const core::Collective& collective = collective_of(flight);
   recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
-// what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_deadlines.cpp their timers.
+// what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_fusing.cpp packs that are
+// fused, run_deadlines.cpp timers.
 
 #include <deque>
 #include <map>
@@ -11,19 +12,20 @@
 #include <utility>
 #include <vector>
 
+#include "core/strategy/staleness.h"
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
 #include "sim/compute_stream.h"
 #include "sim/critical_path.h"
 #include "sim/deadlines.h"
 #include "sim/folding/ties.h"
+#include "sim/fusing.h"
 #include "sim/interpreter.h"
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
 #include "sim/rounds.h"
 #include "sim/run.h"
-#include "sim/staleness.h"
 
 namespace tutti::sim {
 
@@ -96,6 +98,10 @@ class Run : private InterpreterListener {
     std::vector<Cause> causes;        ///< per rank: of its launch
     std::vector<core::Time> started;  ///< per rank
     std::vector<bool> came, done;     ///< by replica's rank; only where there are timers
+    // Of packs that are fused:
+    std::shared_ptr<const FusedPacks> fused;
+    std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
+    std::vector<core::Time> copies;  ///< per rank
   };
 
   struct StepEnd {
@@ -136,12 +142,23 @@ class Run : private InterpreterListener {
 
   // Packs and exchanges: run_packs.cpp.
   void launch(Replica& replica, const Work& work, std::int64_t number);
-  Flight& flight_of(const Replica& opener, const Work& work, std::int64_t number);
-  void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now);
+  Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
+                    const std::shared_ptr<const FusedPacks>& fused = {});
+  [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
+    return flight.fused ? *flight.fused->collective : collectives_.collective(flight.work);
+  }
+  void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
+                  core::Time later = {});
   void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;
-  void pack_done(const Flight& flight, core::Time now);
+  void pack_done(const Flight& flight, std::int32_t pack, core::Time now);
   std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
   void step_done(const StepDone& done) override;
+
+  // Packs that are fused: run_fusing.cpp.
+  void ask(Replica& replica, int pack);
+  void cycle(const Event& event);
+  void launch_fused(Replica& replica, const Fusing::Asked& asked);
+  void fused_done(Replica& replica, const FusedPacks& packs);
 
   // Timers of collectives: run_deadlines.cpp.
   void arm(Flight& flight, const Replica& replica, core::Rank rank);
@@ -178,8 +195,10 @@ class Run : private InterpreterListener {
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time>
       pack_ready_;  ///< by step and pack: on the last replica so far
   std::map<std::int32_t, StepEnd> step_ends_;
-  Staleness staleness_;  ///< of workers that do not wait for each other
-  bool remembers_;       ///< steps that repeat are told, not simulated
+  core::Versions versions_;  ///< where workers do not wait for each other
+  core::OwnPaces own_paces_;
+  Fusing fusing_;
+  bool remembers_;  ///< steps that repeat are told, not simulated
   Repetition repetition_;
   Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;   ///< all steps to come have been told

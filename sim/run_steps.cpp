@@ -25,7 +25,11 @@ void Run::Actions::pack_ready(int pack) {
   replica->ready = run->now_;
 }
 
-void Run::Actions::launch(int pack) { run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack); }
+void Run::Actions::launch(int pack) {
+  const core::Pack& what = run->scenario_.plan.packs[static_cast<std::size_t>(pack)];
+  if (run->fusing_.any() && what.phase == core::PackPhase::kGradients) return run->ask(*replica, pack);
+  run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack);
+}
 
 void Run::Actions::exchange(int exchange, std::int64_t number) {
   run->launch(*replica, run->collectives_.of_exchange(exchange, replica->index),
@@ -136,9 +140,9 @@ void Run::step_done(Replica& replica) {
   // Events come in order of time, so the last to end is the last to be here.
   end.cause = replica.cause;
   end.awaited.add(replica.device, replica.step_began, replica.ready, fellows_);
-  if (staleness_.any()) {
+  if (versions_.any()) {
     const core::Partition::Place place = scenario_.plan.partition->place(replica.index);
-    if (place.rank == 0) staleness_.step_ended(place.group, replica.step, scenario_.run.steps, now_);
+    if (place.rank == 0) own_paces_.step_ended(place.group, replica.step, scenario_.run.steps, now_);
   }
   const Time computed = replica.forward + replica.backward + replica.other;
   if (end.replicas++ == 0 || computed >= end.longest) {

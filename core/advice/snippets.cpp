@@ -191,6 +191,11 @@ std::optional<Snippet> own_framework(const Scenario& scenario) {
     return deepspeed(one->reduce_bucket_size, one->overlap_comm, true);
   if (const auto* one = std::get_if<Megatron>(&*framework))
     return megatron(one->bucket_size, one->overlap_grad_reduce, true);
+  if (const auto* one = std::get_if<Horovod>(&*framework))
+    return Snippet{"Horovod", Language::kShell,
+                   fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} HOROVOD_CACHE_CAPACITY={}\n",
+                               one->fusion_threshold.count(), to_us(one->cycle) / 1e3, one->cache_capacity),
+                   true, "the threshold in bytes, the cycle in milliseconds"};
   return byteps(std::get<BytePs>(*framework).partition.count(), true);
 }
 

@@ -34,7 +34,10 @@ bool decides_packing_only(const FieldPath& field) {
                                             "strategy.pytorch_ddp.first_bucket_bytes",
                                             "strategy.deepspeed.reduce_bucket_size",
                                             "strategy.megatron.ddp_bucket_size",
-                                            "strategy.byteps.partition_bytes"};
+                                            "strategy.byteps.partition_bytes",
+                                            "strategy.horovod.fusion_threshold",
+                                            "strategy.horovod.cycle_time_ms",
+                                            "strategy.horovod.cache_capacity"};
   std::string name;
   for (const PathStep& step : field) name += (name.empty() ? "" : ".") + step.field;
   return fields.contains(name);
@@ -55,13 +58,20 @@ PlanKey plan_key(const Plan& plan) {
           static_cast<std::int64_t>(collective.type), pack.copied_in.count(), pack.copied_out.count(),
           pack.converted_in.count(), pack.converted_out.count(), pack.instance_key, std::int64_t{pack.after},
           std::int64_t{pack.needs_all_gradients}, std::int64_t{pack.entry}, std::int64_t{pack.turn},
-          std::int64_t{pack.also_needs}})
+          std::int64_t{pack.also_needs}, static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.content),
+          std::int64_t{pack.on_read}, std::int64_t{pack.reduction ? static_cast<int>(*pack.reduction) : -1}})
       mixer.add(number);
   }
   mixer.add(std::int64_t{plan.computation_waits});
   mixer.add(static_cast<std::int64_t>(plan.update));
   mixer.add(plan.launch_overhead.count());
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
+  mixer.add(plan.checkpoint_every);
+  if (const auto& fusion = plan.fusion) {
+    for (const std::int64_t number : {fusion->threshold.count(), fusion->cycle.count(), fusion->agreement.count(),
+                                      fusion->first_agreement.count(), std::int64_t{fusion->cached}})
+      mixer.add(number);
+  }
   return mixer.key();
 }
 

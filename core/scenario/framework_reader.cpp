@@ -44,6 +44,16 @@ BytePs byteps_from(const proto::BytePs& message, Fields& fields) {
   return {Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostBytes).value_or(4'096'000))};
 }
 
+Horovod horovod_from(const proto::Horovod& message, Fields& fields) {
+  Horovod horovod;
+  horovod.fusion_threshold =
+      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMostBytes).value_or(128 * kMebibyte));
+  horovod.cycle = time_from_us(1e3 * fields.number(message, "cycle_time_ms", "horovod", {0.001, 1e6}).value_or(1));
+  horovod.cache_capacity = static_cast<std::int32_t>(
+      fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30).value_or(horovod.cache_capacity));
+  return horovod;
+}
+
 }  // namespace
 
 std::optional<Framework> framework_from(const proto::Strategy& s, Fields& fields) {
@@ -54,6 +64,7 @@ std::optional<Framework> framework_from(const proto::Strategy& s, Fields& fields
     case proto::Strategy::kDeepspeed: framework = deepspeed_from(s.deepspeed(), fields), name = "deepspeed"; break;
     case proto::Strategy::kMegatron: framework = megatron_from(s.megatron(), fields), name = "megatron"; break;
     case proto::Strategy::kByteps: framework = byteps_from(s.byteps(), fields), name = "byteps"; break;
+    case proto::Strategy::kHorovod: framework = horovod_from(s.horovod(), fields), name = "horovod"; break;
     case proto::Strategy::FRAMEWORK_NOT_SET: return std::nullopt;
   }
   const auto besides = [&](bool said, const char* field) {
@@ -67,6 +78,9 @@ std::optional<Framework> framework_from(const proto::Strategy& s, Fields& fields
   besides(s.has_communication_options(), "communication_options");
   besides(s.has_hints(), "hints");
   besides(s.has_collective_all_reduce(), "collective_all_reduce");
+  if (s.has_horovod() && s.launch() != proto::Strategy::LAUNCH_DEFAULT)
+    fields.complain_at(s, "launch",
+                       "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
   if (s.merging() != proto::Strategy::MERGING_DEFAULT)
     fields.complain_at(s, "merging", "strategy: {} says how gradients come into its buckets; leave merging out", name);
   return framework;

@@ -9,6 +9,7 @@
 #include "core/base/version.h"
 #include "core/strategy/bounds.h"
 #include "core/strategy/server_plan.h"
+#include "core/strategy/who_reduces.h"
 
 namespace tutti::core {
 
@@ -110,6 +111,18 @@ std::string describe(const Strategy& strategy) {
   return text;
 }
 
+std::vector<std::string> names_of(const Workload& workload, const Pack& pack) {
+  if (pack.on_read >= 0) return {workload.on_read[static_cast<std::size_t>(pack.on_read)].name};
+  std::vector<std::string> names;
+  for (const Member& member : pack.members) {
+    const Variable& gradient = workload.gradients[static_cast<std::size_t>(member.variable)];
+    names.push_back(gradient.name);
+    if (pack.content == PackContent::kIndices) names.back() += " (indices)";
+    if (pack.content == PackContent::kLengths) names.back() += " (how many rows)";
+  }
+  return names;
+}
+
 RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   RunInfo info;
   info.scenario = scenario.name;
@@ -127,8 +140,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
   // Bounds are those of an all-reduce over all replicas, who then update by themselves.
-  if (!scenario.strategy.servers && scenario.strategy.collective == CollectiveKind::kAllReduce &&
-      !scenario.plan.partition) {
+  if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model);
     info.communication_bound = communication.time;
@@ -139,8 +151,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.notes = scenario.plan.notes;
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();
-    for (const Member& member : pack.members)
-      entry.gradients.push_back(scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name);
+    entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = pack.collective.bytes();
     entry.type = std::string(to_string(pack.collective.type));
   }

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/executor.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
 
 namespace tutti::core {
+
+/// What a pack carries, by the names of its gradients or variables.
+std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 
 /// What a timeline says about the run it is of: the scenario, its plan, and the bounds that no run beats.
 RunInfo run_info(const Scenario& scenario, const std::string& executor);

@@ -13,6 +13,7 @@
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
 #include "core/scenario/distribution_reader.h"
+#include "core/scenario/other_variables_reader.h"
 #include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
 #include "core/text/document.h"
@@ -90,6 +91,13 @@ class ScenarioReader {
     const proto::Workload& w = message_.workload();
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
+    if (have_model) take_sparse_gradients(w, options.model, fields_);
+    std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
+    const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
+    if (!on_read.empty() && !message_.run().has_checkpoint_every())
+      fields_.complain(w.on_read(0),
+                       "workload: on_read variables are brought together when they are saved; say how often, "
+                       "run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {
       const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {
@@ -145,6 +153,8 @@ class ScenarioReader {
       return;
     }
     scenario_.workload = std::move(*workload);
+    scenario_.workload.on_read = std::move(on_read);
+    scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
   }
 
   bool read_model(const proto::Workload& w, Model& model) {

@@ -52,8 +52,7 @@ std::vector<CollectiveKind> collective_kinds() {
 }
 
 Contract Contract::of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place) {
-  const bool by_helper = !has_root(kind) || kind == CollectiveKind::kBroadcast || kind == CollectiveKind::kReduce;
-  TUTTI_CHECK(ranks >= 1 && root >= 0 && (root < ranks || by_helper) && (out_of_place || can_be_in_place(kind)) &&
+  TUTTI_CHECK(ranks >= 1 && root >= 0 && (out_of_place || can_be_in_place(kind)) &&
                   (!has_blocks(kind) || elements % ranks == 0),
               "{} of {} elements between {} ranks, root {}", to_string(kind), elements, ranks, root);
   const RankSet everyone{0, ranks, 1};

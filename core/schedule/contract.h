@@ -55,8 +55,8 @@ struct Contract {
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
   }
-  /// Between ranks 0 … ranks - 1. `root` is of no matter to kinds that have none; of a broadcast or a reduce it may be a helper's,
-  /// which then has a data buffer, too.
+  /// Between ranks 0 … ranks - 1. `root` is of no matter to kinds that have none; it may be a helper's, which then has a
+  /// data buffer, too.
   /// REQUIRES: `elements` divides by `ranks` if the kind has blocks; `out_of_place` or the kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root, bool out_of_place);
 

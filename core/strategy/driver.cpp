@@ -49,9 +49,14 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
   }
   for (int i = 0; i < static_cast<int>(plan.packs.size()); ++i) {
     const Pack& pack = plan.packs[static_cast<std::size_t>(i)];
-    if (pack.phase == PackPhase::kRead) {
-      reads.push_back(i);
+    if (pack.phase != PackPhase::kGradients) {
       bytes_up_to.push_back(upto);
+      if (pack.after >= 0) successors[static_cast<std::size_t>(pack.after)].push_back(i);
+      if (pack.phase == PackPhase::kCheckpoint) {
+        checkpoint.push_back(i);
+        continue;
+      }
+      reads.push_back(i);
       const int segment = segment_of_variable[static_cast<std::size_t>(pack.members.front().variable)];
       segment_of_read[static_cast<std::size_t>(i)] = segment;
       if (segment >= 0) ++reads_of_segment[static_cast<std::size_t>(segment)];
@@ -72,7 +77,7 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
   }
   for (std::size_t v = 0; v < workload.gradients.size() && !by_entry.empty(); ++v) {
     const auto entry = by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
-    if (entry == by_entry.end()) continue;
+    if (entry == by_entry.end() || workload.gradients[v].slices) continue;
     concatenation_of_variable[v] = entry->second;
     ++concatenations[static_cast<std::size_t>(entry->second)].gradients;
   }
@@ -107,7 +112,9 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   for (const DriverTables::Concatenation& c : tables_.concatenations)
     concatenated_.push_back({c.gradients, static_cast<std::int64_t>(c.packs.size())});
   backward_done_ = false;
-  packs_missing_ = pack_count();
+  ++step_;
+  saved_ = 0;
+  packs_missing_ = pack_count() - static_cast<int>(tables_.checkpoint.size());
   tasks_missing_ = 0;
   awaited_packs_ = 0;
   finished_early_.clear();
@@ -117,8 +124,8 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   reads_under_way_ = static_cast<int>(tables_.reads.size());
   for (const int p : tables_.reads) {
     actions.pack_ready(p);
-    state(p).launched = true;
-    actions.launch(p);
+    state(p).buffered = true;
+    launch_if_allowed(p, actions);
   }
   begin_half(false, actions);
 }
@@ -258,7 +265,7 @@ void Driver::compute_done(const ComputeTask& task, DriverActions& actions) {
     case ComputeKind::kCopyOut:
     case ComputeKind::kConvertBack:
     case ComputeKind::kUpdate:
-      if (--tasks_missing_ == 0 && packs_missing_ == 0) actions.step_done();
+      if (--tasks_missing_ == 0 && packs_missing_ == 0) save_or_end(actions);
       return;
   }
 }
@@ -323,9 +330,10 @@ void Driver::launch_if_allowed(int p, DriverActions& actions) {
 void Driver::pack_done(int p, DriverActions& actions) {
   TUTTI_CHECK(state(p).launched && !state(p).done, "pack {} is complete before it was launched, or twice", p);
   state(p).done = true;
+  if (pack(p).phase == PackPhase::kCheckpoint) return save_or_end(actions);
   --packs_missing_;
-  if (pack(p).phase == PackPhase::kRead) return read_done(p, actions);
   for (const int next : tables_.successors[static_cast<std::size_t>(p)]) launch_if_allowed(next, actions);
+  if (pack(p).phase == PackPhase::kRead) return read_done(p, actions);
   if (backward_done_) {
     unpack_and_update(p, actions);
     if (packs_missing_ == 0) finish(actions);
@@ -381,7 +389,17 @@ void Driver::finish(DriverActions& actions) {
     ++tasks_missing_;
     actions.compute({ComputeKind::kUpdate, scaled(times_.update)});
   }
-  if (tables_.plan.update == Update::kOnServers && tasks_missing_ == 0) actions.step_done();
+  if (tables_.plan.update == Update::kOnServers && tasks_missing_ == 0) save_or_end(actions);
+}
+
+/// Everything of the step but its checkpoint is over. TensorFlow brings one variable after the other together.
+void Driver::save_or_end(DriverActions& actions) {
+  if (saved_ == tables_.checkpoint.size() || !takes_part(tables_.plan, pack(tables_.checkpoint[saved_]), step_))
+    return actions.step_done();
+  const int p = tables_.checkpoint[saved_++];
+  actions.pack_ready(p);
+  state(p).launched = true;
+  actions.launch(p);
 }
 
 /// The pack's part of the update, by its share of the bytes; parts add up exactly.

@@ -60,6 +60,7 @@ struct DriverTables {
   std::vector<int> concatenation_of_variable;  ///< -1: none
   std::vector<Bytes> bytes_up_to;              ///< of gradients in packs 0 … p, in their own types
   std::vector<int> reads;                      ///< packs that are read when a step begins
+  std::vector<int> checkpoint;                 ///< packs that are brought together to be saved
   std::vector<int> segment_of_read;            ///< of each pack: the segment whose layer waits for it; -1: none
   std::vector<int> reads_of_segment;           ///< how many
   std::vector<Bytes> converted;  ///< per segment: read and written to convert its gradients; empty if they are not
@@ -80,6 +81,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 ///   segment, where the framework would have put it.
 /// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
 /// - Where the plan says so, the backward pass waits for the packs that are ready.
+/// - Variables that are brought together to be saved are so one by one, once all else of the step is over.
 /// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.
 class Driver {
@@ -133,6 +135,7 @@ class Driver {
   void convert_or_launch(int pack, DriverActions& actions);
   void launch_if_allowed(int pack, DriverActions& actions);
   void finish(DriverActions& actions);
+  void save_or_end(DriverActions& actions);
   void unpack_and_update(int pack, DriverActions& actions);
   void unpack_concatenation(const DriverTables::Concatenation& concatenation, DriverActions& actions);
   void unpack(Bytes copied, Bytes converted, int pack, DriverActions& actions);
@@ -143,6 +146,8 @@ class Driver {
   Bandwidth copy_rate_;
   Bandwidth memory_rate_;
 
+  std::int32_t step_ = -1;
+  std::size_t saved_ = 0;  ///< packs of the checkpoint that were launched in this step
   std::int64_t scale_ppm_ = 1'000'000;
   std::vector<PackState> states_;
   /// Of a concatenation, in this step.

@@ -60,6 +60,14 @@ class Buckets {
     return made;
   }
 
+  /// Each by itself; what is ready at the same time is fused when it is known (Plan::fusion).
+  std::vector<Bucket> operator()(const Horovod&) const {
+    std::vector<Bucket> made;
+    for (const int v : as_they_become_ready(workload_))
+      made.push_back({{{v, 0, workload_.gradients[static_cast<std::size_t>(v)].elements, 0}}});
+    return made;
+  }
+
   std::vector<Bucket> operator()(const BytePs& byteps) const {
     std::vector<Bucket> made;
     for (const int v : as_they_become_ready(workload_)) {
@@ -127,6 +135,10 @@ struct Describe {
     if (!megatron.overlap_grad_reduce) return "Megatron, one bucket";
     return megatron.bucket_size ? fmt::format("Megatron, buckets of {} elements", *megatron.bucket_size)
                                 : "Megatron, buckets of its usual size";
+  }
+  std::string operator()(const Horovod& horovod) const {
+    return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms",
+                       show_mebibytes(horovod.fusion_threshold), to_us(horovod.cycle) / 1e3);
   }
   std::string operator()(const BytePs& byteps) const {
     return "BytePS, partitions of " + std::to_string(byteps.partition.count()) + " bytes";

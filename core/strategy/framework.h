@@ -37,7 +37,14 @@ struct BytePs {
   Bytes partition;
 };
 
-using Framework = std::variant<PytorchDdp, DeepSpeed, Megatron, BytePs>;
+/// Horovod.
+struct Horovod {
+  Bytes fusion_threshold;
+  Time cycle;
+  std::int32_t cache_capacity = 1024;  ///< gradients
+};
+
+using Framework = std::variant<PytorchDdp, DeepSpeed, Megatron, BytePs, Horovod>;
 
 /// "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB".
 std::string describe(const Framework& framework);

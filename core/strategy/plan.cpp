@@ -10,8 +10,11 @@
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
+#include "core/strategy/checkpoint_plan.h"
 #include "core/strategy/collective_keys.h"
+#include "core/strategy/fusion.h"
 #include "core/strategy/server_plan.h"
+#include "core/strategy/sparse_plan.h"
 #include "core/strategy/spec_plan.h"
 
 namespace tutti::core {
@@ -28,6 +31,15 @@ const Collective& Plan::widest() const {
                             return a.collective.schedule->ranks() < b.collective.schedule->ranks();
                           })
       ->collective;
+}
+
+bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
+  if (pack.phase != PackPhase::kCheckpoint) return true;
+  return plan.checkpoint_every > 0 && (step + 1) % plan.checkpoint_every == 0;
+}
+
+Reduction reduction_of(const Strategy& strategy, const Pack& pack) {
+  return pack.reduction.value_or(strategy.reduction);
 }
 
 Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
@@ -261,6 +273,7 @@ class Planner {
           "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for "
           "it");
     }
+    if (const auto* horovod = std::get_if<Horovod>(&framework)) plan_.fusion = fusion_of(*horovod, workload_, cluster_);
   }
 
   // --- packs ---
@@ -374,7 +387,7 @@ class Planner {
         strategy_.launch_order == LaunchOrder::kDescendingKeys ||
         (strategy_.launch_order == LaunchOrder::kByPacking && !strategy_.bytes_per_pack && strategy_.num_packs == 0);
     if (strategy_.collective_all_reduce || descending) give_keys();
-    if (strategy_.launch != Launch::kSerial) return;
+    if (strategy_.launch != Launch::kSerial || plan_.fusion) return;
     if (descending) sort_by_keys();
     for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
       plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
@@ -419,13 +432,25 @@ class Planner {
   std::optional<StrategyProblem> indivisible_;
 };
 
+tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, const Strategy& strategy,
+                                                      const Cluster& cluster,
+                                                      const std::vector<Communicator>& communicators) {
+  if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
+  if (auto problem = problem_of_fusion(strategy, communicators)) return tl::make_unexpected(std::move(*problem));
+  if (has_slices(workload)) return plan_with_slices(workload, strategy, cluster, communicators);
+  if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
+  return Planner(workload, strategy, cluster, communicators).make();
+}
+
 }  // namespace
 
 tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, const std::vector<Communicator>& communicators) {
-  if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
-  if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
-  return Planner(workload, strategy, cluster, communicators).make();
+  auto plan = plan_of_gradients(workload, strategy, cluster, communicators);
+  if (!plan || workload.checkpoint_every == 0) return plan;
+  if (auto problem = add_checkpoint(workload, strategy, cluster, *plan))
+    return tl::make_unexpected(std::move(*problem));
+  return plan;
 }
 
 }  // namespace tutti::core

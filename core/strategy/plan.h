@@ -13,8 +13,16 @@ namespace tutti::core {
 
 /// What of a step a pack belongs to.
 enum class PackPhase : std::uint8_t {
-  kGradients,  ///< launched once its gradients are ready
-  kRead,       ///< variables that are read from their servers when the step begins; layers wait for theirs
+  kGradients,   ///< launched once its gradients are ready
+  kRead,        ///< variables that are read from their servers when the step begins; layers wait for theirs
+  kCheckpoint,  ///< variables that are brought together to be saved, once everything else of the step is over
+};
+
+/// What a pack carries.
+enum class PackContent : std::uint8_t {
+  kValues,   ///< elements of variables or gradients
+  kIndices,  ///< of the rows that a sparse gradient's values are
+  kLengths,  ///< how many rows each replica has
 };
 
 /// Gradients that travel as one buffer, and how.
@@ -41,6 +49,20 @@ struct Pack {
   /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
+  PackContent content = PackContent::kValues;
+  /// If it is not the strategy's.
+  std::optional<Reduction> reduction = std::nullopt;
+  /// kCheckpoint: of which variable (Workload::on_read); it has no members.
+  int on_read = -1;
+};
+
+/// Packs are launched in cycles, in which those that are ready on all replicas are fused into one collective (Horovod).
+struct Fusion {
+  Bytes threshold;  ///< of fused packs together
+  Time cycle;
+  Time agreement;        ///< how long replicas take to agree on what is ready, in a cycle
+  Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
+  bool cached = true;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
@@ -57,6 +79,8 @@ struct Plan {
   /// Of the replicas, by whom gradients are reduced; nothing: all of them together. Packs have the first group's collective.
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
+  std::optional<Fusion> fusion;
+  std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
 
@@ -64,6 +88,11 @@ struct Plan {
   /// A collective of those with the most ranks. Ranks that others have too are the same devices there.
   [[nodiscard]] const Collective& widest() const;
 };
+
+/// The pack is part of step `step`, counted from 0.
+bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step);
+/// By which `pack` of a plan of `strategy` is reduced.
+Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 
 /// The strategy by which `pack` of a plan of `strategy` travels: without a spec.
 Strategy strategy_of(const Strategy& strategy, const Pack& pack);

@@ -85,6 +85,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.text(describe(scenario.strategy));
   digest.number(static_cast<int>(scenario.strategy.reduction));
   digest.number(scenario.plan.computation_waits ? 1 : 0);
+  digest.number(scenario.plan.checkpoint_every);
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs) steps += steps_of(*pack.collective.schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostSteps + 1);
@@ -100,6 +101,8 @@ std::uint64_t plan_digest(const Scenario& scenario) {
     digest.number(pack.after);
     digest.number(pack.needs_all_gradients ? 1 : 0);
     digest.number(pack.also_needs);
+    digest.number(static_cast<int>(pack.phase));
+    digest.number(static_cast<int>(reduction_of(scenario.strategy, pack)));
     digest.number(static_cast<int>(pack.collective.type));
     digest.number(pack.collective.elements);
     digest.number(pack.collective.contributors);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "core/algorithm/star_tree.h"
+#include "core/algorithm/tree_blocks.h"
 #include "core/base/check.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/sparse_plan.h"
 
 namespace tutti::core {
 namespace {
@@ -41,6 +43,14 @@ class ServerPlanner {
               "at most {} workers",
               plan_.partition->groups(), count(), kMostAtOnce / (2 * std::max(1, count())))});
     }
+    if (has_slices(workload_) &&
+        (!servers_.reads || !servers_.updates || !strategy_.distribution.ends_with("Strategy")))
+      return tl::make_unexpected(StrategyProblem{
+          "",
+          fmt::format(
+              "sparse gradients (IndexedSlices) under {} are not modelled: its benchmarks have no embeddings; leave "
+              "sparse_gradient out, or take parameter_server",
+              strategy_.distribution)});
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -128,6 +138,7 @@ class ServerPlanner {
 
   void add(int v, PackPhase phase, const std::vector<int>& places) {
     if (variable(v).elements == 0) return;
+    if (is_sparse(v, phase)) return add_rows(v, phase, root(places[static_cast<std::size_t>(v)]));
     const Rank at = root(places[static_cast<std::size_t>(v)]);
     Pack pack{{{v, 0, variable(v).elements, 0}}, collective(v, at)};
     pack.phase = phase;
@@ -143,6 +154,60 @@ class ServerPlanner {
       c.schedule = brought_together(v, at, c.elements);
     }
     plan_.packs.push_back(std::move(pack));
+  }
+
+  /// Only rows go this way. A device that keeps what is read reads all of it.
+  [[nodiscard]] bool is_sparse(int v, PackPhase phase) const {
+    if (!variable(v).slices) return false;
+    return phase == PackPhase::kGradients || servers_.pull == Servers::Relay::kNone;
+  }
+
+  /// Rows that a replica looks up: it tells the server which, and gets them. Rows that it has gradients of: both go there, and the server
+  /// applies them.
+  void add_rows(int v, PackPhase phase, Rank at) {
+    const Slices& slices = *variable(v).slices;
+    const std::int64_t values = slices.rows * variable(v).row_elements();
+    Pack which{{{v, 0, 0, 0}}, collective(v, at)};
+    which.content = PackContent::kIndices;
+    Pack rows{{{v, 0, variable(v).elements, 0}}, collective(v, at)};
+    for (Pack* const pack : {&which, &rows}) {
+      pack->phase = phase;
+      pack->turn = v;
+      pack->reduction = Reduction::kSum;
+    }
+    const bool read = phase == PackPhase::kRead;
+    fill(which.collective, slices.index_type, slices.rows, CollectiveKind::kGather);
+    fill(rows.collective, variable(v).type, values, read ? CollectiveKind::kScatter : CollectiveKind::kGather);
+    const StarTree tree = this->tree(v, at, read ? servers_.pull : servers_.push);
+    which.collective.schedule = gathered(tree, slices.rows, 0);
+    if (read) {
+      rows.collective.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
+      rows.after = static_cast<int>(plan_.packs.size());
+    } else {
+      // A mean reads and writes them once more.
+      const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
+      rows.collective.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
+    }
+    plan_.packs.push_back(std::move(which));
+    plan_.packs.push_back(std::move(rows));
+  }
+
+  void fill(Collective& c, DataType type, std::int64_t of_each, CollectiveKind kind) const {
+    c.kind = kind;
+    c.type = type;
+    c.elements = of_each * c.contributors;
+  }
+
+  /// Gathered where the variable lies, which goes over them so often, and says so to all.
+  [[nodiscard]] std::shared_ptr<const Schedule> gathered(const StarTree& tree, std::int64_t of_each,
+                                                         std::int64_t passes) const {
+    const std::int64_t elements = of_each * tree.replicas;
+    std::vector<Stage> stages{{StageScope::kEveryone, tree_gather(tree, of_each, replica_engine(), Engine::kCpu)}};
+    if (passes == 0) return in_stages(layout(true), elements, std::move(stages));
+    stages.push_back({StageScope::kEveryone, work_of_rank(tree.ranks, tree.root, elements, 1,
+                                                          static_cast<std::int32_t>(passes), root_engine())});
+    stages.push_back({StageScope::kEveryone, tree_broadcast(tree, 0, replica_engine(), Engine::kCpu)});
+    return in_stages(layout(true), elements, std::move(stages));
   }
 
   [[nodiscard]] Collective collective(int v, Rank root) const {

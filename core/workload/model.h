@@ -10,6 +10,13 @@
 
 namespace tutti::core {
 
+/// Of a gradient of which a replica has only some rows (TensorFlow's IndexedSlices).
+struct Slices {
+  std::int64_t rows = 0;  ///< the most that a replica has
+  DataType index_type = DataType::kInt64;
+  bool differ = false;  ///< not all replicas have as many
+};
+
 /// A trainable tensor.
 struct Variable {
   std::string name;
@@ -24,7 +31,10 @@ struct Variable {
   /// Measured, for `Model::batch` samples. Absent where nobody measured.
   std::optional<Time> forward;
   std::optional<Time> backward;
+  std::optional<Slices> slices = std::nullopt;
 
+  /// Of one row, the first dimension's. REQUIRES: a shape with elements.
+  [[nodiscard]] std::int64_t row_elements() const { return elements / shape.front(); }
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
 

@@ -150,7 +150,13 @@ class WorkloadMaker {
   [[nodiscard]] Time default_update(std::size_t group) const {
     // Of the variables, whatever type their gradients travel in.
     Bytes variables;
-    for (const Variable& variable : options_.model.variables) variables += variable.bytes();
+    for (const Variable& variable : options_.model.variables) {
+      // Of what is gathered, only the rows that anybody has touched.
+      variables += variable.slices ? std::min(variable.elements,
+                                              cluster_.replicas() * variable.slices->rows * variable.row_elements()) *
+                                         size_of(variable.type)
+                                   : variable.bytes();
+    }
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 

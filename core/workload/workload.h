@@ -20,6 +20,17 @@ struct BackwardSegment {
   std::vector<int> variables;  ///< indices
 };
 
+/// How values that replicas keep by themselves become one when they are read (tf.VariableAggregation).
+enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
+
+/// A variable that replicas keep by themselves and that is brought together when it is saved.
+struct OnReadVariable {
+  std::string name;
+  DataType type = DataType::kFloat32;
+  std::int64_t elements = 1;
+  OnReadAggregation aggregation = OnReadAggregation::kMean;
+};
+
 /// How long the parts of one replica's step take on one kind of worker.
 struct StepTimes {
   Time forward;                ///< one pass
@@ -54,6 +65,8 @@ struct Workload {
   std::vector<StepTimes> times;           ///< per group of workers (Cluster::groups)
   std::int32_t micro_batches = 1;         ///< forward and backward passes of a step; gradients leave in the last
   std::string timing;                     ///< where the times come from, in words
+  std::vector<OnReadVariable> on_read = {};
+  std::int32_t checkpoint_every = 0;  ///< steps; 0: nothing is saved
 
   [[nodiscard]] Bytes bytes() const;
 };

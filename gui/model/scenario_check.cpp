@@ -6,6 +6,7 @@
 
 #include "core/base/format.h"
 #include "core/strategy/bounds.h"
+#include "core/strategy/who_reduces.h"
 
 namespace tutti::gui {
 
@@ -102,8 +103,8 @@ void tell_communicators(const core::Scenario& scenario, Card& card) {
     const core::Communicator& of = scenario.communicators[static_cast<std::size_t>(exchange.communicator)];
     card.facts.emplace_back("communicator", core::describe(exchange, of, scenario.workload.micro_batches));
   }
-  const auto& partition = scenario.plan.partition;
-  if (partition && !scenario.strategy.servers && !scenario.strategy.independent) {
+  if (const auto& partition = scenario.plan.partition;
+      core::who_reduces(scenario.strategy, scenario.plan) == core::WhoReduces::kGroups) {
     card.facts.emplace_back("gradients",
                             fmt::format("reduced in {} groups of {} replicas, which hold the same part of the model",
                                         partition->groups(), partition->group_size()));
@@ -124,9 +125,8 @@ Card card_of(const core::Scenario& scenario) {
                             plural(scenario.workload.gradients.size(), "gradient"), plural(packs.size(), "pack")));
   tell_communicators(scenario, card);
   // The bounds are those of an all-reduce over all replicas.
-  if (scenario.strategy.collective != core::CollectiveKind::kAllReduce || scenario.plan.partition ||
-      scenario.strategy.servers) {
-    fact("least time of a step", "not known: bounds are those of all-reduces over all replicas");
+  if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
+    fact("least time of a step", "not known: bounds are those of all-reduces of whole gradients over all replicas");
     return card;
   }
   const core::Bound all = core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/strategy/server_plan.h"
-#include "sim/staleness.h"
+#include "core/strategy/staleness.h"
 #include "tests/sim/simulated.h"
 
 namespace tutti {
@@ -109,7 +109,7 @@ std::string told(const core::Summary& summary) {
 }
 
 TEST(Staleness, CountsTheUpdatesOfOthers) {
-  sim::Staleness s(2, 1);
+  core::Versions s(2, 1);
   s.read(0, 0);
   s.read(1, 0);
   s.applied(0, 0);  // nobody between
@@ -118,9 +118,9 @@ TEST(Staleness, CountsTheUpdatesOfOthers) {
   s.read(1, 0);
   for (int i = 0; i < 3; ++i) s.read(1, 0), s.applied(1, 0);
   s.applied(0, 0);  // three
-  EXPECT_EQ(s.updates(), 6);
-  EXPECT_EQ(s.most(), 3);
-  EXPECT_DOUBLE_EQ(s.mean(), 4.0 / 6);
+  EXPECT_EQ(s.behind().updates, 6);
+  EXPECT_EQ(s.behind().most, 3);
+  EXPECT_DOUBLE_EQ(s.behind().mean(), 4.0 / 6);
 }
 
 TEST(Staleness, OneWorkerIsNeverBehind) {

@@ -81,11 +81,95 @@ TEST(StrategiesRun, PerfSaysWhyNot) {
                  HasSubstr("CentralStorageStrategy has none"));
 }
 
-TEST(StrategiesRun, WorkersThatDoNotWaitAreSimulatedOnly) {
-  for (const char* strategy : {"parameter_server {}", "tf_cnn_benchmarks { cross_replica_sync: false }"}) {
-    const Outcome o = run(scenario_of(2, 1, strategy));
-    EXPECT_EQ(o.status, 2);
-    EXPECT_THAT(o.err, HasSubstr("do not wait for each other are simulated only"));
+/// Each reads and pushes when it is ready; servers add what comes as it comes. Every push is compared, every read with what was sent, and
+/// every variable with the sum of what was pushed.
+TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
+  for (const char* strategy :
+       {"parameter_server {}", "parameter_server { variable_read_cache: CPU } reduction: MEAN",
+        "parameter_server { placement: GREEDY_BY_BYTES } staging: DIRECT",
+        "tf_cnn_benchmarks { cross_replica_sync: false }",
+        "tf_cnn_benchmarks { cross_replica_sync: false local_parameter_device: CPU } reduction: MEAN"}) {
+    for (const char* transport : {"tcp", "shm"}) {
+      const TemporaryFolder folder;
+      const Outcome o =
+          run_tutti({"run", folder.write("s.textproto", scenario_of(2, 2, strategy)), "--transport", transport});
+      EXPECT_EQ(o.status, 0) << strategy << o.err;
+      EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(o.out, HasSubstr("workers do not wait for each other: ")) << strategy;
+      EXPECT_THAT(o.out, HasSubstr("of 2 workers together until the first is through")) << strategy;
+    }
+  }
+}
+
+/// One worker alone is never behind; what of several lies between a read and an update is at most all that others do.
+TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
+  EXPECT_THAT(run(scenario_of(1, 1, "parameter_server {}")).out,
+              HasSubstr("0.00 updates of others lie between what a gradient is computed from and its own, on average, "
+                        "and 0 at most"));
+  const std::string out = run(scenario_of(3, 1, "parameter_server {}", 1)).out;
+  const std::size_t at = out.find("on average, and ");
+  ASSERT_NE(at, std::string::npos) << out;
+  EXPECT_LE(std::stoi(out.substr(at + std::string("on average, and ").size())), 2 * 3) << out;
+}
+
+/// What a step's records and a timeline say of workers at their own pace.
+TEST(StrategiesRun, OwnPacesAreRecorded) {
+  const TemporaryFolder folder;
+  const std::string timeline = folder.path() + "/run.tutti";
+  const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "parameter_server {}")), "-o",
+                               timeline, "--record", "steps"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const Outcome shown = run_tutti({"compare", timeline, timeline});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+}
+
+TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& text, const std::string& why, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"run", folder.write("s.textproto", text)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(arguments);
+    EXPECT_EQ(o.status, 2) << o.out;
+    EXPECT_THAT(o.err, HasSubstr(why));
+  };
+  refused(scenario_of(2, 1, "parameter_server {}"), "cannot be emulated", {"--emulate"});
+  refused(scenario_of(2, 0, "tf_cnn_benchmarks { variable_update: INDEPENDENT }"), "in groups are simulated only");
+  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), "Horovod's cycles are simulated only");
+  std::string sparse = scenario_of(2, 1, "parameter_server {}");
+  sparse.insert(sparse.find("forward_ms"), "sparse_gradient { variable: \"a\" rows_per_step: 3 } ");
+  refused(sparse, "sparse gradients of workers that do not wait");
+}
+
+/// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and by rings of others.
+TEST(StrategiesRun, SparseGradients) {
+  for (const auto& [workers, strategy] :
+       {std::pair(2, "communication_options {} reduction: MEAN"),
+        std::pair(2, "collective_all_reduce { generation: TF_1_15 }"),
+        std::pair(2, "collective_all_reduce { generation: TF_2_5 }"), std::pair(2, "algorithm: \"ring\""),
+        std::pair(2, "algorithm: \"nccl\""), std::pair(1, "mirrored {}"), std::pair(1, "central_storage {}"),
+        std::pair(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"")}) {
+    for (const char* how : {"rows_per_step: 13", "rows_per_step: 13 index_type: INT32 rows_differ: true"}) {
+      if (std::string(strategy).find("1_15") != std::string::npos &&
+          std::string(how).find("differ") != std::string::npos)
+        continue;
+      std::string scenario = scenario_of(workers, 0, strategy);
+      scenario.insert(scenario.find("forward_ms"), fmt::format("sparse_gradient {{ variable: \"a\" {} }} ", how));
+      expect_right(scenario);
+    }
+  }
+}
+
+TEST(StrategiesRun, Checkpoints) {
+  for (const auto& [workers, strategy] :
+       {std::pair(2, "communication_options {}"), std::pair(2, "algorithm: \"ring\" reduction: MAX"),
+        std::pair(1, "mirrored {}"), std::pair(1, "mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE }")}) {
+    std::string scenario = scenario_of(workers, 0, strategy);
+    scenario.insert(
+        scenario.find("forward_ms"),
+        "on_read { name: \"m\" shape: 501 aggregation: MEAN count: 2 } on_read { name: \"t\" data_type: INT64 "
+        "aggregation: SUM } ");
+    scenario.replace(scenario.find("steps: 3"), 8, "steps: 3 checkpoint_every: 2");
+    expect_right(scenario);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/measured/nccl_tests.h"
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
+#include "core/strategy/who_reduces.h"
 #include "core/timeline/timeline.h"
 #include "real/tcp_executor.h"
 #include "sim/simulator.h"
@@ -295,7 +296,8 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
             real::TcpExecutor* processes) {
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
-  if (scenario->strategy.servers || scenario->strategy.independent) {
+  const core::WhoReduces who = core::who_reduces(scenario->strategy, scenario->plan);
+  if (core::on_servers(who) || who == core::WhoReduces::kNobody) {
     return report(Error::request(
         fmt::format(
             "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",

@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "core/base/format.h"
+#include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/print.h"
+#include "core/strategy/who_reduces.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
 
@@ -37,17 +39,22 @@ constexpr std::int64_t kCheckedElements = 4099;
 constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMostCheckedSteps = 10'000'000;
 
-const std::string& name_of(const Scenario& scenario, const Member& member) {
+std::string name_of(const Scenario& scenario, const Member& member) {
   return scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name;
 }
 
-bool is_whole(const Scenario& scenario, const Member& member) {
-  return member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
+bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) {
+  return pack.collective.kind == core::CollectiveKind::kAllGather || pack.content != core::PackContent::kValues ||
+         member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
-  if (pack.phase == core::PackPhase::kRead) return "when the step begins";
+  if (pack.phase == core::PackPhase::kRead)
+    return "when the step begins" + (pack.after >= 0 ? fmt::format(", after pack {}", pack.after) : "");
+  if (pack.phase == core::PackPhase::kCheckpoint)
+    return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
+  if (scenario.plan.fusion) return "in the cycle after it is ready everywhere";
   std::string text = pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry) : "when ready";
   if (pack.also_needs >= 0) text += ", with the next bucket begun";
   if (pack.copied_in.count() > 0) text += " and copied in";
@@ -71,20 +78,24 @@ std::string rank_name(const Collective& collective, Rank rank) {
 // --- text ---
 
 /// "conv1.weight", or "fc.weight[0..100)" of a gradient that several packs share.
-std::string member_text(const Scenario& scenario, const Member& member) {
-  std::string name = name_of(scenario, member);
-  if (!is_whole(scenario, member)) name += fmt::format("[{}..{})", member.first, member.first + member.count);
-  return name;
+std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack) {
+  std::vector<std::string> names = core::names_of(scenario.workload, pack);
+  for (std::size_t i = 0; i < pack.members.size(); ++i) {
+    const Member& member = pack.members[i];
+    if (!is_whole(scenario, pack, member))
+      names[i] += fmt::format("[{}..{})", member.first, member.first + member.count);
+  }
+  return names;
 }
 
 /// As many names as a line holds, and how many are left.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
-  for (std::size_t i = 0; i < pack.members.size(); ++i) {
-    const std::string name = member_text(scenario, pack.members[i]);
-    if (i > 0 && text.size() + name.size() > kNamesWidth)
-      return text + fmt::format(", … {} more", pack.members.size() - i);
-    text += (i == 0 ? "" : ", ") + name;
+  const std::vector<std::string> names = member_texts(scenario, pack);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0 && text.size() + names[i].size() > kNamesWidth)
+      return text + fmt::format(", … {} more", names.size() - i);
+    text += (i == 0 ? "" : ", ") + names[i];
   }
   return text;
 }
@@ -92,8 +103,9 @@ std::string some_names(const Scenario& scenario, const Pack& pack) {
 std::string all_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   std::string line = "     ";
-  for (std::size_t i = 0; i < pack.members.size(); ++i) {
-    const std::string name = member_text(scenario, pack.members[i]) + (i + 1 < pack.members.size() ? "," : "");
+  const std::vector<std::string> names = member_texts(scenario, pack);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string name = names[i] + (i + 1 < names.size() ? "," : "");
     if (line.size() + name.size() > kLineWidth) {
       text += line + '\n';
       line = "     ";
@@ -101,6 +113,15 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
     line += ' ' + name;
   }
   return text + line + '\n';
+}
+
+/// "16 ranks"; of groups that do not wait for each other, whose own these are.
+std::string taking_part(const Scenario& scenario, const Pack& pack) {
+  const std::int32_t ranks = pack.collective.schedule->ranks();
+  if (core::who_reduces(scenario.strategy, scenario.plan) != core::WhoReduces::kServersAtOwnPace)
+    return fmt::format("{} ranks", ranks);
+  return fmt::format("the {} replicas of a worker, each of {} workers by itself", pack.collective.contributors,
+                     scenario.plan.partition->groups());
 }
 
 /// "pscpu, 2 shards": how a pack of a strategy with several algorithms travels.
@@ -121,12 +142,12 @@ std::string packs_table(const Scenario& scenario) {
   };
   std::vector<Column> columns{
       {"<type", [](const Pack& p) { return std::string(to_string(p.collective.type)); }},
-      {"<taking part", [](const Pack& p) { return fmt::format("{} ranks", p.collective.schedule->ranks()); }},
+      {"<taking part", [&](const Pack& p) { return taking_part(scenario, p); }},
       {"<starts", [&](const Pack& p) { return start_rule(scenario, p); }},
   };
   if (scenario.strategy.spec)
     columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
-  if (scenario.strategy.servers)
+  if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
     columns.insert(columns.begin(), {"<lies on", [](const Pack& p) { return where_it_lies(p); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
@@ -156,9 +177,9 @@ std::string packs_with_all_names(const Scenario& scenario) {
   std::string text = "\n";
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Pack& pack = scenario.plan.packs[p];
-    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{} ranks, starts {}\n", p, show(pack.collective.bytes()),
+    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}, starts {}\n", p, show(pack.collective.bytes()),
                         to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
-                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", pack.collective.schedule->ranks(),
+                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", taking_part(scenario, pack),
                         start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
@@ -291,7 +312,9 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     const core::Cluster& cluster = *scenario.cluster;
     const auto& partition = scenario.plan.partition;
     // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
-    const bool as_it_is = scenario.strategy.servers.has_value();
+    // What is sparse or saved is not reduced as the strategy reduces gradients.
+    const bool as_it_is = core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) ||
+                          scenario.plan.packs[p].reduction.has_value();
     const Collective collective =
         as_it_is    ? planned
         : partition ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)

@@ -19,12 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSparse = "gradients of which only some rows are sent (IndexedSlices) are not there yet";
 constexpr const char* kTfConfig = "which devices a server has is the scenario's to say: nothing is asked of servers";
 
 const std::map<std::string, std::string>& not_yet() {
   static const std::map<std::string, std::string> kNotYet{
-      {"IndexedSlices reduce", kSparse},
       {"TFConfigClusterResolver.num_accelerators", kTfConfig},
   };
   return kNotYet;

@@ -1,0 +1,97 @@
+#include "core/scenario/other_variables_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
+
+DataType index_type_of(const proto::SparseGradient& s, const std::string& what, Fields& fields) {
+  if (!s.has_index_type() || s.index_type() == proto::INT64) return DataType::kInt64;
+  if (s.index_type() != proto::INT32)
+    fields.complain_at(s, "index_type", "{}: index_type: indices are INT64 or INT32; take one of these", what);
+  return DataType::kInt32;
+}
+
+}  // namespace
+
+void take_sparse_gradients(const proto::Workload& workload, Model& model, Fields& fields) {
+  for (const proto::SparseGradient& s : workload.sparse_gradient()) {
+    const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
+                                       [&](const Variable& v) { return v.name == s.variable(); });
+    if (variable == model.variables.end()) {
+      fields.complain_at(s, "variable",
+                         "sparse_gradient: variable: the model has no \"{}\"; say the name of one of its variables",
+                         s.variable());
+      continue;
+    }
+    const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());
+    if (variable->slices) {
+      fields.complain_at(s, "variable", "{} is said twice; keep one", what);
+      continue;
+    }
+    if (variable->shape.empty() || variable->elements == 0) {
+      fields.complain_at(s, "variable", "{}: the variable has no rows; leave it out", what);
+      continue;
+    }
+    if (!s.has_rows_per_step()) {
+      fields.complain(s, "{}: say rows_per_step, the rows that a replica's gradient has", what);
+      continue;
+    }
+    Slices slices;
+    const auto rows = fields.integer(s, "rows_per_step", what, 1, kMostElements / variable->row_elements() / 1024);
+    if (!rows) continue;
+    slices.rows = *rows;
+    slices.index_type = index_type_of(s, what, fields);
+    slices.differ = s.rows_differ();
+    variable->slices = slices;
+  }
+}
+
+std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields) {
+  constexpr std::int64_t kMost = 1 << 20;
+  std::vector<OnReadVariable> variables;
+  for (const proto::OnReadVariable& v : workload.on_read()) {
+    OnReadVariable variable;
+    variable.name = v.name();
+    if (v.name().empty()) fields.complain(v, "an on_read variable needs a name");
+    const std::string what = fmt::format("on_read variable \"{}\"", v.name());
+    const auto elements = elements_of({v.shape().begin(), v.shape().end()});
+    if (!elements) {
+      fields.complain_at(v, "shape", "{}: sides of its shape must be 0 or more and multiply to at most 2^46 elements",
+                         what);
+      continue;
+    }
+    variable.elements = *elements;
+    if (v.has_data_type() && v.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+      fields.complain_at(v, "data_type", "{}: data_type must be a type, such as FLOAT32", what);
+    } else if (v.has_data_type()) {
+      variable.type = static_cast<DataType>(v.data_type());
+    }
+    switch (v.aggregation()) {
+      case proto::OnReadVariable::SUM: variable.aggregation = OnReadAggregation::kSum; break;
+      case proto::OnReadVariable::MEAN: variable.aggregation = OnReadAggregation::kMean; break;
+      case proto::OnReadVariable::ONLY_FIRST_REPLICA:
+        variable.aggregation = OnReadAggregation::kOnlyFirstReplica;
+        break;
+      default: fields.complain(v, "{}: say aggregation: SUM, MEAN or ONLY_FIRST_REPLICA", what);
+    }
+    const std::int64_t count = fields.integer(v, "count", what, 1, kMost).value_or(1);
+    if (static_cast<std::int64_t>(variables.size()) + count > kMost) {
+      fields.complain(v, "{}: more than {} on_read variables in all; take fewer", what, kMost);
+      break;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      variables.push_back(variable);
+      if (count > 1) variables.back().name += fmt::format("_{}", i);
+    }
+  }
+  return variables;
+}
+
+}  // namespace tutti::core

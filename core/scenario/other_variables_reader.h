@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/text/fields.h"
+#include "core/workload/workload.h"
+
+namespace tutti::proto {
+class Workload;
+}
+
+namespace tutti::core {
+
+// What a workload says of variables besides their shapes and times.
+
+/// Marks the variables of `model` whose gradients are sparse.
+void take_sparse_gradients(const proto::Workload& workload, Model& model, Fields& fields);
+
+/// Those that replicas keep by themselves.
+std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields);
+
+}  // namespace tutti::core

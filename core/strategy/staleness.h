@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+
+namespace tutti::core {
+
+/// Of updates of variables by workers that do not wait for each other: how many updates of others lay between what a gradient was
+/// computed from and its own.
+struct UpdatesBehind {
+  std::int64_t updates = 0;
+  std::int64_t sum = 0;
+  std::int64_t most = 0;
+
+  void count(std::int64_t behind);
+  void add(const UpdatesBehind& others);
+  [[nodiscard]] double mean() const {
+    return updates == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(updates);
+  }
+};
+
+/// What is known of a variable where it lies: its version, which every update raises, and which of them each worker has read. A
+/// gradient's staleness is how many updates came between the read that its worker computed it with and its own update: 0 where nobody
+/// else was there.
+class Versions {
+ public:
+  Versions() = default;
+  Versions(std::int64_t workers, std::size_t variables)
+      : versions_(variables), read_(static_cast<std::size_t>(workers), std::vector<std::int64_t>(variables)) {}
+
+  [[nodiscard]] bool any() const { return !read_.empty(); }
+  /// The worker reads the variable as it is now.
+  void read(std::int64_t worker, int variable) { of(worker, variable) = versions_[static_cast<std::size_t>(variable)]; }
+  /// The gradient that the worker has computed is applied.
+  void applied(std::int64_t worker, int variable) {
+    behind_.count(versions_[static_cast<std::size_t>(variable)]++ - of(worker, variable));
+  }
+  [[nodiscard]] const UpdatesBehind& behind() const { return behind_; }
+
+ private:
+  std::int64_t& of(std::int64_t worker, int variable) {
+    return read_[static_cast<std::size_t>(worker)][static_cast<std::size_t>(variable)];
+  }
+
+  std::vector<std::int64_t> versions_;           ///< by variable
+  std::vector<std::vector<std::int64_t>> read_;  ///< by worker and variable
+  UpdatesBehind behind_;
+};
+
+/// How fast workers are together that do not wait for each other. What comes after the first of them is through does not count: its
+/// share of the servers and links is free then.
+class OwnPaces {
+ public:
+  OwnPaces() = default;
+  explicit OwnPaces(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
+
+  /// The worker has ended a step of which the run has `of`. In the order of time.
+  void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);
+  [[nodiscard]] double steps_per_second() const;
+  /// "workers do not wait for each other: …"
+  [[nodiscard]] std::string describe(const UpdatesBehind& behind) const;
+
+ private:
+  std::vector<std::int32_t> steps_;  ///< by worker
+  Time until_;
+  bool through_ = false;
+};
+
+}  // namespace tutti::core

@@ -1,0 +1,18 @@
+#include "core/strategy/who_reduces.h"
+
+#include "core/strategy/sparse_plan.h"
+
+namespace tutti::core {
+
+WhoReduces who_reduces(const Strategy& strategy, const Plan& plan) {
+  if (strategy.servers) return plan.partition ? WhoReduces::kServersAtOwnPace : WhoReduces::kServers;
+  if (strategy.independent) return WhoReduces::kNobody;
+  return plan.partition ? WhoReduces::kGroups : WhoReduces::kAllReplicas;
+}
+
+bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan) {
+  return who_reduces(strategy, plan) == WhoReduces::kAllReplicas && strategy.collective == CollectiveKind::kAllReduce &&
+         !has_slices(workload);
+}
+
+}  // namespace tutti::core

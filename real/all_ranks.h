@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/scenario/scenario.h"
+
+namespace tutti::real {
+
+/// The devices of all ranks of a run: those of the plan's collective with most of them; of workers that do not wait for each other, whose
+/// collectives are among few, all replicas and then all workers' CPUs.
+inline core::Group all_ranks(const core::Plan& plan) {
+  const core::Group& widest = plan.widest().group;
+  return plan.partition ? core::Group::of_cluster(widest.cluster(), true) : widest;
+}
+inline core::Rank count_of_ranks(const core::Plan& plan) {
+  return plan.partition ? static_cast<core::Rank>(all_ranks(plan).size()) : plan.widest().schedule->ranks();
+}
+
+}  // namespace tutti::real

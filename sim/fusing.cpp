@@ -1,0 +1,142 @@
+#include "sim/fusing.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/strategy/fusion.h"
+
+namespace tutti::sim {
+
+using core::Bytes;
+using core::Time;
+
+Fusing::Fusing(const core::Scenario& scenario) : scenario_(scenario) {
+  if (any()) streams_.resize(static_cast<std::size_t>(scenario.cluster->replicas()));
+}
+
+std::vector<core::Collective> Fusing::largest() const {
+  std::map<core::DataType, std::int64_t> elements;
+  for (const core::Pack& pack : scenario_.plan.packs) {
+    if (pack.phase == core::PackPhase::kGradients) elements[pack.collective.type] += pack.collective.elements;
+  }
+  std::vector<core::Collective> all;
+  for (const auto& [type, count] : elements)
+    all.push_back(core::make_collective(*scenario_.cluster, scenario_.strategy, type, count, 0));
+  return all;
+}
+
+bool Fusing::ask(std::int32_t step, std::int32_t pack, std::int64_t replica, Asked asked) {
+  Pending& pending = pending_[{step, pack}];
+  pending.asked.resize(streams_.size());
+  pending.asked[static_cast<std::size_t>(replica)] = asked;
+  if (++pending.replicas < std::ssize(streams_)) return false;
+  ready_.emplace_back(step, pack);
+  return true;
+}
+
+Fusing::Asked Fusing::asked(const FusedPacks& packs, std::int64_t replica) const {
+  Asked last;
+  for (const int pack : packs.packs) {
+    const Asked& one = pending_.at({packs.step, pack}).asked[static_cast<std::size_t>(replica)];
+    if (one.at >= last.at) last = one;
+  }
+  return last;
+}
+
+/// Cycles begin one after the other, each its length after the one before, or as soon as that is over. Those in which nothing is ready
+/// take as long as it takes to agree on that.
+std::optional<Time> Fusing::next_cycle(Time now) {
+  if (due_) return std::nullopt;
+  due_ = true;
+  const core::Fusion& fusion = *scenario_.plan.fusion;
+  const Time period = std::max(fusion.cycle, fusion.agreement);
+  Time next = next_free_;
+  if (next < now) next += period * ((now - next).count() / period.count());
+  if (next < now) next += period;
+  return next;
+}
+
+Time Fusing::begin_cycle(Time now) {
+  due_ = false;
+  const core::Fusion& fusion = *scenario_.plan.fusion;
+  // The first time of each is in the first step.
+  const bool fresh =
+      !fusion.cached || std::any_of(ready_.begin(), ready_.end(), [](const auto& r) { return r.first == 0; });
+  const Time took = fresh ? fusion.first_agreement : fusion.agreement;
+  std::vector<std::shared_ptr<const FusedPacks>> groups;
+  // Steps do not mix: a replica begins the next when all packs of the one before are through.
+  for (std::size_t begin = 0; begin < ready_.size();) {
+    const std::int32_t step = ready_[begin].first;
+    std::vector<core::ReadyPack> packs;
+    std::size_t end = begin;
+    for (; end < ready_.size() && ready_[end].first == step; ++end) {
+      const core::Collective& c = scenario_.plan.packs[static_cast<std::size_t>(ready_[end].second)].collective;
+      packs.push_back({c.bytes(), c.type, c.kind != core::CollectiveKind::kAllReduce});
+    }
+    for (const std::vector<int>& group : core::fused(packs, fusion.threshold)) {
+      std::vector<int> numbers;
+      for (const int i : group) numbers.push_back(ready_[begin + static_cast<std::size_t>(i)].second);
+      groups.push_back(fuse(step, std::move(numbers)));
+    }
+    begin = end;
+  }
+  ready_.clear();
+  agreeing_.push_back(std::move(groups));
+  next_free_ = now + std::max(fusion.cycle, took);
+  return now + took;
+}
+
+std::shared_ptr<const FusedPacks> Fusing::fuse(std::int32_t step, std::vector<int> packs) {
+  auto made = std::make_shared<FusedPacks>();
+  made->step = step;
+  const auto of = [&](int p) -> const core::Collective& {
+    return scenario_.plan.packs[static_cast<std::size_t>(p)].collective;
+  };
+  std::int64_t elements = 0;
+  for (const int p : packs) elements += of(p).elements;
+  const core::Collective& first = of(packs.front());
+  if (packs.size() == 1) {
+    made->collective = std::make_shared<core::Collective>(first);
+  } else {
+    made->collective = std::make_shared<core::Collective>(
+        core::make_collective(*scenario_.cluster, scenario_.strategy, first.type, elements, 0));
+    made->copied = made->collective->bytes();
+  }
+  made->packs = std::move(packs);
+  sizes_[step].push_back(made->collective->bytes());
+  return made;
+}
+
+std::vector<std::shared_ptr<const FusedPacks>> Fusing::agreed() {
+  auto groups = std::move(agreeing_.front());
+  agreeing_.pop_front();
+  return groups;
+}
+
+void Fusing::forget(const FusedPacks& packs) {
+  for (const int pack : packs.packs) pending_.erase({packs.step, pack});
+}
+
+std::string Fusing::describe() const {
+  const auto in_words = [](const std::vector<Bytes>& sizes) {
+    constexpr std::size_t kMost = 12;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kMost, sizes.size()); ++i)
+      text += fmt::format("{}{:.3g}", i == 0 ? "" : ", ", static_cast<double>(sizes[i].count()) / 1e6);
+    return text + (sizes.size() > kMost ? ", … MB" : " MB");
+  };
+  const auto [fewest, most] = std::minmax_element(
+      sizes_.begin(), sizes_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto& last = *sizes_.rbegin();
+  return fmt::format("{} gradients were fused into {} all-reduces a step; those of step {}: {}",
+                     scenario_.plan.packs.size(),
+                     fewest->second.size() == most->second.size()
+                         ? std::to_string(most->second.size())
+                         : fmt::format("{} to {}", fewest->second.size(), most->second.size()),
+                     last.first, in_words(last.second));
+}
+
+}  // namespace tutti::sim

@@ -1,0 +1,129 @@
+// Variables that replicas keep by themselves (synchronization=ON_READ): brought together when a checkpoint is made, and at no other
+// time; what that sends, and what it takes.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/scenario/scenario.h"
+#include "core/schedule/checker.h"
+#include "core/timeline/timeline.h"
+#include "sim/collective_run.h"
+#include "sim/simulator.h"
+#include "tests/support/clusters.h"
+
+namespace tutti {
+namespace {
+
+using core::CollectiveKind;
+using core::Pack;
+using core::PackPhase;
+using core::Time;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kVariables =
+    "on_read { name: \"mean\" shape: 64 aggregation: MEAN count: 2 } on_read { name: \"total\" data_type: INT64 "
+    "aggregation: SUM } "
+    "on_read { name: \"seed\" shape: 4096 aggregation: ONLY_FIRST_REPLICA }";
+
+core::Expected<core::Scenario> read(const std::string& workers, const std::string& strategy, const std::string& run,
+                                    const std::string& variables = kVariables) {
+  return core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\nworkload {{ "
+                                         "variable {{ name: \"v\" shape: 1024 }} "
+                                         "forward_ms: 1 backward_ms: 2 {} }}\nstrategy {{ {} }}\nrun {{ {} }}\n",
+                                         workers, variables, strategy, run),
+                             "f", core::Library(test::source_folder() + "/scenarios"));
+}
+core::Scenario scenario(const std::string& workers, const std::string& strategy, const std::string& run,
+                        const std::string& variables = kVariables) {
+  auto made = read(workers, strategy, run, variables);
+  EXPECT_TRUE(made) << (made ? "" : made.error().message());
+  return made ? std::move(*made) : core::Scenario{};
+}
+
+std::vector<std::string> checkpoint(const core::Scenario& s) {
+  std::vector<std::string> texts;
+  for (const Pack& pack : s.plan.packs) {
+    EXPECT_EQ(core::check(*pack.collective.schedule, pack.collective.contract()), std::vector<std::string>{});
+    if (pack.phase != PackPhase::kCheckpoint) continue;
+    texts.push_back(fmt::format(
+        "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.on_read)].name,
+        to_string(core::reduction_of(s.strategy, pack)), pack.collective.elements,
+        pack.collective.kind == CollectiveKind::kReduce ? fmt::format("rank {}", pack.collective.root) : "all"));
+  }
+  return texts;
+}
+
+struct Steps : core::DeafSink {
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PackRecord> packs;
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void pack(const core::PackRecord& pack) override { packs.push_back(pack); }
+};
+Steps run(const core::Scenario& s) {
+  Steps steps;
+  EXPECT_TRUE(sim::Simulator().run(s, {}, {}, steps));
+  return steps;
+}
+
+TEST(Checkpoint, WorkersReduceEachVariableAndTheFirstReplicaIsAskedForItsOwn) {
+  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
+                                    "communication_options {} reduction: SUM", "checkpoint_every: 2");
+  EXPECT_THAT(checkpoint(s),
+              ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all", "total sum of 1 to all"));
+}
+
+TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
+  const core::Scenario s =
+      scenario("workers { machine: \"dgx1-v100\" replicas: 4 }", "mirrored {}", "checkpoint_every: 1");
+  EXPECT_THAT(checkpoint(s),
+              ElementsAre("mean_0 mean of 64 to rank 4", "mean_1 mean of 64 to rank 4", "total sum of 1 to rank 4"));
+}
+
+/// Of two replicas that are alike every second step takes exactly as much longer as its packs take alone, one after the other.
+TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
+  const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
+  const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
+  Time extra;
+  for (const Pack& pack : s.plan.packs) {
+    if (pack.phase == PackPhase::kCheckpoint) extra += sim::run_alone(pack.collective, core::NetworkModel::kFifo).end;
+  }
+  ASSERT_GT(extra, Time());
+  const Steps with = run(s);
+  const Steps without = run(scenario(workers, "algorithm: \"ring\"", "steps: 4", ""));
+  ASSERT_EQ(with.steps.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Time took = with.steps[i].end - with.steps[i].start, usual = without.steps[i].end - without.steps[i].start;
+    EXPECT_EQ(took, i % 2 == 1 ? usual + extra : usual) << i;
+    const auto packs = std::count_if(with.packs.begin(), with.packs.end(),
+                                     [&](const core::PackRecord& p) { return p.step == static_cast<std::int32_t>(i); });
+    EXPECT_EQ(packs, i % 2 == 1 ? 4 : 1) << i;
+  }
+}
+
+TEST(Checkpoint, SaysWhatIsWrong) {
+  const auto wrong = [](const std::string& workers, const std::string& strategy, const std::string& steps,
+                        const std::string& variables = kVariables) {
+    const auto refused = read(workers, strategy, steps, variables);
+    return refused ? std::string() : refused.error().message();
+  };
+  const std::string one = "workers { machine: \"dgx1-v100\" }";
+  EXPECT_THAT(wrong(one, "mirrored {}", ""), HasSubstr("say how often, run { checkpoint_every: … }"));
+  EXPECT_THAT(wrong(one, "mirrored {}", "checkpoint_every: 0"), HasSubstr("checkpoint_every"));
+  EXPECT_THAT(wrong(one, "mirrored {}", "checkpoint_every: 1", "on_read { name: \"a\" }"),
+              HasSubstr("say aggregation"));
+  EXPECT_THAT(wrong(one, "central_storage {}", "checkpoint_every: 1"), HasSubstr("keeps one copy of a variable"));
+}
+
+TEST(Checkpoint, WithNothingToBringTogetherSaysSo) {
+  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" }", "mirrored {}", "checkpoint_every: 2",
+                                    "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");
+  EXPECT_TRUE(checkpoint(s).empty());
+  EXPECT_THAT(s.plan.notes, testing::Contains(HasSubstr("brings nothing together")));
+}
+
+}  // namespace
+}  // namespace tutti

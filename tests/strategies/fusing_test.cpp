@@ -1,0 +1,193 @@
+// Packs that Horovod fuses in cycles: by its rule, at the times that its cycles have, held against closed forms.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/strategy/fusion.h"
+#include "sim/collective_run.h"
+#include "sim/folding/folding.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti {
+namespace {
+
+using core::Bytes;
+using core::DataType;
+using core::PackRecord;
+using core::ReadyPack;
+using core::Time;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::vector<int>> fused(const std::vector<int>& sizes, int threshold) {
+  std::vector<ReadyPack> ready;
+  for (const int size : sizes) ready.push_back({Bytes(size), DataType::kFloat32});
+  return core::fused(ready, Bytes(threshold));
+}
+
+TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
+  EXPECT_THAT(fused({10, 20, 30}, 60), ElementsAre(ElementsAre(0, 1, 2)));
+  EXPECT_THAT(fused({10, 20, 30}, 59), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_THAT(fused({100, 1, 1}, 50), ElementsAre(ElementsAre(0), ElementsAre(1, 2)))
+      << "one that is too large by itself goes alone";
+  EXPECT_THAT(fused({1, 2, 3}, 0), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
+  EXPECT_TRUE(fused({}, 10).empty());
+}
+
+/// Those of another type are passed over, as long as what is passed over would still fit.
+TEST(FuseResponses, LooksPastOtherTypes) {
+  const std::vector<ReadyPack> mixed{{Bytes(10), DataType::kFloat16},
+                                     {Bytes(20), DataType::kFloat32},
+                                     {Bytes(10), DataType::kFloat16},
+                                     {Bytes(20), DataType::kFloat32}};
+  EXPECT_THAT(core::fused(mixed, Bytes(40)), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+  EXPECT_THAT(core::fused(mixed, Bytes(29)),
+              ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3)));
+}
+
+TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
+  const std::vector<ReadyPack> ready{
+      {Bytes(1), DataType::kFloat32}, {Bytes(1), DataType::kFloat32, true}, {Bytes(1), DataType::kFloat32}};
+  EXPECT_THAT(core::fused(ready, Bytes(9)), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
+}
+
+// --- cycles ---
+
+/// Six gradients of 1 MB each, ready 1 ms after each other in a backward pass that begins at 1 ms: at 2, 3, … 7 ms.
+core::Scenario horovod(const std::string& settings, int workers = 2, const std::string& more = "", int steps = 1) {
+  std::string variables;
+  for (int v = 0; v < 6; ++v) variables += fmt::format("variable {{ name: \"v{}\" shape: 250000 backward_ms: 1 }} ", v);
+  return test::read(
+      fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 10 }} "
+                  "machine {{ name: \"m\" "
+                  "device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 1000 }} nic {{ name: \"nic0\" "
+                  "bandwidth_gb_per_s: 10 }} link {{ from: "
+                  "\"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ {} "
+                  "forward_ms: 1 update_ms: 0 "
+                  "}}\nstrategy {{ algorithm: \"ring\" horovod {{ {} }} {} }}\nrun {{ steps: {} }}\n",
+                  workers, variables, settings, more, steps));
+}
+
+struct Told : core::DeafSink {
+  std::vector<PackRecord> packs;
+  std::vector<std::string> notes;
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PathPiece> pieces;
+  void pack(const PackRecord& pack) override { packs.push_back(pack); }
+  void note(const std::string& text) override { notes.push_back(text); }
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
+};
+Told run(const core::Scenario& s) {
+  Told told;
+  const auto ran = sim::Simulator().run(s, {}, {}, told);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  return told;
+}
+
+/// Gradients of each collective of the step, in the order of their beginnings.
+std::vector<int> together(const Told& told, std::int32_t step = 0) {
+  std::map<Time, int> by_start;
+  for (const PackRecord& pack : told.packs) {
+    if (pack.step == step) ++by_start[pack.first_start];
+  }
+  std::vector<int> counts;
+  for (const auto& [start, count] : by_start) counts.push_back(count);
+  return counts;
+}
+
+/// Cycles of c ms begin at 0, c, 2c, …: each finds what has become ready since the one before, and agreeing takes so many latencies:
+/// of two workers 2 for each of 3 in the first step.
+TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
+  const Told three = run(horovod("cycle_time_ms: 3"));
+  EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
+  const Time agreement = 6 * core::microseconds(10);
+  EXPECT_EQ(three.packs.front().first_start, core::milliseconds(3) + agreement);
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 1"))), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100"))), ElementsAre(6));
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"))), ElementsAre(2, 2, 2));
+  EXPECT_THAT(together(run(horovod("cycle_time_ms: 100 fusion_threshold: 0"))), ElementsAre(1, 1, 1, 1, 1, 1));
+}
+
+/// The step ends when the last all-reduce does, which takes what it takes alone.
+TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
+  const core::Scenario s = horovod("cycle_time_ms: 100");
+  const Told told = run(s);
+  const core::Collective whole = core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 1'500'000, 0);
+  const Time copies = 2 * core::transfer_time(whole.bytes(), s.cluster->part(s.cluster->replica(0)).device.copy);
+  const Time begun = core::milliseconds(100) + 6 * core::microseconds(10);
+  ASSERT_EQ(told.steps.size(), 1u);
+  EXPECT_EQ(told.steps.front().end, begun + copies + sim::run_alone(whole, core::NetworkModel::kFifo).end);
+  Time path;
+  for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
+  EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
+}
+
+/// Agreement of the second step is cheaper than that of the first, unless nothing is remembered.
+TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
+  const auto wait = [](const std::string& settings) {
+    const Told told = run(horovod(settings, 4, "", 2));
+    std::vector<Time> waits;
+    for (const PackRecord& pack : told.packs) {
+      if (pack.pack == 5 || pack.pack == 0) waits.push_back(pack.first_start);
+    }
+    // Since its cycle began, at a multiple of 4 ms: the period stays.
+    std::vector<std::int64_t> since;
+    for (const Time t : waits) since.push_back((t.count() / 1'000'000) % 4000);
+    return since;
+  };
+  // log2(4) = 2 rounds, 10 us, both ways: 40 us for each exchange.
+  const auto cached = wait("cycle_time_ms: 4");
+  EXPECT_EQ(cached.front(), 120);
+  EXPECT_EQ(cached.back(), 80);
+  const auto none = wait("cycle_time_ms: 4 cache_capacity: 0");
+  EXPECT_EQ(none.front(), 40);
+  EXPECT_EQ(none.back(), 40);
+  const auto small = wait("cycle_time_ms: 4 cache_capacity: 3");
+  EXPECT_EQ(small.back(), 120);
+}
+
+TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
+  const Told told = run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
+  Time before;
+  std::vector<PackRecord> packs = told.packs;
+  std::sort(packs.begin(), packs.end(),
+            [](const PackRecord& a, const PackRecord& b) { return a.first_start < b.first_start; });
+  for (std::size_t i = 0; i < packs.size(); i += 2) {
+    EXPECT_GE(packs[i].first_start, before);
+    EXPECT_EQ(packs[i].end, packs[i + 1].end) << "what is fused ends together";
+    before = packs[i].end;
+  }
+}
+
+TEST(Horovod, SaysWhatItFused) {
+  EXPECT_THAT(run(horovod("cycle_time_ms: 3")).notes,
+              testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces a step")));
+}
+
+TEST(Horovod, NoWorkerStandsForOthers) {
+  EXPECT_THAT(sim::fold(horovod("", 8)).why_not, HasSubstr("decided in cycles"));
+}
+
+TEST(Horovod, SaysWhatItCannotDo) {
+  const auto wrong = [](const std::string& strategy) {
+    const auto s = core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "
+                                                   "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
+                                                   "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
+                                                   strategy),
+                                       "f", core::Library(test::source_folder() + "/scenarios"));
+    return s ? std::string() : s.error().message();
+  };
+  EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), HasSubstr("never by pscpu"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"), HasSubstr("cycle_time_ms"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"), HasSubstr("one after the other"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"), HasSubstr("two ways of packing"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} compression { type: FLOAT16 of: PACKS }"),
+              HasSubstr("compresses gradients"));
+}
+
+}  // namespace
+}  // namespace tutti
