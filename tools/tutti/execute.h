@@ -25,8 +25,8 @@ struct ExecuteOptions {
   std::int32_t rows = 12;  ///< of packs and of links in the text
 };
 
-/// What a command changes in the scenario's run options.
-using AdjustRun = std::function<core::Expected<void>(core::RunOptions&)>;
+/// What a command changes in how the scenario is run.
+using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
 
 /// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the
 /// report. Answers the exit status.

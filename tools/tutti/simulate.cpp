@@ -1,5 +1,6 @@
 #include "tools/tutti/simulate.h"
 
+#include "core/scenario/nccl_model.h"
 #include "sim/simulator.h"
 
 namespace tutti::tools {
@@ -23,7 +24,17 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   if (!remembers) return report(remembers.error());
   sim::Simulator simulator(*folds, *remembers);
   return execute(
-      simulator, "simulating", options, environment, [&options](core::RunOptions& run) -> core::Expected<void> {
+      simulator, "simulating", options, environment, [&options](core::Scenario& scenario) -> core::Expected<void> {
+        core::RunOptions& run = scenario.run;
+        if (!options.nccl.empty()) {
+          const auto nccl =
+              choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings", core::parse_nccl_model);
+          if (!nccl) return tl::make_unexpected(nccl.error());
+          if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
+          if (*nccl != run.nccl)
+            return tl::make_unexpected(core::Error::request(
+                "--nccl calibrated: the scenario says run { nccl: RINGS }; say --set run.nccl=CALIBRATED"));
+        }
         if (options.seed) run.seed = *options.seed;
         if (!options.interference.empty()) {
           const auto interference =
