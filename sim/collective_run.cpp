@@ -54,6 +54,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
       case EventKind::kArrive: interpreter.arrive(event); break;
       case EventKind::kShare: network.share(event, events); break;
       case EventKind::kCompute:
+      case EventKind::kTimed:
       case EventKind::kTimer:
       case EventKind::kCycle:
       case EventKind::kChange: break;

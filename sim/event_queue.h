@@ -33,6 +33,7 @@ enum class EventKind : std::uint32_t {
   kDeliver,  ///< `a`: message, `b`: receiver it has reached as a whole
   kArrive,   ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
   kChange,   ///< `a`: which link's bandwidth changes
+  kTimed,    ///< `a`: of TimedCollectives: its next piece begins
   kTimer,    ///< `a`: of Deadlines
   kCycle,    ///< `a`: 0 a cycle of Fusing begins, 1 what it has agreed on is launched
   kShare,    ///< `a`: of FairLinks; after all other events of its time

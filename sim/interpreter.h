@@ -99,6 +99,9 @@ class Interpreter {
   /// All of the collective. REQUIRES: trails are kept.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
+  /// The number of a collective that somebody else carries out, among those that are opened here: events are ordered by it.
+  std::uint64_t take_serial() { return ++serial_; }
+
   /// Steps executed so far, over all instances (nops included).
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/nccl/collective_time.h"
 #include "core/strategy/plan.h"
 
 namespace tutti::sim {
@@ -50,6 +51,7 @@ class PlanCollectives {
   /// How many groups carry out the same pack.
   [[nodiscard]] std::int64_t groups_of_packs() const { return plan_.partition ? plan_.partition->groups() : 1; }
   [[nodiscard]] core::Time launch_overhead(const Work& work) const {
+    if (const auto& nccl = collective(work).nccl) return nccl->launch;
     return work.pack < 0 ? plan_.exchanges[static_cast<std::size_t>(work.exchange)].launch_overhead
                          : plan_.launch_overhead;
   }

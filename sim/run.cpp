@@ -48,9 +48,12 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
 core::Expected<void> Run::run() {
   tell_beginning();
   network_.schedule_changes(events_);
-  collectives_.visit([this](const core::Collective& c) { interpreter_.expect(c); });
+  const auto expect = [this](const core::Collective& c) {
+    TimedCollectives::takes(c) ? timed_.expect(c) : interpreter_.expect(c);
+  };
+  collectives_.visit(expect);
   if (fusing_.any()) {
-    for (const core::Collective& c : fusing_.largest()) interpreter_.expect(c);
+    for (const core::Collective& c : fusing_.largest()) expect(c);
   }
   network_.expect_no_other();
   set_up_replicas();
@@ -70,7 +73,7 @@ core::Expected<void> Run::run() {
     handle(event);
     if (ties_.matter()) return {};
     if (exceeded_) break;
-    if (remembers_) now_ += rounds_.look(now_);
+    if (remembers_ && !timed_.any()) now_ += rounds_.look(now_);
     if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
     if (repeats_) break;
     if (++handled_ % 65'536 == 0 && !keep_going()) break;
@@ -158,24 +161,36 @@ void Run::write_path() {
 void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kCompute: return compute_done(event);
-    case EventKind::kStart: return interpreter_.start(event.a, static_cast<Rank>(event.b), event.time);
+    case EventKind::kStart: return start(event);
     case EventKind::kLane: return interpreter_.go_on(event);
     case EventKind::kHop: return network_.reach(event, events_);
-    case EventKind::kSent: return interpreter_.buffer_free(event);
-    case EventKind::kDeliver: return interpreter_.deliver(event);
+    case EventKind::kSent:
+      if (!Network::is_holder(network_.told(event))) interpreter_.buffer_free(event);
+      return;
+    case EventKind::kDeliver:
+      return Network::is_holder(network_.told(event)) ? timed_.released(event) : interpreter_.deliver(event);
     case EventKind::kArrive: return interpreter_.arrive(event);
     case EventKind::kChange: return network_.change(event, events_);
+    case EventKind::kTimed: return timed_.go_on(event);
     case EventKind::kTimer: return timer_fires(event);
     case EventKind::kCycle: return cycle(event);
     case EventKind::kShare: return network_.share(event, events_);
   }
 }
 
+/// A rank takes part.
+void Run::start(const Event& event) {
+  const auto rank = static_cast<Rank>(event.b);
+  TimedCollectives::has(event.a) ? timed_.start(event.a, rank, event.time)
+                                 : interpreter_.start(event.a, rank, event.time);
+}
+
 bool Run::keep_going() {
   if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
   if (now_ > control_.until) cancelled_ = true;
   if (control_.progress) {
-    control_.progress(std::min(1.0, static_cast<double>(interpreter_.steps_executed()) / lane_steps_));
+    control_.progress(
+        std::min(1.0, static_cast<double>(interpreter_.steps_executed() + timed_.pieces()) / lane_steps_));
   }
   return !cancelled_;
 }
@@ -226,6 +241,10 @@ double steps_of(const Scenario& scenario) {
   double steps = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Schedule& schedule = *pack.collective.schedule;
+    if (TimedCollectives::takes(pack.collective)) {
+      steps += static_cast<double>(TimedCollectives::pieces_of(*pack.collective.nccl));
+      continue;
+    }
     const auto of_rank = [&](Rank rank) {
       double sum = 0;
       for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));

@@ -25,7 +25,8 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
   if (!fresh) return flights_[known->second];
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
-  const std::uint32_t instance = interpreter_.open(collective);
+  const bool timed = TimedCollectives::takes(collective);
+  const std::uint32_t instance = timed ? timed_.open(collective) : interpreter_.open(collective);
   known->second = instance;
   Flight& flight = flights_[instance];
   flight = {};
@@ -92,7 +93,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
       pack_done(flight, work.pack, now);
     }
     flights_by_number_.erase({flight.step, flight.number, work.place.group});
-    interpreter_.close(instance);
+    TimedCollectives::has(instance) ? timed_.close(instance) : interpreter_.close(instance);
     flight.causes.clear();
     flight.fused.reset();
     flight.came.clear(), flight.done.clear();

@@ -26,6 +26,7 @@
 #include "sim/repetition.h"
 #include "sim/rounds.h"
 #include "sim/run.h"
+#include "sim/timed_collectives.h"
 
 namespace tutti::sim {
 
@@ -117,6 +118,7 @@ class Run : private InterpreterListener {
   void tell_beginning();
   core::Expected<void> finish();
   void handle(const Event& event);
+  void start(const Event& event);
   bool keep_going();
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;
@@ -182,6 +184,7 @@ class Run : private InterpreterListener {
   Network network_;
   Devices devices_;
   Interpreter interpreter_;
+  TimedCollectives timed_{interpreter_, network_, devices_, events_, *this};
   Deadlines deadlines_;
   std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several

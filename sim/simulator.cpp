@@ -24,6 +24,7 @@ constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 std::int64_t lanes_of(const Scenario& scenario) {
   std::map<int, const core::Pack*> largest;  // by entry of the spec
   for (const core::Pack& pack : scenario.plan.packs) {
+    if (pack.collective.nccl) continue;
     const core::Pack*& most = largest[pack.entry];
     if (most == nullptr || pack.collective.elements > most->collective.elements) most = &pack;
   }
@@ -34,8 +35,9 @@ std::int64_t lanes_of(const Scenario& scenario) {
   };
   std::int64_t most = 0;
   for (const auto& [entry, pack] : largest) most = std::max(most, lanes_in(*pack->collective.schedule));
-  for (const core::PlannedExchange& e : scenario.plan.exchanges)
-    most = std::max(most, lanes_in(*e.collective.schedule));
+  for (const core::PlannedExchange& e : scenario.plan.exchanges) {
+    if (!e.collective.nccl) most = std::max(most, lanes_in(*e.collective.schedule));
+  }
   return most;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/advice/lanes.h"
+#include "core/nccl/collective_time.h"
 
 namespace tutti::core {
 namespace {
@@ -224,6 +225,8 @@ void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
 /// size has a line that says how many.
 void add_nccl(const Scenario& scenario, std::vector<Snippet>& list) {
   if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
+  // NCCL's own choice needs no telling.
+  if (scenario.plan.packs.front().collective.nccl && !scenario.strategy.channels) return;
   std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
   for (const Pack& pack : scenario.plan.packs)
     sizes.emplace_back(pack.collective.bytes().count(), lanes_of(scenario, pack));

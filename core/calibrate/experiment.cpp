@@ -56,6 +56,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
   run.experiment.scenario = std::move(*scenario);
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
+  // It is the links' figures that are looked for.
+  run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
   // What is emulated sends and computes beside each other, and neither takes anything from the other.
   if (info.executor.starts_with("emulated")) run.experiment.scenario->mutable_run()->set_interference(proto::Run::OFF);
   run.experiment.file = info.scenario_file;

@@ -55,7 +55,7 @@ const KnownGpu* gpu_of(const Machine& machine) {
 }
 
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
-                           const std::optional<std::string>& network) {
+                           const std::optional<std::string>& network, const std::string& option) {
   const auto wrong = [&](const std::string& text) {
     return tl::make_unexpected(Error::request(fmt::format("machine {}: {}", machine.name(), text)));
   };
@@ -87,12 +87,12 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   const auto transport = network ? parse_transport(*network, s.grace) : find_transport(card.source, s.grace);
   if (!transport && network)
     return tl::make_unexpected(
-        Error::request(fmt::format("--network {}: expected one of {}", *network, kTransportNames)));
+        Error::request(fmt::format("{} {}: expected one of {}", option, *network, kTransportNames)));
   if (!transport)
     return wrong(
         fmt::format("its network card's source (\"{}\") names no network that there are figures for; say which with "
-                    "--network ({})",
-                    card.source, kTransportNames));
+                    "{} ({})",
+                    card.source, option, kTransportNames));
   s.transport = *transport;
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;

@@ -197,6 +197,22 @@ std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine e
   return known->second = keep(std::move(path));
 }
 
+std::int32_t PathBook::link_alone(LinkId link) {
+  const auto [known, fresh] = links_alone_.try_emplace(link, 0);
+  if (!fresh) return known->second;
+  Hop hop = cluster_.link(link);
+  hop.latency = Time();
+  hop.staged = false;
+  Path path;
+  PathHop only;
+  only.resource = link;
+  only.rate = hop.bandwidth;
+  only.link = link;
+  chain(path, {only});
+  describe(path, {hop});
+  return known->second = keep(std::move(path));
+}
+
 std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const {
   std::vector<Hop> route;
   const bool reachable = cluster_.append_route(from, {from.worker, to_part}, Staging::kDirect, route);

@@ -67,6 +67,9 @@ class PathBook {
   /// From many devices, added up in a switch, to one of them. REQUIRES: all in one worker, joined by a switch that can.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
+  /// One link and nothing else, without its latency.
+  std::int32_t link_alone(LinkId link);
+
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[static_cast<std::size_t>(id)]; }
   /// Resource numbers are below this.
   [[nodiscard]] ResourceId resources() const { return resources_; }
@@ -101,6 +104,7 @@ class PathBook {
     std::size_t operator()(const Key& key) const;
   };
   std::unordered_map<Key, std::int32_t, HashOfKey> unicasts_;
+  std::unordered_map<LinkId, std::int32_t> links_alone_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> multicasts_;
   std::map<std::pair<PartId, std::vector<PartId>>, std::int32_t> reductions_;
 };

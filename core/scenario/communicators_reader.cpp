@@ -106,6 +106,7 @@ class CommunicatorsReader {
     if (c.has_channels() && *algorithm != Algorithm::kNccl)
       fields_.complain_at(c, "channels", "{}: only nccl has channels; leave them out", what);
     strategy.launch_overhead = strategy_.launch_overhead;
+    strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.has_launch_us();
     if (const auto us = fields_.number(c, "launch_us", what, {0, kMostLatencyUs}))
       strategy.launch_overhead = time_from_us(*us);
   }

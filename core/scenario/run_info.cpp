@@ -7,6 +7,8 @@
 
 #include "core/base/format.h"
 #include "core/base/version.h"
+#include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
 #include "core/strategy/bounds.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/who_reduces.h"
@@ -149,11 +151,20 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
         step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model).time;
   }
   info.notes = scenario.plan.notes;
+  const bool simulated = executor == "simulated";
+  if (simulated) {
+    for (std::string& note : nccl_notes(scenario)) info.notes.push_back(std::move(note));
+  }
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = pack.collective.bytes();
     entry.type = std::string(to_string(pack.collective.type));
+    if (const auto& nccl = pack.collective.nccl; simulated && nccl) {
+      entry.nccl = nccl::describe(*nccl);
+      entry.band_low = nccl->band.low;
+      entry.band_high = nccl->band.high;
+    }
   }
   for (const BackwardSegment& segment : scenario.workload.segments) info.layers.push_back(segment.layer);
   return info;

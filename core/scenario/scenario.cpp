@@ -13,6 +13,7 @@
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
 #include "core/scenario/distribution_reader.h"
+#include "core/scenario/nccl_model.h"
 #include "core/scenario/other_variables_reader.h"
 #include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
@@ -61,6 +62,7 @@ class ScenarioReader {
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
     if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
     if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
+    if (run.nccl() == proto::Run::RINGS) scenario_.run.nccl = NcclModel::kRings;
   }
 
   // --- cluster ---
@@ -267,6 +269,7 @@ class ScenarioReader {
     scenario_.plan = std::move(*plan);
     check_reach();
     check_duration();
+    if (problems_.empty()) take_nccl_times(message_.strategy(), library_, fields_, scenario_);
   }
 
   /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
@@ -391,6 +394,12 @@ std::optional<Interference> parse_interference(const std::string& text) {
   if (text == "auto") return Interference::kWhereKnown;
   if (text == "on") return Interference::kOn;
   if (text == "off") return Interference::kOff;
+  return std::nullopt;
+}
+
+std::optional<NcclModel> parse_nccl_model(const std::string& text) {
+  if (text == "calibrated") return NcclModel::kCalibrated;
+  if (text == "rings") return NcclModel::kRings;
   return std::nullopt;
 }
 

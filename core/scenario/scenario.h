@@ -25,6 +25,14 @@ enum class Interference {
 /// "auto", "on", "off", as the command line has them; nothing for another text.
 std::optional<Interference> parse_interference(const std::string& text);
 
+/// What simulates NCCL's collectives.
+enum class NcclModel {
+  kCalibrated,  ///< its choice and fitted times, where they know the machine
+  kRings,       ///< schedules of rings, message by message
+};
+/// "calibrated", "rings"; nothing for another text.
+std::optional<NcclModel> parse_nccl_model(const std::string& text);
+
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
@@ -32,6 +40,7 @@ struct RunOptions {
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
+  NcclModel nccl = NcclModel::kCalibrated;
   Conditions conditions;
 };
 
@@ -48,6 +57,8 @@ struct Scenario {
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
+  /// Why NCCL's collectives are simulated as rings, if nobody asked for that (run.nccl); else empty.
+  std::string why_rings;
 };
 
 /// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that it names.

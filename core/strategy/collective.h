@@ -12,6 +12,10 @@
 
 namespace tutti::core {
 
+namespace nccl {
+struct CollectiveTime;
+}
+
 /// One collective operation: who takes part, on how much, moving bytes how.
 struct Collective {
   Group group;
@@ -26,6 +30,8 @@ struct Collective {
   /// The last so many replicas get the result, but their input is left out of it (what TensorFlow's hierarchical copy does
   /// with an odd one).
   std::int32_t left_out = 0;
+  /// What NCCL makes of it and how long that takes, where that is to be simulated in place of the schedule; else null.
+  std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
 
   /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }

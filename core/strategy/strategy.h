@@ -104,6 +104,7 @@ struct Strategy {
   /// it, and not on the first alone.
   bool waits_for_workers = false;
   Time launch_overhead;
+  bool launch_overhead_asked = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;

@@ -151,6 +151,16 @@ std::vector<std::string> Comparison::in_words() const {
                     "simulate with --interference off to compare the rest",
                     simulated->executor, show(slowed)));
   }
+  const auto has_nccl = [](const RunInfo& run) {
+    return std::any_of(run.packs.begin(), run.packs.end(), [](const RunInfo::PackInfo& p) { return !p.nccl.empty(); });
+  };
+  for (const auto& [simulated, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    if (!has_nccl(*simulated) || !emulates(*other)) continue;
+    sentences.emplace_back(
+        "what is simulated has NCCL's own choice and measured times; what is emulated sends messages round rings: "
+        "simulate "
+        "with --nccl rings to compare them");
+  }
   const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
     return magnitude(x.took.difference()) < magnitude(y.took.difference());
   });

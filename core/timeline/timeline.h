@@ -46,6 +46,10 @@ struct RunInfo {
     std::vector<std::string> gradients;
     Bytes bytes;
     std::string type;
+    /// "Ring LL128, 24 channels × 640 threads": what NCCL makes of it, where that was simulated.
+    std::string nccl;
+    /// Between what and what of its predicted time eight of ten measurements lay; 0: not known.
+    double band_low = 0, band_high = 0;
   };
   std::vector<PackInfo> packs;
   std::vector<std::string> layers;  ///< names of the backward segments

@@ -173,6 +173,11 @@ struct TimelineWriter::State {
     proto::PackInfo* entry = plan.list.add_pack();
     entry->set_bytes(pack.bytes.count());
     entry->set_type(bounded(pack.type));
+    if (!pack.nccl.empty()) {
+      entry->set_nccl(bounded(pack.nccl));
+      entry->set_band_low(pack.band_low);
+      entry->set_band_high(pack.band_high);
+    }
     plan.count(entry->ByteSizeLong());
     for (const std::string& gradient : pack.gradients) {
       if (make_room(plan)) {

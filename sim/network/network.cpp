@@ -105,6 +105,45 @@ Time Network::start(std::uint32_t id, Time now, const Trail* trail, EventQueue& 
   return sender_free;
 }
 
+namespace {
+
+/// What fits into that time.
+Bytes bytes_in(Time time, core::Bandwidth rate) {
+  return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) * static_cast<core::Wide>(rate.count()) /
+                                         static_cast<core::Wide>(core::kPicosecondsPerSecond)));
+}
+
+}  // namespace
+
+void Network::expect(const Hold& hold) {
+  if (hold.resource >= 0 && !fair_) sections_.expect_held(hold.resource);
+}
+
+Time Network::hold(const Hold& hold, Time now) {
+  Time start = now;
+  Time end = later(now, hold.busy);
+  if (hold.resource >= 0) {
+    Server& resource = resources_[static_cast<std::size_t>(hold.resource)];
+    start = std::max(now, resource.free_at());
+    const bool changes = hold.link >= 0 && health_.changes(hold.link);
+    end = changes ? health_.tail(hold.link, bytes_in(hold.busy, hold.rate), hold.rate, start) : later(start, hold.busy);
+    resource.occupy_until(end);
+  }
+  if (end != core::kNever) carry(hold, start, end);
+  return end;
+}
+
+void Network::carry(const Hold& hold, Time start, Time end) {
+  if (hold.link >= 0) loads_.add(hold.link, hold.carried, start, end);
+}
+
+void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder, EventQueue& events) {
+  const Trail nothing;
+  const std::int32_t path = paths_.link_alone(hold.link);
+  const Bytes bytes = std::max(Bytes(1), bytes_in(hold.busy, hold.rate));
+  send(path, bytes, now, order, holder, &nothing, events);
+}
+
 void Network::reach(const Event& event, EventQueue& events) {
   if (fair_) {
     begin_stretch(event.a, event.time, events);
@@ -254,7 +293,9 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = bottleneck;
   }
-  for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
+  if (message.branches >= 0 || !is_holder(message.receiver)) {
+    for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
+  }
   if (message.stretch == 0) events.push({end, message.order, EventKind::kSent, id, 0});
   if (++message.stretch < way.stretches.size()) {
     events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});

@@ -74,6 +74,30 @@ class Network {
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
                   const Trail* trail, EventQueue& events);
 
+  /// What something that is no message has of a resource.
+  struct Hold {
+    core::ResourceId resource = -1;  ///< -1: none, only its link's load is told
+    core::LinkId link = -1;
+    core::Bandwidth rate;
+    core::Time busy;      ///< for how long if it has the resource to itself, and that carries what it usually does
+    core::Bytes carried;  ///< over the link meanwhile
+  };
+  /// Such a thing may have the resource. Before the first message is sent.
+  void expect(const Hold& hold);
+  /// Everybody has a part of a link's bandwidth (fair), so that the end of a hold is told by an event of kind kDeliver.
+  [[nodiscard]] bool shares() const { return fair_ != nullptr; }
+  /// The resource is held behind those who came before. Answers when that is over; kNever if its link is dead. REQUIRES: !shares().
+  core::Time hold(const Hold& hold, core::Time now);
+  /// The same where links are shared; `holder` hears of its end, and says then what was carried. REQUIRES: shares(); it has a
+  /// link, and is busy; is_holder(holder).
+  void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder, EventQueue& events);
+  void carry(const Hold& hold, core::Time start, core::Time end);
+  /// Holders' instances are apart from those of messages' receivers.
+  static constexpr std::uint32_t kHolders = 1U << 31;
+  [[nodiscard]] static bool is_holder(Address address) { return address.instance >= kHolders; }
+  /// Who is told by an event of kind kSent or kDeliver.
+  [[nodiscard]] Address told(const Event& event) const { return address_of(messages_[event.a], 0); }
+
   /// Handles kHop.
   void reach(const Event& event, EventQueue& events);
   /// Handles kShare.

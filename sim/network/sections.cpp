@@ -35,6 +35,11 @@ void Sections::expect(const Path& path) {
   }
 }
 
+void Sections::expect_held(ResourceId resource) {
+  TUTTI_CHECK(!complete_, "a resource is to be held after all paths were expected");
+  before_[static_cast<std::size_t>(resource)].resource = kSeveral;
+}
+
 bool Sections::in_line(const Path& path, std::size_t hop) const {
   return complete_ &&
          before_[static_cast<std::size_t>(path.hops[hop].resource)].resource == path.hops[hop - 1].resource;

@@ -29,6 +29,8 @@ class Sections {
 
   /// Messages may go along `path`.
   void expect(const core::Path& path);
+  /// The resource is also held by others than messages.
+  void expect_held(core::ResourceId resource);
   /// Nothing is sent along any other path.
   void expect_no_other() { complete_ = true; }
 

@@ -133,7 +133,7 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
                 "cluster {{ workers {{ machine: \"dgx-a100\" }} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 "
                 "}} forward_ms: 5 update_ms: 1 }}\nstrategy {{ algorithm: \"nccl\" }}\ncommunicator {{ name: \"e\" "
                 "size: 4 "
-                "stride: {} {} exchange {{ bytes: 4 per_forward: 1 }} }}",
+                "stride: {} {} exchange {{ bytes: 4 per_forward: 1 }} }}\nrun {{ nccl: RINGS }}",
                 stride, exchange),
             "f", library);
       };

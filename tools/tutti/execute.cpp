@@ -116,7 +116,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());
   if (adjust) {
-    if (const auto done = adjust(scenario->run); !done) return report(done.error());
+    if (const auto done = adjust(*scenario); !done) return report(done.error());
   }
 
   std::optional<OutputFile> file;

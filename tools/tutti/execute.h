@@ -26,8 +26,8 @@ struct ExecuteOptions {
   std::int32_t rows = 12;  ///< of packs and of links in the text
 };
 
-/// What a command changes in the scenario's run options.
-using AdjustRun = std::function<core::Expected<void>(core::RunOptions&)>;
+/// What a command changes in how the scenario is run.
+using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
 /// What a command has to say of a scenario, a note each.
 using NotesOf = std::function<std::vector<std::string>(const core::Scenario&)>;
 

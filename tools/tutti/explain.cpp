@@ -10,6 +10,7 @@
 #include "core/advice/what_if.h"
 #include "core/base/format.h"
 #include "core/explore/outcome.h"
+#include "core/nccl/collective_time.h"
 #include "core/strategy/bounds.h"
 #include "core/timeline/summary.h"
 #include "sim/collective_run.h"
@@ -44,6 +45,7 @@ struct PackCosts {
   std::optional<Time> alone;        ///< all links, nobody else on them
   Time in_step;
   core::ClosedForm form;
+  std::shared_ptr<const core::nccl::CollectiveTime> nccl;  ///< null: not by its model
 };
 
 /// What became of a what-if; nothing: there is no such scenario.
@@ -84,8 +86,14 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     if (!scenario.plan.partition && !on_servers)
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
     costs.in_step = record.end - record.last_start;
-    costs.form = core::closed_form(scenario, pack);
+    if (!pack.collective.nccl) costs.form = core::closed_form(scenario, pack);
     auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, on_servers ? record.pack : 0});
+    if (const auto& nccl = pack.collective.nccl) {
+      costs.alone = nccl->whole();
+      costs.nccl = nccl;
+      list.push_back(std::move(costs));
+      continue;
+    }
     if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
       found->second.first = sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
       found->second.second = sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
@@ -95,6 +103,11 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.alone = found->second.second;
     list.push_back(std::move(costs));
   }
+  if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return p.nccl != nullptr; }))
+    notes.emplace_back(
+        "NCCL's times are those of such machines as they were measured: other figures of links do not make them "
+        "shorter "
+        "(run { nccl: RINGS } goes by the links)");
   if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");
   return list;
 }
@@ -147,11 +160,16 @@ std::string shown(const std::optional<Time>& time) { return time ? show(*time) :
 
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
-  Table table({"pack", "bytes", "least possible", "closed form", "by itself", "in the step"});
+  const bool nccl = std::any_of(e.packs.begin(), e.packs.end(), [](const PackCosts& p) { return p.nccl != nullptr; });
+  std::vector<std::string> headings{"pack", "bytes", "least possible", "closed form", "by itself", "in the step"};
+  if (nccl) headings.emplace_back("<by NCCL");
+  Table table(std::move(headings));
   for (std::size_t i = 0; i < e.packs.size() && i < static_cast<std::size_t>(rows); ++i) {
     const PackCosts& p = e.packs[i];
-    table.row({std::to_string(p.pack), show(p.bytes), p.least > Time() ? show(p.least) : "–", shown(p.closed_form),
-               shown(p.alone), show(p.in_step)});
+    std::vector<std::string> row{std::to_string(p.pack), show(p.bytes),  p.least > Time() ? show(p.least) : "–",
+                                 shown(p.closed_form),   shown(p.alone), show(p.in_step)};
+    if (nccl) row.push_back(p.nccl ? describe(*p.nccl) : "");
+    table.row(std::move(row));
   }
   std::string text =
       "packs: what no algorithm beats; the closed form, which knows the ports at both ends of a message; all links, "
@@ -250,6 +268,13 @@ std::string json_of(const Explanation& e) {
         }
         if (p.alone) json.field("alone_us", *p.alone);
         json.field("in_step_us", p.in_step);
+        if (p.nccl) {
+          json.field("nccl", std::string_view(describe(*p.nccl)));
+          json.key("error_band").object([&] {
+            json.field("low", p.nccl->band.low);
+            json.field("high", p.nccl->band.high);
+          });
+        }
       });
     });
     json.key("what_if").array(e.answers, [&](const Answer& answer) {

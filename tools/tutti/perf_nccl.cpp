@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/cluster/machine_file.h"
 #include "core/measured/nccl_tests.h"
+#include "core/nccl/collective_time.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
@@ -26,18 +27,6 @@ namespace {
 using core::Error;
 using core::Expected;
 namespace nccl = core::nccl;
-
-nccl::ElementType element_type(core::DataType type) {
-  switch (type) {
-    case core::DataType::kFloat32: return nccl::ElementType::kFloat32;
-    case core::DataType::kFloat64: return nccl::ElementType::kFloat64;
-    case core::DataType::kFloat16: return nccl::ElementType::kFloat16;
-    case core::DataType::kBfloat16: return nccl::ElementType::kBfloat16;
-    case core::DataType::kInt32: return nccl::ElementType::kInt32;
-    case core::DataType::kInt64: return nccl::ElementType::kInt64;
-  }
-  return nccl::ElementType::kFloat32;
-}
 
 Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::vector<std::string>& set) {
   std::vector<std::pair<std::string, std::string>> all;
@@ -172,8 +161,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     if (!times) return report(times.error());
     log = std::move(*times);
   }
-  const auto function = nccl::function_of(request.collective);
-  const nccl::Model model = nccl::tune(subject->comm, subject->settings);
+  const nccl::Predictor nccl(subject->system, subject->comm, subject->settings, *parameters, *bands);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
     const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
@@ -181,17 +169,13 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     row.bytes = elements * core::size_of(request.type).count();
     if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;
     row.count = core::has_blocks(request.collective) ? elements / subject->comm.ranks : elements;
-    row.band = bands->of(subject->comm.nodes, row.bytes);
-    if (function) {
-      const nccl::Operation operation{*function, row.bytes, element_type(request.type), request.reduction};
-      const auto choice = nccl::choose(subject->comm, model, operation);
-      if (!choice) return report(choice.error());
-      row.choice = *choice;
-      if (request.options.explain) row.candidates = nccl::candidates(subject->comm, model, operation);
-      row.time = nccl::predict(subject->system, subject->comm, operation, *choice, *parameters);
-    } else {
-      row.time = nccl::predict_sends(subject->system, subject->comm, request.collective, row.bytes, *parameters);
-    }
+    const auto predicted = nccl.of(request.collective, row.bytes, request.type, request.reduction);
+    if (!predicted) return report(predicted.error());
+    row.choice = predicted->choice;
+    row.time = predicted->time;
+    row.band = predicted->band;
+    if (request.options.explain)
+      row.candidates = nccl.considered(request.collective, row.bytes, request.type, request.reduction);
     if (const auto found = log.find(row.bytes); found != log.end()) row.measured_us = found->second;
     rows.push_back(std::move(row));
   }

@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/format.h"
+#include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
 #include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
 #include "core/schedule/checker.h"
@@ -134,6 +136,12 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
 /// "w4/cpu0": where a variable lies, or where its gradients are added up. Of workers that do not wait: for the first of them.
 std::string where_it_lies(const Pack& pack) { return rank_name(pack.collective, pack.collective.root); }
 
+/// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
+std::string by_nccl(const Pack& pack) {
+  const auto& nccl = pack.collective.nccl;
+  return nccl ? fmt::format("{}, {}", describe(*nccl), show(nccl->whole())) : "";
+}
+
 /// A line per pack. What is the same for all of them is told once, above.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
@@ -147,6 +155,9 @@ std::string packs_table(const Scenario& scenario) {
   };
   if (scenario.strategy.spec)
     columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
+  if (std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
+                  [](const Pack& p) { return p.collective.nccl; }))
+    columns.push_back({"<by NCCL", [](const Pack& p) { return by_nccl(p); }});
   if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
     columns.insert(columns.begin(), {"<lies on", [](const Pack& p) { return where_it_lies(p); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
@@ -173,13 +184,20 @@ std::string packs_table(const Scenario& scenario) {
   return fmt::format("each pack: {}\n\n{}", fmt::join(common, ", "), table.text(2));
 }
 
+std::vector<std::string> notes_of(const Scenario& scenario) {
+  std::vector<std::string> notes = scenario.plan.notes;
+  for (std::string& note : core::nccl_notes(scenario)) notes.push_back(std::move(note));
+  return notes;
+}
+
 std::string packs_with_all_names(const Scenario& scenario) {
   std::string text = "\n";
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Pack& pack = scenario.plan.packs[p];
-    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}, starts {}\n", p, show(pack.collective.bytes()),
+    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p, show(pack.collective.bytes()),
                         to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
-                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", taking_part(scenario, pack),
+                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "",
+                        pack.collective.nccl ? by_nccl(pack) + ", " : "", taking_part(scenario, pack),
                         start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
@@ -194,8 +212,9 @@ std::string plan_text(const Scenario& scenario, bool every_name) {
                                  show(scenario.workload.bytes()), core::describe(*scenario.cluster));
   text += fmt::format("strategy: {}\n", core::describe(scenario.strategy));
   text += every_name ? packs_with_all_names(scenario) : packs_table(scenario);
-  for (const std::string& note : scenario.plan.notes) text += "\nnote: " + note;
-  if (!scenario.plan.notes.empty()) text += '\n';
+  const std::vector<std::string> notes = notes_of(scenario);
+  for (const std::string& note : notes) text += "\nnote: " + note;
+  if (!notes.empty()) text += '\n';
   return text;
 }
 
@@ -207,6 +226,23 @@ void write_member(Json& json, const Scenario& scenario, const Member& member) {
     json.field("first_element", member.first);
     json.field("elements", member.count);
     json.field("offset_in_pack", member.offset);
+  });
+}
+
+void write_nccl(Json& json, const core::nccl::CollectiveTime& nccl) {
+  json.key("nccl").object([&] {
+    json.field("version", std::string_view(to_string(nccl.version)));
+    if (const auto& choice = nccl.choice) {
+      json.field("algorithm", to_string(choice->algorithm));
+      json.field("protocol", to_string(choice->protocol));
+      json.field("threads", choice->threads);
+    }
+    json.field("channels", nccl.channels);
+    json.field("time_us", nccl.whole());
+    json.key("error_band").object([&] {
+      json.field("low", nccl.band.low);
+      json.field("high", nccl.band.high);
+    });
   });
 }
 
@@ -269,6 +305,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.field("ranks", pack.collective.schedule->ranks());
         if (scenario.strategy.servers) json.field("lies_on", std::string_view(where_it_lies(pack)));
         json.field("starts", std::string_view(start_rule(scenario, pack)));
+        if (const auto& nccl = pack.collective.nccl) write_nccl(json, *nccl);
         if (pack.after >= 0) json.field("after_pack", pack.after);
         if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);
         json.field("copied_in_bytes", pack.copied_in);
@@ -285,7 +322,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
       });
       ++number;
     });
-    json.key("notes").array(scenario.plan.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+    json.key("notes").array(notes_of(scenario), [&](const std::string& note) { json.value(std::string_view(note)); });
   });
   return json.text();
 }

@@ -94,18 +94,33 @@ std::string path_part(const Summary& summary) {
   return text + '\n';
 }
 
+/// "-18 % … +16 %": where eight of ten measurements of such a time lay.
+std::string band(const RunInfo::PackInfo& info) {
+  if (info.nccl.empty()) return "";
+  return fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1), 100 * (info.band_high - 1));
+}
+
 std::string pack_part(const Summary& summary, Time step_start, int rows) {
   const std::vector<PackRecord> packs = summary.last_packs();
   if (packs.empty() || rows == 0) return "";
   std::string text = "packs of the last step, in launch order (times since the step began, on the last replica)\n";
-  Table table({"pack", "gradients", "bytes", "ready", "start", "end", "took", "<last gradient"});
+  const std::vector<RunInfo::PackInfo>& planned = summary.info().packs;
+  const bool nccl = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return !p.nccl.empty(); });
+  std::vector<std::string> headings{"pack", "gradients", "bytes", "ready", "start", "end", "took"};
+  if (nccl) headings.insert(headings.end(), {"band", "<by NCCL"});
+  headings.emplace_back("<last gradient");
+  Table table(std::move(headings));
   int shown = 0;
   for (const PackRecord& pack : packs) {
     if (shown++ == rows) break;
     const RunInfo::PackInfo& info = summary.info().packs[static_cast<std::size_t>(pack.pack)];
-    table.row({std::to_string(pack.pack), std::to_string(info.gradients.size()), show(info.bytes),
-               show(pack.ready - step_start), show(pack.last_start - step_start), show(pack.end - step_start),
-               show(pack.end - pack.last_start), info.gradients.empty() ? "" : info.gradients.back()});
+    std::vector<std::string> row{
+        std::to_string(pack.pack),       std::to_string(info.gradients.size()), show(info.bytes),
+        show(pack.ready - step_start),   show(pack.last_start - step_start),    show(pack.end - step_start),
+        show(pack.end - pack.last_start)};
+    if (nccl) row.insert(row.end(), {band(info), info.nccl});
+    row.push_back(info.gradients.empty() ? "" : info.gradients.back());
+    table.row(std::move(row));
   }
   text += table.text(2);
   const int hidden = static_cast<int>(packs.size()) - rows;

@@ -61,7 +61,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   }
   real::TcpExecutor executor(std::move(*executor_options));
   const int status = execute(executor, options.emulate ? "emulating" : "running", options, environment,
-                             [](const core::RunOptions& run) -> core::Expected<void> {
+                             [](const core::Scenario& scenario) -> core::Expected<void> {
+                               const core::RunOptions& run = scenario.run;
                                if (run.interference == core::Interference::kOn) {
                                  return tl::make_unexpected(Error::request(
                                      "run: interference: ON is simulated only: a real run meets its own, "

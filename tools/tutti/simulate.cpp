@@ -1,6 +1,7 @@
 #include "tools/tutti/simulate.h"
 
 #include "core/advice/extrapolation.h"
+#include "core/scenario/nccl_model.h"
 #include "sim/simulator.h"
 
 namespace tutti::tools {
@@ -23,7 +24,16 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
       choice<sim::Remembers>("--remember", options.remember, "auto, on, off", auto_on_off<sim::Remembers>);
   if (!remembers) return report(remembers.error());
   sim::Simulator simulator(*folds, *remembers);
-  const AdjustRun adjust = [&options](core::RunOptions& run) -> core::Expected<void> {
+  const AdjustRun adjust = [&options](core::Scenario& scenario) -> core::Expected<void> {
+    core::RunOptions& run = scenario.run;
+    if (!options.nccl.empty()) {
+      const auto nccl = choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings", core::parse_nccl_model);
+      if (!nccl) return tl::make_unexpected(nccl.error());
+      if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
+      if (*nccl != run.nccl)
+        return tl::make_unexpected(core::Error::request(
+            "--nccl calibrated: the scenario says run { nccl: RINGS }; say --set run.nccl=CALIBRATED"));
+    }
     if (options.seed) run.seed = *options.seed;
     if (!options.interference.empty()) {
       const auto interference =

@@ -8,6 +8,7 @@ struct SimulateOptions : ExecuteOptions {
   std::optional<std::uint64_t> seed;
   std::string network_model;
   std::string interference;
+  std::string nccl;
   std::string fold = "auto";
   std::string remember = "auto";
 };

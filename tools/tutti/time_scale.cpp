@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "core/scenario/nccl_model.h"
 #include "core/timeline/timeline.h"
 #include "sim/simulator.h"
 
@@ -73,6 +74,7 @@ double time_scale_for(const core::Scenario& scenario) {
   core::Scenario one_step = scenario;
   one_step.run.steps = 1;
   one_step.run.interference = core::Interference::kOff;  // nor is it emulated
+  core::simulate_as_rings(one_step);                     // as it is carried out
   Durations predicted;
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;

@@ -63,6 +63,8 @@ class Timing {
     }
     made_.transfer = together(narrowest_.us(), overlap_) - overlap_;
     made_.narrowest = narrowest_.what();
+    made_.overlap = overlap_;
+    made_.channels = channels_;
     return made_;
   }
 
@@ -147,12 +149,15 @@ class Timing {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
   }
   void through_links(double bytes) {
-    if (s_.gpus > 1) narrowest_.add(bytes / (links_of_gpu() * kPerUs), s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+    if (s_.gpus == 1) return;
+    made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
+    narrowest_.add(made_.links.us, s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
   }
   /// LL goes through the host's memory, a channel at a time.
   void through_cards(double bytes) {
     if (!far()) return;
-    narrowest_.add(bytes / (cards() * kPerUs), "network cards");
+    made_.cards = {bytes / (cards() * kPerUs), bytes};
+    narrowest_.add(made_.cards.us, "network cards");
     if (choice_.protocol == Protocol::kLl)
       narrowest_.add(bytes / (channels_ * net(NetFigure::kLlChannel) * kPerUs), "LL by way of the host");
   }
@@ -213,8 +218,15 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);
+    // The first chunks' way is in `fill`, but they are carried, too.
+    if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
+    if (far()) made_.cards.bytes = tree_traffic() * bytes_;
   }
 
+  void through_multicast(double bytes) {
+    made_.links = {bytes / (multicast() * kPerUs), bytes};
+    narrowest_.add(made_.links.us, "NVLink multicast");
+  }
   [[nodiscard]] double multicast() const { return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare); }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
@@ -240,7 +252,7 @@ class Timing {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
     made_.hops = gpu(GpuFigure::kNvlsLatency);
-    narrowest_.add(bytes_ * all_reduce / (multicast() * kPerUs), "NVLink multicast");
+    through_multicast(bytes_ * all_reduce);
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
     if (far()) {
@@ -256,7 +268,7 @@ class Timing {
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill += levels * staged / 2 / (cards() * kPerUs);
     narrowest_ = Narrowest();
-    narrowest_.add(bytes_ * (1.0 + 1.0 / comm_.ranks_of_node()) / (multicast() * kPerUs), "NVLink multicast");
+    through_multicast(bytes_ * (1.0 + 1.0 / comm_.ranks_of_node()));
     through_cards(tree_traffic() * bytes_);
   }
 

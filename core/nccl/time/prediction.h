@@ -17,6 +17,16 @@ struct Prediction {
   double transfer = 0;         ///< all data by the narrowest of what it goes through
   const char* narrowest = "";  ///< … in words
 
+  /// What all its data takes over something if nothing else limits it, and how much that is.
+  struct Over {
+    double us = 0;
+    double bytes = 0;
+  };
+  Over links;           ///< out of a GPU over NVLink, or PCIe where that is what joins GPUs
+  Over cards;           ///< out of a node over its network cards
+  double overlap = 0;   ///< of `hops`, what goes on while data moves
+  double channels = 1;  ///< thread blocks of a GPU
+
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
 };
 

@@ -50,7 +50,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   Narrowest narrowest;
   const auto inside = [&](double of_gpu, double of_pair, int peers) {
     if (gpus == 1) return;
-    narrowest.add(of_gpu / (links * kPerUs), pcie ? "PCIe" : "NVLink");
+    made.links = {of_gpu / (links * kPerUs), of_gpu};
+    narrowest.add(made.links.us, pcie ? "PCIe" : "NVLink");
     if (pcie) return;
     made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
     if (far) return;
@@ -63,7 +64,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
     if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
-    narrowest.add(of_node / (cards * kPerUs), "network cards");
+    made.cards = {of_node / (cards * kPerUs), of_node};
+    narrowest.add(made.cards.us, "network cards");
     const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
@@ -84,6 +86,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
       across(size, size, 1);
       break;
   }
+  made.channels = comm.channels;
   made.transfer = narrowest.us();
   made.narrowest = narrowest.what();
   return made;

@@ -22,6 +22,10 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "auto: communication slows computation, and the other way about, on GPUs whose multiprocessors are known; "
       "on: on all devices that compute; off: nowhere (instead of the scenario's)");
   c->add_option(
+      "--nccl", o.nccl,
+      "calibrated: algorithm nccl is NCCL's own choice, with times fitted to measurements, where they know the "
+      "machine; rings: rings over its channels, message by message (instead of the scenario's)");
+  c->add_option(
        "--fold", o.fold,
        "auto: simulate one worker for all where nothing tells them apart (exactly the same times), but keep all "
        "that --timeline records of runs that do not take long; on: or refuse; off: simulate every worker")

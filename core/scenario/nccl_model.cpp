@@ -1,0 +1,254 @@
+#include "core/scenario/nccl_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/known_gpus.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/uniform_graphs.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/scenario.h"
+
+namespace tutti::core {
+namespace {
+
+const std::string& text_of(const Error& error) { return error.problems().front().text; }
+
+/// NCCL as the scenario has it: its release and settings, and predictors for the groups of GPUs that there are.
+class Nccl {
+ public:
+  Nccl(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario)
+      : strategy_(strategy), message_(strategy.nccl()), library_(library), fields_(fields), scenario_(scenario) {}
+
+  void take() {
+    std::vector<Taken> all = collectives();
+    if (all.empty()) {
+      if (strategy_.has_nccl())
+        fields_.complain_at(
+            strategy_, "nccl",
+            "strategy: nccl does nothing: no collective of this scenario is NCCL's as a whole; leave it "
+            "out, or take algorithm: \"nccl\"");
+      return;
+    }
+    if (!read_settings() || scenario_.run.nccl == NcclModel::kRings) return;
+    if (library_.folder().empty()) return;  // whoever has no figures simulates nothing
+    if (auto why = same_workers(); !why.empty()) return give_up(why);
+    if (!load()) return;
+    for (Taken& one : all) {
+      if (!time(one)) return simulate_as_rings(scenario_);
+    }
+  }
+
+ private:
+  /// A collective of NCCL's.
+  struct Taken {
+    Collective* collective = nullptr;
+    const Strategy* strategy = nullptr;
+    int gpus = 1;  ///< of each node
+  };
+
+  std::vector<Taken> collectives() {
+    std::vector<Taken> all;
+    const int per_worker = scenario_.cluster->replicas_per_worker();
+    const auto& partition = scenario_.plan.partition;
+    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
+      if (strategy.algorithm == Algorithm::kNccl && c.contributors > 1)
+        all.push_back({&c, &strategy, static_cast<int>(gpus)});
+    };
+    for (Pack& pack : scenario_.plan.packs) {
+      auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
+      if (fresh) known->second = strategy_of(scenario_.strategy, pack);
+      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker);
+    }
+    for (PlannedExchange& e : scenario_.plan.exchanges)
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
+          e.partition.per_worker(per_worker));
+    return all;
+  }
+
+  bool read_settings() {
+    const auto wrong = [&](const char* field, const std::string& text) {
+      fields_.complain_at(message_, field, "strategy: nccl: {}", text);
+      return false;
+    };
+    if (!message_.version().empty()) {
+      const auto version = nccl::parse_version(message_.version());
+      if (!version) return wrong("version", text_of(version.error()));
+      version_ = *version;
+    }
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (const std::string& one : message_.set()) {
+      const auto equals = one.find('=');
+      if (equals == std::string::npos || !one.starts_with("NCCL_"))
+        return wrong("set", fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
+      variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+    }
+    auto settings = nccl::read_settings(variables, version_);
+    if (!settings) return wrong("set", text_of(settings.error()));
+    if (settings->collnet.value_or(false))
+      return wrong("set", "networks that reduce (SHARP) are not modelled; leave NCCL_COLLNET_ENABLE=1 out");
+    if (const auto of_search = settings->of_the_search(); !of_search.empty())
+      return wrong("set",
+                   fmt::format("{} changes the paths that NCCL's search finds, which are counted here for paths as "
+                               "they are by default; leave it out",
+                               of_search.front()));
+    if (!message_.network().empty() && !nccl::parse_transport(message_.network(), false))
+      return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
+    settings_ = std::move(*settings);
+    return true;
+  }
+
+  /// Why they are not all of one kind; empty if they are.
+  [[nodiscard]] std::string same_workers() const {
+    const Cluster& cluster = *scenario_.cluster;
+    for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
+      if (cluster.groups()[g].machine->name() != cluster.groups().front().machine->name())
+        return "its GPUs are in machines of several kinds";
+    }
+    return "";
+  }
+
+  void give_up(const std::string& why) {
+    simulate_as_rings(scenario_);
+    scenario_.why_rings = why;
+  }
+
+  bool load() {
+    auto parameters = nccl::Parameters::load(library_.folder());
+    auto bands = nccl::ErrorBands::load(library_.folder());
+    if (!parameters) fields_.problems().add(parameters.error());
+    if (!bands) fields_.problems().add(bands.error());
+    if (!parameters || !bands) return false;
+    parameters_ = std::move(*parameters);
+    bands_ = *bands;
+    return true;
+  }
+
+  /// False if it cannot be known.
+  bool time(const Taken& one) {
+    const nccl::Predictor* const predictor = predictor_of(one);
+    if (!predictor) return false;
+    Collective& c = *one.collective;
+    auto known = predictor->of(c.kind, c.bytes().count(), c.type, one.strategy->reduction);
+    if (!known) {
+      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(known.error()));
+      return false;
+    }
+    if (one.strategy->launch_overhead_asked) known->launch = one.strategy->launch_overhead;
+    c.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(*known));
+    return true;
+  }
+
+  const nccl::Predictor* predictor_of(const Taken& one) {
+    const int nodes = static_cast<int>(one.collective->contributors / one.gpus);
+    const int channels = one.strategy->channels.value_or(0);
+    const auto known = predictors_.find({nodes, one.gpus, channels});
+    if (known != predictors_.end()) return &known->second;
+    if (nodes > 1 && one.strategy->staging != Staging::kDirect)
+      return give_up("staging through hosts' memory is not in its times"), nullptr;
+    auto system = system_of(nodes, one.gpus);
+    if (!system) return give_up(text_of(system.error())), nullptr;
+    nccl::Settings settings = settings_;
+    if (channels > 0) {
+      if (!settings.least_channels) settings.least_channels = channels;
+      if (!settings.most_channels) settings.most_channels = channels;
+    }
+    const auto comm = nccl::uniform_communicator(*system, version_, settings);
+    if (!comm) return give_up(text_of(comm.error())), nullptr;
+    const auto added =
+        predictors_.try_emplace({nodes, one.gpus, channels}, *system, *comm, settings, parameters_, bands_);
+    return &added.first->second;
+  }
+
+  [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
+    const Cluster& cluster = *scenario_.cluster;
+    std::optional<std::string> network;
+    if (!message_.network().empty()) network = message_.network();
+    const Machine& machine = cluster.machine(0);
+    auto system = nccl::system_of(machine, nodes, gpus, network, "strategy.nccl.network");
+    if (!system || nodes == 1 || !cluster.network()) return system;
+    const Network& ours = *cluster.network();
+    if (!network) system->transport = nccl::find_transport(ours.source, system->grace).value_or(system->transport);
+    // A port that carries clearly less than the card; less by headers is in the figures.
+    constexpr double kHeaders = 0.97;
+    if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
+      system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
+    return system;
+  }
+
+  const proto::Strategy& strategy_;
+  const proto::Nccl& message_;
+  const Library& library_;
+  Fields& fields_;
+  Scenario& scenario_;
+  nccl::Version version_ = nccl::kDefaultVersion;
+  nccl::Settings settings_;
+  nccl::Parameters parameters_;
+  nccl::ErrorBands bands_;
+  std::map<int, Strategy> entries_;  ///< of a spec
+  std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
+};
+
+/// Calls with every collective that has NCCL's times.
+template <class Visit>
+void visit_timed(const Plan& plan, Visit visit) {
+  for (const Pack& pack : plan.packs) {
+    if (pack.collective.nccl) visit(*pack.collective.nccl);
+  }
+  for (const PlannedExchange& e : plan.exchanges) {
+    if (e.collective.nccl) visit(*e.collective.nccl);
+  }
+}
+
+}  // namespace
+
+void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario) {
+  Nccl(strategy, library, fields, scenario).take();
+}
+
+void simulate_as_rings(Scenario& scenario) {
+  scenario.run.nccl = NcclModel::kRings;
+  scenario.why_rings.clear();
+  for (Pack& pack : scenario.plan.packs) pack.collective.nccl = nullptr;
+  for (PlannedExchange& e : scenario.plan.exchanges) e.collective.nccl = nullptr;
+}
+
+std::vector<std::string> nccl_notes(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  if (!scenario.why_rings.empty()) {
+    notes.push_back(fmt::format(
+        "NCCL's own choice and times are not known here: {}; its collectives are simulated as rings over its channels",
+        scenario.why_rings));
+  }
+  std::map<std::string, int> choices;
+  nccl::Version version;
+  nccl::ErrorBand widest;
+  visit_timed(scenario.plan, [&](const nccl::CollectiveTime& time) {
+    version = time.version;
+    ++choices[describe(time)];
+    widest.low = std::min(widest.low, time.band.low);
+    widest.high = std::max(widest.high, time.band.high);
+  });
+  if (choices.empty()) return notes;
+  constexpr std::size_t kFew = 4;
+  std::string which;
+  for (const auto& [choice, times] : choices) {
+    if (choices.size() > kFew) break;
+    which += fmt::format("{}{}", which.empty() ? "" : "; ", choice);
+    if (choices.size() > 1) which += fmt::format(" ({})", times);
+  }
+  if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
+  notes.push_back(fmt::format(
+      "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
+      "prediction, on systems that the model was not fitted to",
+      nccl::to_string(version), which, widest.low, widest.high));
+  return notes;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,187 @@
+#include "sim/timed_collectives.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/check.h"
+
+namespace tutti::sim {
+
+using core::Rank;
+using core::Time;
+
+namespace {
+
+/// What the slots of all channels take at once is a piece: a slot of the Simple protocol's buffer.
+constexpr double kSlot = 512 << 10;
+constexpr double kMostPieces = 1024;
+
+Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
+  return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) * static_cast<core::Wide>(part) /
+                                        static_cast<core::Wide>(parts)));
+}
+
+}  // namespace
+
+std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time) {
+  const double bytes = std::max(time.time.links.bytes, time.time.cards.bytes);
+  return static_cast<std::int64_t>(std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
+}
+
+const Footprint& TimedCollectives::footprint_of(const core::Collective& collective) {
+  std::shared_ptr<const Footprint>& known = footprints_[&collective];
+  if (!known) {
+    known = std::make_shared<const Footprint>(collective, network_.paths());
+    if (last_footprint_ && *last_footprint_ == *known) known = last_footprint_;
+    last_footprint_ = known;
+  }
+  return *known;
+}
+
+void TimedCollectives::expect(const core::Collective& collective) {
+  for (const Network::Hold& hold : footprint_of(collective).holds(*collective.nccl)) network_.expect(hold);
+}
+
+std::uint32_t TimedCollectives::open(const core::Collective& collective) {
+  if (free_.empty()) free_.push(Network::kHolders + instances_++);
+  const std::uint32_t instance = free_.top();
+  free_.pop();
+  auto job = std::make_unique<Job>();
+  job->instance = instance;
+  job->collective = &collective;
+  job->serial = interpreter_.take_serial();
+  job->waits_for = collective.schedule->ranks();
+  job->all_pieces = pieces_of(*collective.nccl);
+  job->holds = footprint_of(collective).holds(*collective.nccl);
+  Time most;
+  for (Network::Hold& hold : job->holds) {
+    if (hold.busy > most) {
+      most = hold.busy;
+      job->busiest = hold.link;
+    }
+    hold.busy = part_of(hold.busy, 1, job->all_pieces);
+  }
+  jobs_[instance] = std::move(job);
+  return instance;
+}
+
+void TimedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
+  Job& job = *jobs_.at(instance);
+  hold_multiprocessors(job, rank, time_of(job).channels, now);
+  job.last = rank;
+  if (--job.waits_for > 0) return;
+  job.began = now;
+  expect_piece(job, now + time_of(job).delay);
+}
+
+void TimedCollectives::expect_piece(Job& job, Time at) {
+  events_.push({at, event_order(job.serial, 0, ++job.events), EventKind::kTimed, job.instance, 0});
+}
+
+/// The piece before is over, or the delay.
+void TimedCollectives::go_on(const Event& event) {
+  Job& job = *jobs_.at(event.a);
+  if (!is_whole(job, event.time)) return;
+  if (network_.shares() && job.piece >= 0) {
+    for (const Network::Hold& hold : job.holds) network_.carry(of_piece(job, hold), job.piece_began, event.time);
+  }
+  if (++job.piece == job.all_pieces) return finish(job, event.time);
+  begin_piece(job, event.time);
+}
+
+/// The parts of all pieces are the whole.
+Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
+  const Time carried(hold.carried.count());
+  hold.carried = core::Bytes(
+      (part_of(carried, job.piece + 1, job.all_pieces) - part_of(carried, job.piece, job.all_pieces)).count());
+  return hold;
+}
+
+/// Nobody is gone whom the others would wait for.
+bool TimedCollectives::is_whole(const Job& job, Time now) const {
+  const Slowness& slowness = devices_.slowness();
+  if (!slowness.loses_workers()) return true;
+  for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
+    if (slowness.gone(job.collective->group.device(rank).worker, now)) return false;
+  }
+  return true;
+}
+
+void TimedCollectives::begin_piece(Job& job, Time now) {
+  ++pieces_;
+  const Time work = time_of(job).work;
+  job.piece_began = now;
+  job.piece_ends = now + part_of(work, job.piece + 1, job.all_pieces) - part_of(work, job.piece, job.all_pieces);
+  if (devices_.any_shared()) move_in_memory(job, now);
+  if (!network_.shares()) {
+    Time end = job.piece_ends;
+    core::LinkId last = -1;
+    for (const Network::Hold& hold : job.holds) {
+      const Time over = network_.hold(of_piece(job, hold), now);
+      if (over > end) {
+        end = over;
+        last = hold.link;
+      }
+    }
+    if (end == core::kNever) return;  // a link is dead
+    waited(job, last, end);
+    return expect_piece(job, end);
+  }
+  for (const Network::Hold& hold : job.holds) {
+    if (hold.busy == Time() || hold.link < 0) continue;
+    ++job.held;
+    network_.hold(hold, now, event_order(job.serial, 0, ++job.events),
+                  {job.instance, static_cast<std::uint32_t>(hold.link)}, events_);
+  }
+  if (job.held == 0) expect_piece(job, job.piece_ends);
+}
+
+/// The piece's share of a link is through.
+void TimedCollectives::released(const Event& event) {
+  const Network::Arrival arrival = network_.deliver(event);
+  Job& job = *jobs_.at(arrival.address.instance);
+  if (event.time > job.piece_ends) waited(job, job.busiest, event.time);
+  if (--job.held > 0) return;
+  expect_piece(job, std::max(event.time, job.piece_ends));
+}
+
+void TimedCollectives::waited(Job& job, core::LinkId link, Time until) {
+  if (until - job.piece_ends <= job.queued) return;
+  job.queued = until - job.piece_ends;
+  job.queued_at = link;
+}
+
+void TimedCollectives::move_in_memory(const Job& job, Time now) {
+  const core::Bytes bytes(time_of(job).memory.count() / job.all_pieces);
+  for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
+    ComputeStream* const stream = devices_.stream(devices_.id(job.collective->group.device(rank)));
+    if (stream) stream->move(bytes, now);
+  }
+}
+
+/// A thread block of each channel has one of the GPU's, also while it waits for others.
+void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
+  if (!devices_.any_shared()) return;
+  ComputeStream* const stream = devices_.stream(devices_.id(job.collective->group.device(rank)));
+  if (stream) stream->hold(change, now, events_);
+}
+
+void TimedCollectives::finish(Job& job, Time now) {
+  const core::nccl::CollectiveTime& time = time_of(job);
+  const Time moving = std::min(time.work, core::time_from_us(time.time.transfer));
+  const bool far = time.cards > time.links;
+  Trail trail;
+  trail.origin = job.last;
+  trail.parts.latency = time.delay + time.work - moving;
+  trail.moved(far ? core::LinkKind::kNetwork : footprint_of(*job.collective).inside(), job.busiest, moving);
+  trail.parts.queue = now - job.began - time.delay - time.work;
+  trail.queued_at = job.queued_at;
+  trail.queued_time = job.queued;
+  const std::uint32_t instance = job.instance;
+  const Rank ranks = job.collective->schedule->ranks();
+  for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
+  // Whoever is told of the last rank closes the instance.
+  for (Rank rank = 0; rank < ranks; ++rank) listener_.rank_done(instance, rank, now, trail);
+}
+
+}  // namespace tutti::sim

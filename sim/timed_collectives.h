@@ -1,0 +1,100 @@
+#pragma once
+
+// Collectives of NCCL's whose time is known (core/nccl/collective_time.h), in place of their messages (decision 33).
+//
+// Such a collective begins when the last of its ranks has come. After `delay` its data moves, in pieces: each takes its part of `work`, and keeps every link on
+// the way busy for its part of what the collective needs of it. Where a link was busy with others, the piece waits for it and the collective with it, as rings and trees
+// do whose neighbours wait for each other. So alone it takes exactly what was predicted; two that need all of a link take turns at it, piece by piece.
+// All ranks are through at once.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/device.h"
+#include "sim/event_queue.h"
+#include "sim/interpreter.h"
+#include "sim/network/network.h"
+#include "sim/occupancy.h"
+
+namespace tutti::sim {
+
+class TimedCollectives {
+ public:
+  TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
+                   InterpreterListener& listener)
+      : interpreter_(interpreter), network_(network), devices_(devices), events_(events), listener_(listener) {}
+
+  /// The collective is carried out here, and not by the interpreter.
+  static bool takes(const core::Collective& collective) { return collective.nccl != nullptr; }
+  /// The instance is one of those here.
+  static bool has(std::uint32_t instance) { return instance >= Network::kHolders; }
+  [[nodiscard]] bool any() const { return !jobs_.empty(); }
+
+  /// As the interpreter's.
+  void expect(const core::Collective& collective);
+  std::uint32_t open(const core::Collective& collective);
+  void start(std::uint32_t instance, core::Rank rank, core::Time now);
+  void close(std::uint32_t instance) {
+    jobs_.erase(instance);
+    free_.push(instance);
+  }
+
+  /// Handles kTimed, and kDeliver of what is held here.
+  void go_on(const Event& event);
+  void released(const Event& event);
+
+  /// Pieces so far.
+  [[nodiscard]] std::int64_t pieces() const { return pieces_; }
+  /// Of the collective, as they are counted.
+  static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
+
+ private:
+  struct Job {
+    std::uint32_t instance = 0;
+    const core::Collective* collective = nullptr;
+    std::uint64_t serial = 0;
+    std::uint64_t events = 0;          ///< pushed so far
+    core::Rank waits_for = 0;          ///< ranks that have not come
+    core::Rank last = 0;               ///< that came
+    core::Time began;                  ///< when it did
+    std::vector<Network::Hold> holds;  ///< busy for a piece; carried by all of them
+    core::LinkId busiest = -1;
+    std::int64_t all_pieces = 1;
+    std::int64_t piece = -1;  ///< under way; -1: none yet
+    core::Time piece_began;
+    core::Time piece_ends;  ///< at the earliest
+    std::size_t held = 0;   ///< links that the piece has still a share of
+    core::LinkId queued_at = -1;
+    core::Time queued;  ///< longest wait of a piece
+  };
+
+  [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const { return *job.collective->nccl; }
+  [[nodiscard]] const Footprint& footprint_of(const core::Collective& collective);
+  void expect_piece(Job& job, core::Time at);
+  void begin_piece(Job& job, core::Time now);
+  void waited(Job& job, core::LinkId link, core::Time until);
+  [[nodiscard]] static Network::Hold of_piece(const Job& job, Network::Hold hold);
+  [[nodiscard]] bool is_whole(const Job& job, core::Time now) const;
+  void move_in_memory(const Job& job, core::Time now);
+  void hold_multiprocessors(const Job& job, core::Rank rank, int change, core::Time now);
+  void finish(Job& job, core::Time now);
+
+  Interpreter& interpreter_;
+  Network& network_;
+  Devices& devices_;
+  EventQueue& events_;
+  InterpreterListener& listener_;
+  std::unordered_map<const core::Collective*, std::shared_ptr<const Footprint>> footprints_;
+  std::shared_ptr<const Footprint> last_footprint_;  ///< packs have few different ones
+  std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
+  /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
+  std::uint32_t instances_ = 0;
+  std::int64_t pieces_ = 0;
+};
+
+}  // namespace tutti::sim

@@ -1,0 +1,301 @@
+// NCCL's collectives in training steps: alone they take what `tutti perf` predicts of the same choice, to the picosecond; beside each other no less than
+// one alone and no more than one after the other; one worker for all, and steps told rather than simulated, say the same.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/uniform_graphs.h"
+#include "core/scenario/nccl_model.h"
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti {
+namespace {
+
+using core::Time;
+namespace nccl = core::nccl;
+
+const core::Library& library() {
+  static const core::Library shipped(test::source_folder() + "/scenarios");
+  return shipped;
+}
+
+struct Where {
+  std::string machine;
+  int nodes = 1;
+  int gpus = 8;
+};
+
+std::string text(const Where& where, const std::string& variables, const std::string& strategy = "",
+                 const std::string& run = "steps: 1") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
+      "0 }}\n"
+      "strategy {{ algorithm: \"nccl\" {} }}\nrun {{ interference: OFF {} }}",
+      where.machine, where.nodes, where.gpus, where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
+      variables, strategy, run);
+}
+
+std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
+  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
+}
+
+core::Summary simulated(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
+                        sim::Remembers remembers = sim::Remembers::kNever) {
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  core::Summary summary;
+  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  return summary;
+}
+
+Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
+
+/// Step by step, from the machine's file: as `tutti perf --cluster` goes.
+double predicted_us(const Where& where, std::int64_t bytes,
+                    core::CollectiveKind kind = core::CollectiveKind::kAllReduce) {
+  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
+  const auto machine = core::read_machine((*file)->text, (*file)->path);
+  const auto system = nccl::system_of(**machine, where.nodes, where.gpus, std::nullopt);
+  EXPECT_TRUE(system) << (system ? "" : system.error().message());
+  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
+  const auto parameters = nccl::Parameters::load(library().folder());
+  const auto function = nccl::function_of(kind);
+  if (!function) return nccl::predict_sends(*system, *comm, kind, bytes, *parameters).us();
+  const nccl::Operation operation{*function, bytes};
+  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
+  return nccl::predict(*system, *comm, operation, *choice, *parameters).us();
+}
+
+const std::vector<Where>& machines() {
+  static const std::vector<Where> all{{"hgx-h100", 1, 8},      {"hgx-h100", 1, 4},         {"hgx-h100", 2, 8},
+                                      {"hgx-h100", 4, 8},      {"dgx-a100", 1, 8},         {"dgx-a100", 3, 8},
+                                      {"dgx1-v100", 1, 8},     {"dgx1-v100", 2, 8},        {"pcie4-a100", 1, 4},
+                                      {"pcie4-a100", 2, 4},    {"ec2-p4d-24xlarge", 2, 8}, {"dgx-a100", 4, 1},
+                                      {"ec2-g4dn-metal", 1, 8}};
+  return all;
+}
+
+TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
+  for (const Where& where : machines()) {
+    for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
+      for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
+        const core::Scenario scenario =
+            test::read(text(where, variable("v", bytes), "", fmt::format("steps: 1 network_model: {}", model)));
+        ASSERT_EQ(scenario.why_rings, "");
+        EXPECT_EQ(took(simulated(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes)))
+            << where.nodes << " × " << where.machine << ", " << bytes << " bytes, " << model;
+      }
+    }
+  }
+}
+
+TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
+  using core::CollectiveKind;
+  const std::pair<const char*, CollectiveKind> kinds[] = {{"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
+                                                          {"ALL_GATHER", CollectiveKind::kAllGather},
+                                                          {"BROADCAST", CollectiveKind::kBroadcast},
+                                                          {"REDUCE", CollectiveKind::kReduce},
+                                                          {"ALL_TO_ALL", CollectiveKind::kAllToAll},
+                                                          {"GATHER", CollectiveKind::kGather},
+                                                          {"SCATTER", CollectiveKind::kScatter},
+                                                          {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
+  for (const Where& where : {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 4, 8}}) {
+    for (const auto& [name, kind] : kinds) {
+      for (const std::int64_t bytes : {std::int64_t{1} << 14, std::int64_t{1} << 26}) {
+        const bool apart = kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendReceive;
+        const core::Scenario scenario = test::read(text(
+            where, variable("v", bytes), fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
+        EXPECT_EQ(took(simulated(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes, kind)))
+            << where.nodes << " × " << where.machine << ", " << name << " of " << bytes;
+      }
+    }
+  }
+}
+
+/// Two packs of the same size that are ready at once.
+Time both(const Where& where, std::int64_t bytes, const std::string& model) {
+  const core::Summary summary =
+      simulated(test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                                "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
+  EXPECT_EQ(summary.last_packs().size(), 2u);
+  const auto packs = summary.last_packs();
+  return std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
+}
+
+TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
+  for (const Where& where : machines()) {
+    for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
+      for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
+        const Time one = core::time_from_us(predicted_us(where, bytes));
+        const Time two = both(where, bytes, model);
+        EXPECT_GE(two, one) << where.machine << " " << bytes << " " << model;
+        EXPECT_LE(two, 2 * one) << where.machine << " " << bytes << " " << model;
+      }
+    }
+  }
+}
+
+TEST(NcclTimes, TwoLargePacksShareTheLinks) {
+  // What the model says is narrow carries both: links of at least 0.8 of the time each.
+  for (const Where& where : {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 1, 8}}) {
+    for (const char* model : {"FIFO", "FAIR"}) {
+      const Time one = core::time_from_us(predicted_us(where, 1 << 28));
+      EXPECT_GT(static_cast<double>(both(where, 1 << 28, model).count()), 1.6 * static_cast<double>(one.count()))
+          << where.machine << " " << model;
+    }
+  }
+}
+
+TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
+  const Where where{"hgx-h100", 2, 8};
+  const std::string alone = text(where, variable("v", 1 << 28));
+  for (const double share : {0.5, 0.25}) {
+    std::string links;
+    for (int nic = 0; nic < 8; ++nic)
+      links += fmt::format("link {{ from: \"w0/nic{}\" to: \"network\" bandwidth_share: {} }} ", nic, share);
+    const std::string narrow = alone + " conditions { " + links + "}";
+    const auto scenario = core::read_scenario(narrow, "f", library());
+    ASSERT_TRUE(scenario) << scenario.error().message();
+    const auto& time = *scenario->plan.packs.front().collective.nccl;
+    const Time took_there = took(simulated(*scenario).last_packs().front());
+    // The cards' part of the work takes 1 / share as long, whether or not that is then the longest.
+    const double cards = static_cast<double>(time.cards.count()) / share;
+    const double longest = std::max(cards, static_cast<double>(time.work.count()));
+    EXPECT_NEAR(static_cast<double>((took_there - time.launch - time.delay).count()), longest, 1e-5 * longest);
+  }
+}
+
+TEST(NcclTimes, FoldedAndRememberedRunsSayTheSame) {
+  for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}}) {
+    for (const char* model : {"FIFO", "FAIR"}) {
+      const core::Scenario scenario =
+          test::read(text(where, variable("a", 1 << 22, 1) + variable("b", 1 << 26, 2) + variable("c", 1 << 16, 0.1),
+                          "launch: CONCURRENT bytes_per_pack: 1", fmt::format("steps: 4 network_model: {}", model)));
+      const auto whole = test::told(simulated(scenario));
+      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways)), whole);
+      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
+      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+    }
+  }
+}
+
+TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
+  for (const int stride : {1, 2}) {
+    for (const char* collective : {"ALL_REDUCE", "ALL_TO_ALL"}) {
+      const auto with = [&](int times) {
+        return test::read(text({"hgx-h100", 1, 8}, variable("v", 4)) +
+                          fmt::format(" communicator {{ name: \"tensor\" size: 4 stride: {} exchange {{ bytes: 8388608 "
+                                      "collective: {} per_forward: {} }} }}",
+                                      stride, collective, times));
+      };
+      const core::Scenario three = with(3);
+      const auto& time = *three.plan.exchanges.front().collective.nccl;
+      // Groups of four GPUs each, on a switch where they have nothing in common.
+      EXPECT_EQ(time.whole(), core::time_from_us(predicted_us({"hgx-h100", 1, 4}, 8388608,
+                                                              three.plan.exchanges.front().collective.kind)));
+      EXPECT_EQ(simulated(three).step_time() - simulated(with(1)).step_time(), 2 * time.whole());
+    }
+  }
+}
+
+TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
+  const Where where{"hgx-h100", 1, 8};
+  const core::Scenario models = test::read(text(where, variable("v", 1 << 20)));
+  const core::Scenario ours = test::read(text(where, variable("v", 1 << 20), "launch_us: 50"));
+  const auto& time = *models.plan.packs.front().collective.nccl;
+  EXPECT_EQ(took(simulated(ours).last_packs().front()),
+            core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
+}
+
+TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
+  const Where where{"hgx-h100", 1, 8};
+  std::string on = text(where, "compute_bound_percent: 100 " + variable("a", 4, 20) + variable("b", 1 << 26, 1),
+                        "launch: CONCURRENT bytes_per_pack: 1");
+  on.replace(on.find("interference: OFF"), 17, "interference: ON");
+  const core::Scenario scenario = test::read(on);
+  const auto& packs = scenario.plan.packs;
+  const auto large =
+      std::find_if(packs.begin(), packs.end(), [](const auto& p) { return p.collective.bytes().count() > 4; });
+  const auto& time = *large->collective.nccl;
+  const core::Summary summary = simulated(scenario);
+  // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have theirs from launch to end.
+  const auto held = static_cast<core::Wide>((time.delay + time.work).count()) * static_cast<core::Wide>(time.channels);
+  const Time lost(static_cast<std::int64_t>((held + 131) / 132));
+  EXPECT_EQ(summary.steady_parts()->slowed, lost);
+}
+
+TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
+  const core::Scenario scenario = test::read(text({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
+                                                  "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
+  const core::Summary summary = simulated(scenario);
+  for (const core::RunInfo::PackInfo& pack : summary.info().packs) {
+    EXPECT_NE(pack.nccl, "");
+    EXPECT_GT(pack.band_low, 0);
+    EXPECT_LT(pack.band_low, 1);
+    EXPECT_GT(pack.band_high, 1);
+  }
+  EXPECT_THAT(core::nccl_notes(scenario), testing::Contains(testing::HasSubstr("NCCL 2.21.5")));
+}
+
+TEST(NcclTimes, SettingsDecideAsInNccl) {
+  const auto choice = [](const std::string& settings) {
+    return describe(
+        *test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings)).plan.packs.front().collective.nccl);
+  };
+  EXPECT_THAT(choice("nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }"),
+              testing::StartsWith("Ring Simple"));
+  EXPECT_THAT(choice("nccl { set: \"NCCL_ALGO=Tree\" }"), testing::StartsWith("Tree"));
+  EXPECT_THAT(choice("channels: 4 nccl { set: \"NCCL_ALGO=Ring\" }"), testing::HasSubstr("4 channels"));
+}
+
+TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
+  const std::string box =
+      "machine { name: \"box\" device { name: \"gpu[0-3]\" kind: GPU memory_gb_per_s: 1000 } switch { name: \"nvs\" "
+      "kind: NVSWITCH } link { "
+      "from: "
+      "\"gpu[0-3]\" to: \"nvs\" kind: NVLINK bandwidth_gb_per_s: 20 latency_us: 1 } }";
+  const auto scenario = core::read_scenario(
+      fmt::format(
+          "cluster {{ workers {{ machine: \"box\" }} {} }} workload {{ {} forward_ms: 0 update_ms: 0 }} strategy {{ "
+          "algorithm: \"nccl\" }}",
+          box, variable("v", 1 << 20)),
+      "f", library());
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->plan.packs.front().collective.nccl, nullptr);
+  EXPECT_THAT(simulated(*scenario).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
+}
+
+TEST(NcclTimes, RingsAreToBeHad) {
+  const core::Scenario rings = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
+  EXPECT_EQ(rings.plan.packs.front().collective.nccl, nullptr);
+  core::Scenario both = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
+  core::simulate_as_rings(both);
+  EXPECT_EQ(test::told(simulated(both)), test::told(simulated(rings)));
+  EXPECT_TRUE(core::nccl_notes(both).empty());
+}
+
+TEST(NcclTimes, WrongSettingsAreComplainedOf) {
+  const auto wrong = [](const std::string& strategy, const std::string& algorithm = "nccl") {
+    std::string all = text({"hgx-h100", 1, 8}, variable("v", 1 << 20), strategy);
+    all.replace(all.find("\"nccl\""), 6, "\"" + algorithm + "\"");
+    const auto scenario = core::read_scenario(all, "f", library());
+    return scenario ? std::string() : scenario.error().message();
+  };
+  EXPECT_THAT(wrong("nccl { version: \"1.3\" }"), testing::HasSubstr("strategy: nccl:"));
+  EXPECT_THAT(wrong("nccl { set: \"ALGO=Ring\" }"), testing::HasSubstr("NCCL_ALGO=Ring"));
+  EXPECT_THAT(wrong("nccl { set: \"NCCL_ALGO=Rung\" }"), testing::HasSubstr("strategy: nccl:"));
+  EXPECT_THAT(wrong("nccl { set: \"NCCL_P2P_DISABLE=1\" }"), testing::HasSubstr("leave it out"));
+  EXPECT_THAT(wrong("nccl { network: \"pigeons\" }"), testing::HasSubstr("pigeons"));
+  EXPECT_THAT(wrong("nccl { version: \"2.21.5\" }", "ring"), testing::HasSubstr("nccl does nothing"));
+}
+
+}  // namespace
+}  // namespace tutti
