@@ -23,9 +23,14 @@ std::vector<core::Collective> Fusing::largest() const {
     if (pack.phase == core::PackPhase::kGradients) elements[pack.collective.type] += pack.collective.elements;
   }
   std::vector<core::Collective> all;
-  for (const auto& [type, count] : elements)
-    all.push_back(core::make_collective(*scenario_.cluster, scenario_.strategy, type, count, 0));
+  for (const auto& [type, count] : elements) all.push_back(make(type, count));
   return all;
+}
+
+core::Collective Fusing::make(core::DataType type, std::int64_t elements) const {
+  core::Collective made = core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
+  if (const auto& nccl_time = scenario_.plan.fusion->nccl_time) made.nccl = nccl_time(made);
+  return made;
 }
 
 bool Fusing::ask(std::int32_t step, std::int32_t pack, std::int64_t replica, Asked asked) {
@@ -101,8 +106,9 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(std::int32_t step, std::vector<in
   if (packs.size() == 1) {
     made->collective = std::make_shared<core::Collective>(first);
   } else {
-    made->collective = std::make_shared<core::Collective>(
-        core::make_collective(*scenario_.cluster, scenario_.strategy, first.type, elements, 0));
+    auto& known = made_[{first.type, elements}];
+    if (!known) known = std::make_shared<const core::Collective>(make(first.type, elements));
+    made->collective = known;
     made->copied = made->collective->bytes();
   }
   made->packs = std::move(packs);

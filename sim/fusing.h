@@ -59,6 +59,7 @@ class Fusing {
   [[nodiscard]] std::string describe() const;
 
  private:
+  [[nodiscard]] core::Collective make(core::DataType type, std::int64_t elements) const;
   [[nodiscard]] std::shared_ptr<const FusedPacks> fuse(std::int32_t step, std::vector<int> packs);
 
   const core::Scenario& scenario_;
@@ -70,7 +71,9 @@ class Fusing {
   std::vector<std::pair<std::int32_t, std::int32_t>> ready_;          ///< on all replicas, in that order
   std::deque<std::vector<std::shared_ptr<const FusedPacks>>> agreeing_;
   std::vector<Stream> streams_;
-  core::Time last_cycle_, next_free_;
+  /// Steps fuse alike, mostly.
+  std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
+  core::Time next_free_;
   bool due_ = false;
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step
 };

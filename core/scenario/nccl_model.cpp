@@ -43,6 +43,13 @@ class Nccl {
     for (Taken& one : all) {
       if (!time(one)) return simulate_as_rings(scenario_);
     }
+    if (auto& fusion = scenario_.plan.fusion) {
+      fusion->nccl_time = [predictor = *predictor_of(all.front()),
+                           strategy = *all.front().strategy](const Collective& fused) {
+        auto known = time_of(fused, strategy, predictor);
+        return known ? *known : nullptr;
+      };
+    }
   }
 
  private:
@@ -134,15 +141,21 @@ class Nccl {
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
-    Collective& c = *one.collective;
-    auto known = predictor->of(c.kind, c.bytes().count(), c.type, one.strategy->reduction);
+    auto known = time_of(*one.collective, *one.strategy, *predictor);
     if (!known) {
       fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(known.error()));
       return false;
     }
-    if (one.strategy->launch_overhead_asked) known->launch = one.strategy->launch_overhead;
-    c.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(*known));
+    one.collective->nccl = std::move(*known);
     return true;
+  }
+
+  static Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of(const Collective& c, const Strategy& strategy,
+                                                                       const nccl::Predictor& predictor) {
+    auto known = predictor.of(c.kind, c.bytes().count(), c.type, strategy.reduction);
+    if (!known) return tl::make_unexpected(known.error());
+    if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
+    return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
   }
 
   const nccl::Predictor* predictor_of(const Taken& one) {
@@ -217,6 +230,7 @@ void simulate_as_rings(Scenario& scenario) {
   scenario.why_rings.clear();
   for (Pack& pack : scenario.plan.packs) pack.collective.nccl = nullptr;
   for (PlannedExchange& e : scenario.plan.exchanges) e.collective.nccl = nullptr;
+  if (scenario.plan.fusion) scenario.plan.fusion->nccl_time = nullptr;
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {

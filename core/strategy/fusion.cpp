@@ -14,7 +14,11 @@ Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster
   const int rounds = static_cast<int>(workers > 1 ? std::bit_width(workers - 1) : 0);
   const Time latency = cluster.network() ? cluster.network()->latency : Time();
   const Time both_ways = 2 * rounds * latency;
-  Fusion fusion{horovod.fusion_threshold, horovod.cycle, 2 * both_ways, 3 * both_ways};
+  Fusion fusion;
+  fusion.threshold = horovod.fusion_threshold;
+  fusion.cycle = horovod.cycle;
+  fusion.agreement = 2 * both_ways;
+  fusion.first_agreement = 3 * both_ways;
   fusion.cached = std::ssize(workload.gradients) <= horovod.cache_capacity;
   if (horovod.cache_capacity == 0) fusion.agreement = fusion.first_agreement = both_ways;
   return fusion;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,8 @@ struct Fusion {
   Time agreement;        ///< how long replicas take to agree on what is ready, in a cycle
   Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
   bool cached = true;
+  /// NCCL's own time of an all-reduce of packs that were fused; empty where that is not known, or not asked for.
+  std::function<std::shared_ptr<const nccl::CollectiveTime>(const Collective&)> nccl_time;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
