@@ -16,6 +16,10 @@ tutti=build/release/bin/tutti
     --at-us 293000 --device w0/gpu3
 "$tutti" view scenarios/04_resnet50_ring.textproto --screenshot docs/pictures/scenario.png --size 1400x800
 "$tutti" view scenarios/04_resnet50_ring.textproto --run --screenshot docs/pictures/scenario_run_dark.png --size 1400x800 --dark
+"$tutti" sweep scenarios/04_resnet50_ring.textproto --over 'strategy.bytes_per_pack=1MiB..128MiB*1.4142' \
+    --over strategy.algorithm=ring,nccl,psgpu,nccl/ring,halving_doubling -o "$work/packs.sweep" >/dev/null
+"$tutti" view "$work/packs.sweep" --screenshot docs/pictures/sweep.png --size 1200x700
+"$tutti" view "$work/packs.sweep" --screenshot docs/pictures/sweep_dark.png --size 1200x700 --dark
 "$tutti" view --screenshot docs/pictures/examples.png --size 1400x800
 "$tutti" run scenarios/04_resnet50_ring.textproto --emulate --timeline "$work/real.tutti" >/dev/null    # a minute or two
 # Emulated devices do not take from each other what they share.

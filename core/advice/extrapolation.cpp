@@ -70,7 +70,7 @@ std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& 
   std::string text;
   if (numbers.size() == 1) {
     text = fmt::format("pack {}", numbers.front());
-  } else if (numbers.back() - numbers.front() + 1 == numbers.size()) {
+  } else if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == numbers.size()) {
     text = fmt::format("packs {} to {}", numbers.front(), numbers.back());
   } else if (numbers.size() <= kMostNamed) {
     text = fmt::format("packs {} and {}", fmt::join(numbers.begin(), numbers.end() - 1, ", "), numbers.back());

@@ -113,17 +113,16 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
     rows.push_back(row - axis.rows.begin());
   }
   const std::int64_t point = space.point(rows);
-  std::vector<Override> changes;
+  // Fields that vary are the same, whether they are written or meant.
+  std::vector<Override> varied = space.overrides(point), all;
+  for (Override& change : varied) change.value.clear();
   for (const std::string& said : info.set) {
     auto change = parse_override("set", said);
     if (!change) return tl::make_unexpected(change.error());
-    changes.push_back(std::move(*change));
+    all.push_back(std::move(*change));
   }
-  for (Override& change : space.overrides(point)) changes.push_back(std::move(change));
-  // Fields that vary are the same, whether they are written or meant.
-  std::vector<Override> varied = changes;
-  for (Override& change : varied) change.value.clear();
-  const auto there = changed(info.scenario_text, schema, varied);
+  all.insert(all.end(), varied.begin(), varied.end());
+  const auto there = changed(info.scenario_text, schema, all);
   const auto here = changed(scenario_text, schema, varied);
   if (!there) return tl::make_unexpected(there.error());
   if (!here) return tl::make_unexpected(here.error());
@@ -142,6 +141,8 @@ Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const 
   Summary summary;
   summary.begin(reader->run());
   for (const StepRecord& step : reader->steps()) summary.step(step);
+  if (summary.info().executor.starts_with("simulated"))
+    return wrong("this run was simulated, and is no measurement; tutti run makes one");
   if (summary.steps().empty()) return wrong("no step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);
   if (!point) return wrong(point.error().problems().front().text);

@@ -73,6 +73,7 @@ class SweepStore {
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
+  std::unique_ptr<Statement> give_way_;  ///< removes what was stopped early
 };
 
 }  // namespace tutti::core

@@ -104,13 +104,13 @@ void PlotAxis::add_ticks(bool bytes) {
   const auto add = [&](double value) {
     if (value >= low_ * (1 - 1e-9) && value <= high_ * (1 + 1e-9)) ticks_.push_back({at(value), shown(value, bytes)});
   };
-  if (!logarithmic_) {
+  const auto add_even = [&] {
     const double step = nice_step(high_ - low_, 8);
     const double first = std::ceil(low_ / step - 1e-9);
     for (double k = first; k * step <= high_ * (1 + 1e-9) && k < first + 100; ++k)
       add(std::abs(k * step) < step / 2 ? 0 : k * step);
-    return;
-  }
+  };
+  if (!logarithmic_) return add_even();
   const double base = bytes ? 2 : 10;
   const double powers = std::log(high_ / low_) / std::log(base);
   // Up to about nine of them; on a short axis of tens also what lies between.
@@ -122,6 +122,11 @@ void PlotAxis::add_ticks(bool bytes) {
     add(2 * std::pow(base, k));
     add(5 * std::pow(base, k));
   }
+  // Of an axis that is shorter than that, even steps tell more.
+  constexpr std::size_t kFew = 3;
+  if (ticks_.size() >= kFew) return;
+  ticks_.clear();
+  add_even();
 }
 
 }  // namespace tutti::gui

@@ -212,6 +212,7 @@ class Drawing {
         ++drawn_.hidden;
       } else {
         points.push_back(entry.point);
+        drawn_.given_up = drawn_.given_up || entry.point.given_up;
       }
       last = &entry.place;
     }

@@ -80,6 +80,7 @@ struct SweepCurves {
   std::vector<MeasuredDot> measured;
   std::optional<CurvePlace> best;
   std::int64_t lines_left_out = 0;
+  bool given_up = false;    ///< some of the points that are drawn are
   std::int64_t hidden = 0;  ///< points that lie behind others, all curves together
 
   [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const { return curves[place.curve].points[place.index]; }

@@ -28,17 +28,14 @@ struct Entry {
 
 std::vector<Entry> legend_of(const SweepCurves& curves) {
   std::vector<Entry> entries;
-  bool given_up = false;
   for (std::size_t c = 0; c < curves.curves.size(); ++c) {
     const SweepCurve& curve = curves.curves[c];
-    given_up = given_up || std::any_of(curve.points.begin(), curve.points.end(),
-                                       [](const CurvePoint& point) { return point.given_up; });
     const QString name = curve.name.empty() ? tr("simulated") : text_of(curve.name);
     entries.push_back({Entry::What::kCurve, c, name});
   }
   if (!curves.bound.points.empty()) entries.push_back({Entry::What::kBound, 0, text_of(curves.bound.name)});
   if (!curves.measured.empty()) entries.push_back({Entry::What::kMeasured, 0, tr("measured (real runs)")});
-  if (given_up) entries.push_back({Entry::What::kGivenUp, 0, tr("given up: slower than that")});
+  if (curves.given_up) entries.push_back({Entry::What::kGivenUp, 0, tr("given up early: too slow")});
   return entries;
 }
 

@@ -196,6 +196,7 @@ void SweepPanel::show_head() {
                      settings.replace(QLatin1Char('\n'), QStringLiteral(", ")));
   }
   for (const std::string& said : data_->info.set) text += tr("; all with %1").arg(QString::fromStdString(said));
+  if (curves.best) text += tr(". A click on a point opens its run.");
   head_->setText(text);
 }
 

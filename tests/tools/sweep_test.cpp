@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <thread>
 
@@ -90,8 +91,8 @@ TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
   expect_refused({"sweep", folder.file("r.db"), "--over", "strategy.shards=1"}, folder,
                  HasSubstr("is a sweep that was made"));
   expect_refused({"sweep", folder.file("r.db"), "--measured", folder.file("m.csv")}, folder, HasSubstr("give --plot"));
-  expect_refused({"sweep", folder.file("r.db"), "--plot", folder.file("p.png")}, folder,
-                 HasSubstr("expected the name of an .svg file"));
+  expect_refused({"sweep", folder.file("r.db"), "--plot", folder.file("p.gif")}, folder,
+                 HasSubstr("expected the name of an .svg or a .png file"));
 }
 
 TEST(Sweep, SaysWhatIsWrongWithARequest) {
@@ -117,6 +118,33 @@ TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
   const Outcome o = run_tutti({"sweep", file, "--over", "strategy.shards=1,2,3"}, {.folder = folder.path()});
   EXPECT_EQ(o.status, 2);
   EXPECT_THAT(o.err, HasSubstr("other values of strategy.shards"));
+}
+
+/// By the window's program, which a build may be without.
+TEST(Sweep, DrawsItsPlotAsAPngOrSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const Outcome o = run_tutti({"sweep", file, "--over", "strategy.launch_us=1..1000*10", "--plot", "p.png"},
+                              {.folder = folder.path(), .environment = {{"DISPLAY", ":nowhere"}}});
+  const std::string program = test::tutti_program() + "-view";
+  if (!std::filesystem::exists(program)) {
+    EXPECT_EQ(o.status, 2);
+    EXPECT_THAT(o.err, AllOf(HasSubstr("name an .svg file"), HasSubstr("tutti-view")));
+    EXPECT_THAT(folder.files(), ElementsAre("s.textproto")) << "before anything is simulated";
+    return;
+  }
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(folder.files(), ElementsAre("p.png", "s.sweep", "s.textproto"));
+  EXPECT_TRUE(folder.read("p.png").starts_with("\x89PNG\r\n"));
+}
+
+TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over", "workload.batch=128,16"},
+                              {.folder = folder.path()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("note: extrapolated: layer times were measured at batch 128 and are scaled to 16"));
+  EXPECT_THAT(o.out, HasSubstr("(in 1 of the 2 points above)"));
 }
 
 /// Killed again and again, at moments that a seed chooses, and begun again: in the end the rows are those of a sweep that nobody

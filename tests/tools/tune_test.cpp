@@ -41,6 +41,32 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
   EXPECT_THAT(folder.read("around.svg"), HasSubstr("<svg"));
 }
 
+TEST(Tune, KeepsWhatItTriesInAFileAndGoesOnWithIt) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> request{"tune",          scenario("04_resnet50_ring"),
+                                         "--over",        "strategy.bytes_per_pack=1MiB..128MiB*1.3",
+                                         "--evaluations", "12",
+                                         "--format",      "json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), request.begin(), request.end());
+    return run_tutti(more);
+  };
+  const std::string file = folder.file("t.sweep");
+  const Outcome alone = with({}), kept = with({"--database", file}), again = with({"--database", file});
+  ASSERT_EQ(kept.status, 0) << kept.err;
+  EXPECT_EQ(kept.out, alone.out) << "a file makes no difference";
+  const Outcome rows = run_tutti({"sweep", file, "--format", "json"});
+  ASSERT_EQ(rows.status, 0) << rows.err;
+  const core::Value told = test::parse_or_throw(kept.out, "out"), sweep = test::parse_or_throw(rows.out, "out");
+  double best = 1e18;
+  for (const Data& point : Data(sweep)["points"].items()) best = std::min(best, point["step_time_us"].real());
+  EXPECT_EQ(best, Data(told)["best"]["step_time_us"].real());
+  EXPECT_GE(Data(sweep)["points"].items().size(), 12u);
+  EXPECT_EQ(Data(test::parse_or_throw(again.out, "out"))["best"]["step_time_us"].real(), best);
+  expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards=1,2", "--database", file}, folder,
+                 HasSubstr("another sweep"));
+}
+
 TEST(Tune, RecommendsNothingWhereItMakesNoDifference) {
   const TemporaryFolder folder;
   const std::string flat = folder.write("s.textproto", R"(

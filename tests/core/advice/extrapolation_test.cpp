@@ -1,0 +1,61 @@
+#include "core/advice/extrapolation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/clusters.h"
+#include "tests/support/program.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kMachine =
+    R"(workers { machine: "pair" }
+       machine { name: "pair" source: "made up" device { name: "gpu[0-1]" kind: GPU memory_gb_per_s: 300 }
+                 link { from: "gpu0" to: "gpu1" kind: NVLINK bandwidth_gb_per_s: 10 latency_us: 2 } })";
+
+/// Gradients of 1000, 4000 and 16000 bytes, each in a pack of its own.
+constexpr const char* kRest =
+    R"(workload { variable { name: "a" shape: [250] } variable { name: "b" shape: [1000] }
+                  variable { name: "c" shape: [4000] } update_ms: 0 }
+       strategy { algorithm: "ring" bytes_per_pack: 1 })";
+
+std::vector<std::string> said(const std::string& cluster) {
+  const auto scenario = read_scenario("cluster { " + cluster + " } " + kRest, "s", Library(std::string()));
+  EXPECT_TRUE(scenario) << scenario.error().message();
+  EXPECT_EQ(scenario->plan.packs.size(), 3u);
+  return extrapolations(*scenario);
+}
+
+std::string fitted(const std::string& to) { return std::string(kMachine) + " calibrated { " + to + " }"; }
+
+TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
+  EXPECT_THAT(said(kMachine), IsEmpty()) << "nothing was fitted";
+  EXPECT_THAT(said(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty()) << "the ends are in it";
+  // Packs are numbered in the order in which the backward pass makes their gradients: c, b, a.
+  EXPECT_THAT(said(fitted("least_bytes: 1001 most_bytes: 16000")),
+              ElementsAre(HasSubstr("pack 2 of 1.00 KB is smaller")));
+  EXPECT_THAT(said(fitted("least_bytes: 1 most_bytes: 15999")), ElementsAre(HasSubstr("pack 0 of 16.0 KB is larger")));
+  EXPECT_THAT(said(fitted("least_bytes: 5000 most_bytes: 6000")),
+              ElementsAre(HasSubstr("packs 1 and 2 of 1.00 KB to 4.00 KB are smaller"), HasSubstr("pack 0")));
+}
+
+TEST(Extrapolation, SoIsAnotherNumberOfWorkers) {
+  EXPECT_THAT(said(fitted("workers: 2")), ElementsAre(HasSubstr("fitted to 2 workers, and it has 1")));
+}
+
+TEST(Extrapolation, AFileOfTheClusterSaysIt) {
+  const test::TemporaryFolder folder;
+  static_cast<void>(folder.write("c.textproto", fitted("least_bytes: 1 most_bytes: 15999")));
+  const auto scenario = read_scenario(std::string("cluster { file: \"c.textproto\" } ") + kRest, folder.file("s"),
+                                      Library(std::string()));
+  ASSERT_TRUE(scenario) << scenario.error().message();
+  EXPECT_THAT(extrapolations(*scenario), ElementsAre(HasSubstr("pack 0 of 16.0 KB is larger than the 16.0 KB")));
+}
+
+}  // namespace
+}  // namespace tutti::core

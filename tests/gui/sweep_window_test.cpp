@@ -1,0 +1,392 @@
+// Sweeps in the window: what opens, and what does not; keys and mouse on the plot; points that become runs; sweeps that are run here,
+// stopped, gone on with, and followed while another program writes them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <QComboBox>
+#include <QDropEvent>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QPushButton>
+#include <atomic>
+#include <fstream>
+
+#include "core/timeline/writer.h"
+#include "gui/sweep/plot_view.h"
+#include "gui/sweep/sweep_choices.h"
+#include "gui/sweep/sweep_form.h"
+#include "gui/sweep/sweep_panel.h"
+#include "tests/gui/editor_fixture.h"
+
+namespace tutti::gui {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Sweeps : public Editor {
+ protected:
+  SweepPanel& panel() { return window_->sweep(); }
+  PlotView& plot() { return panel().plot(); }
+
+  static SweepOrder order_of(const std::string& file, const std::vector<std::string>& over) {
+    SweepOrder order;
+    order.info.version = "1";
+    order.info.scenario_file = shipped("01_two_ranks");
+    order.info.scenario_text = file_text(order.info.scenario_file);
+    for (const std::string& one : over) order.info.axes.push_back(*core::parse_axis("", one));
+    order.file = file;
+    return order;
+  }
+  /// A small sweep that is done: 8 latencies by 2 algorithms.
+  std::string made(const std::string& name = "a.sweep") {
+    const SweepOrder order =
+        order_of(folder_.file(name), {"strategy.launch_us=1..128*2", "strategy.algorithm=ring,psgpu"});
+    std::atomic<bool> cancel = false;
+    const auto all = workshop().sweep(order, workshop().library, {&cancel, [] {}, [](double) {}});
+    EXPECT_TRUE(all && *all) << (all ? "stopped" : all.error().message());
+    return order.file;
+  }
+  /// For people: with TUTTI_TEST_PICTURES=FOLDER what the window looks like goes there.
+  void picture(const char* name) {
+    const QString folder = qEnvironmentVariable("TUTTI_TEST_PICTURES");
+    if (!folder.isEmpty()) window_->grab().save(folder + QLatin1Char('/') + QString::fromLatin1(name));
+  }
+  void open_made() {
+    open(made());
+    ASSERT_EQ(said_, "");
+    ASSERT_TRUE(panel().data());
+  }
+};
+
+TEST_F(Sweeps, AreOpenedWithAPlotThatHasTheirBestPoint) {
+  open_made();
+  EXPECT_TRUE(panel().isVisible());
+  EXPECT_EQ(panel().data()->rows.size(), 16u);
+  const SweepCurves& curves = plot().curves();
+  EXPECT_EQ(curves.x, "strategy.launch_us");
+  EXPECT_EQ(curves.curves.size(), 2u);
+  ASSERT_TRUE(curves.best);
+  for (const SweepData::Row& row : panel().data()->rows) {
+    if (row.outcome.status != core::Outcome::Status::kDone) continue;
+    EXPECT_LE(curves.at(*curves.best).value, core::to_ms(row.outcome.step));
+  }
+  // Dropped, it is the same.
+  QMimeData files;
+  files.setUrls({QUrl::fromLocalFile(QString::fromStdString(made("b.sweep")))});
+  QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &files, Qt::LeftButton, Qt::NoModifier);
+  QApplication::sendEvent(window_.get(), &enter);
+  EXPECT_TRUE(enter.isAccepted());
+  QDropEvent drop(QPointF(5, 5), Qt::CopyAction, &files, Qt::LeftButton, {});
+  QApplication::sendEvent(window_.get(), &drop);
+  EXPECT_TRUE(until([&] { return panel().data()->path.ends_with("b.sweep"); }));
+}
+
+TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
+  open_made();
+  const std::string path = panel().data()->path, whole = file_text(path);
+  const auto refused = [&](const std::string& file) {
+    open(file);
+    EXPECT_NE(said_, "") << file;
+    EXPECT_EQ(panel().data()->path, path);
+    window_->grab();
+  };
+  refused(folder_.file("nothing.sweep"));
+  refused(folder_.write("empty.sweep", ""));
+  refused(folder_.write("text.sweep", "a letter to a friend"));
+  refused(folder_.write("begin.sweep", "SQLite format 3"));
+  // A database of something else.
+  {
+    auto other = core::Database::open(folder_.file("other.db"), core::Database::Mode::kWrite);
+    ASSERT_TRUE(other->run("CREATE TABLE friends (name TEXT)"));
+  }
+  refused(folder_.file("other.db"));
+  EXPECT_THAT(said_, HasSubstr("something else than a sweep"));
+  // Damaged anywhere: it is shown, or it is said why not.
+  for (std::size_t at = 16; at < whole.size(); at += whole.size() / 60) {
+    std::string damaged = whole;
+    for (std::size_t i = at; i < std::min(at + 40, damaged.size()); ++i)
+      damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    open(folder_.write("damaged.sweep", damaged));
+    window_->grab();
+    if (at % 3 == 0) open(folder_.write("cut.sweep", whole.substr(0, at)));
+  }
+}
+
+TEST_F(Sweeps, KeysWalkAlongAndAcrossTheCurvesAndEnterOpensTheRun) {
+  open_made();
+  plot().setFocus();
+  press(Qt::Key_Right);
+  ASSERT_TRUE(plot().selected()) << "first of all the best";
+  EXPECT_EQ(*plot().selected(), *plot().curves().best);
+  press(Qt::Key_Home);
+  EXPECT_EQ(plot().selected()->index, 0u);
+  press(Qt::Key_Right);
+  press(Qt::Key_Right);
+  EXPECT_EQ(plot().selected()->index, 2u);
+  const double y = plot().curves().at(*plot().selected()).y;
+  const std::size_t curve = plot().selected()->curve;
+  press(Qt::Key_Up);
+  press(Qt::Key_Down);
+  press(Qt::Key_Up);
+  EXPECT_TRUE(plot().selected()->curve == curve || plot().curves().at(*plot().selected()).y >= y);
+  press(Qt::Key_End);
+  EXPECT_EQ(plot().selected()->index + 1, plot().curves().curves[plot().selected()->curve].points.size());
+  EXPECT_THAT(plot().accessibleDescription().toStdString(), HasSubstr("strategy.launch_us = 128"));
+  EXPECT_THAT(plot().card().toStdString(), HasSubstr("step "));
+  picture("card.png");
+  press(Qt::Key_Return);
+  ASSERT_TRUE(ran()) << said_;
+  // The run is the point's: it takes as long.
+  ASSERT_TRUE(window_->timeline().trace());
+  const std::int64_t point = plot().curves().at(*plot().selected()).point;
+  EXPECT_THAT(window_->timeline().trace()->run().scenario_text, HasSubstr("launch_us: 128"));
+  EXPECT_EQ(window_->timeline().view().run_length(), panel().data()->outcome(point)->step);
+  EXPECT_TRUE(panel().isVisible()) << "beside its timeline";
+  window_->resize(1500, 850);
+  QTest::qWait(50);
+  picture("point.png");
+}
+
+TEST_F(Sweeps, AClickOnAPointOpensItsRun) {
+  open_made();
+  for (const CurvePlace place : {CurvePlace{0, 1}, CurvePlace{1, 5}}) {
+    opened_ = failed_ = 0;
+    QTest::mouseMove(&plot(), plot().pixel_of(place).toPoint());
+    QTest::mouseClick(&plot(), Qt::LeftButton, {}, plot().pixel_of(place).toPoint());
+    ASSERT_TRUE(ran()) << said_;
+    const std::int64_t point = plot().curves().at(*plot().selected()).point;
+    EXPECT_EQ(window_->timeline().view().run_length(), panel().data()->outcome(point)->step);
+  }
+  QTest::mouseClick(&plot(), Qt::LeftButton, {}, {1, 1});
+  EXPECT_FALSE(panel().running()) << "there is no point";
+}
+
+TEST_F(Sweeps, WhatIsDrawnIsChosenInLists) {
+  open_made();
+  const auto choose = [&](const char* list, const char* value) {
+    auto* const box = panel().findChild<QComboBox*>(QString::fromLatin1(list));
+    ASSERT_GE(box->findData(QString::fromLatin1(value)), 0) << value;
+    box->setCurrentIndex(box->findData(QString::fromLatin1(value)));
+  };
+  choose("cost", "speed_up");
+  EXPECT_EQ(plot().curves().cost->id, std::string("speed_up"));
+  choose("x", "strategy.algorithm");
+  EXPECT_EQ(plot().curves().x, "strategy.algorithm");
+  choose("by", "strategy.launch_us");
+  EXPECT_EQ(plot().curves().curves.size(), 8u);
+  choose("by", "");
+  EXPECT_EQ(plot().curves().curves.size(), 1u);
+  auto* const only = panel().findChild<QComboBox*>(QStringLiteral("only strategy.launch_us"));
+  ASSERT_TRUE(only);
+  only->setCurrentIndex(only->findText(QStringLiteral("32")));
+  EXPECT_EQ(plot().curves().hidden, 0);
+  choose("x", "strategy.launch_us");
+  EXPECT_TRUE(plot().curves().x_axis.logarithmic());
+  act("sweep-x-scale");
+  EXPECT_FALSE(plot().curves().x_axis.logarithmic());
+  act("sweep-x-scale");
+  EXPECT_TRUE(plot().curves().x_axis.logarithmic());
+  act("sweep-y-scale");
+  act("sweep-y-scale");
+  EXPECT_TRUE(plot().curves().y_axis.logarithmic());
+}
+
+TEST_F(Sweeps, OfAScenarioAreRunByTheFormAndDrawn) {
+  open(shipped("01_two_ranks"));
+  act("sweep");
+  SweepForm& form = panel().form();
+  ASSERT_TRUE(form.isVisible());
+  form.set_fields({{QStringLiteral("strategy.shard"), QStringLiteral("1")}});
+  EXPECT_THAT(form.words().toStdString(), HasSubstr("did you mean \"shards\"?"));
+  auto* const run = form.findChild<QPushButton*>(QStringLiteral("run sweep"));
+  EXPECT_FALSE(run->isEnabled());
+  form.set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("1..1000*10")},
+                   {QStringLiteral("strategy.algorithm"), QStringLiteral("ring,psgpu")}});
+  EXPECT_THAT(form.words().toStdString(), HasSubstr("8 points"));
+  window_->resize(1300, 800);
+  QTest::qWait(50);
+  picture("form.png");
+  form.file().setText(QString::fromStdString(folder_.file("mine.sweep")));
+  run->click();
+  EXPECT_TRUE(until([&] { return panel().data() && panel().data()->complete() && !panel().running(); })) << said_;
+  EXPECT_EQ(panel().words(), QString());
+  EXPECT_TRUE(panel().isVisible());
+  EXPECT_EQ(plot().curves().curves.size(), 2u);
+  EXPECT_EQ(panel().data()->rows.size(), 8u);
+  // The same file is gone on with; of another sweep it is refused.
+  act("sweep");
+  EXPECT_THAT(panel().form().words().toStdString(), HasSubstr("8 points"));
+  form.set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("5,6")}});
+  form.file().setText(QString::fromStdString(folder_.file("mine.sweep")));
+  failed_ = 0;
+  run->click();
+  EXPECT_TRUE(until([&] { return failed_ > 0; }));
+  EXPECT_THAT(said_, HasSubstr("another sweep"));
+}
+
+TEST_F(Sweeps, SearchesAreWatched) {
+  open(shipped("04_resnet50_ring"));
+  act("sweep");
+  SweepForm& form = panel().form();
+  form.set_fields({{QStringLiteral("strategy.bytes_per_pack"), QStringLiteral("1MiB..128MiB*1.1")}});
+  form.set_search(true);
+  form.file().setText(QString::fromStdString(folder_.file("tuned.sweep")));
+  form.findChild<QPushButton*>(QStringLiteral("run sweep"))->click();
+  std::size_t before_end = 0;
+  EXPECT_TRUE(until([&] {
+    if (panel().running() && panel().data()) before_end = std::max(before_end, panel().data()->rows.size());
+    return !panel().running() && panel().data();
+  })) << said_;
+  EXPECT_TRUE(until([&] { return plot().curves().best.has_value(); }));
+  EXPECT_LT(std::ssize(panel().data()->rows), panel().data()->space->size()) << "not all of them are tried";
+  EXPECT_GT(panel().data()->rows.size(), 3u);
+}
+
+TEST_F(Sweeps, AreStoppedAndGoOn) {
+  open(shipped("04_resnet50_ring"));
+  act("sweep");
+  SweepForm& form = panel().form();
+  form.set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("1..400+1")}});
+  form.file().setText(QString::fromStdString(folder_.file("long.sweep")));
+  auto* const run = form.findChild<QPushButton*>(QStringLiteral("run sweep"));
+  run->click();
+  ASSERT_TRUE(until([&] { return panel().data() && !panel().data()->rows.empty(); })) << said_;
+  picture("running.png");
+  act("sweep-stop");
+  ASSERT_TRUE(until([&] { return !panel().running(); }));
+  EXPECT_THAT(panel().words().toStdString(), HasSubstr("goes on from there"));
+  QTest::qWait(900);  // what was done last is read
+  const std::size_t done = panel().data()->rows.size();
+  EXPECT_LT(done, 400u);
+  run->click();
+  EXPECT_TRUE(until([&] { return panel().data()->rows.size() > done; }));
+  window_->close();
+  EXPECT_FALSE(panel().running());
+}
+
+TEST_F(Sweeps, AreFollowedWhileSomebodyElseWritesThem) {
+  const SweepOrder order = order_of(folder_.file("grows.sweep"), {"strategy.launch_us=1..64+1"});
+  auto store = core::SweepStore::resume(order.file, order.info);
+  ASSERT_TRUE(store);
+  open(order.file);
+  ASSERT_EQ(said_, "");
+  EXPECT_TRUE(panel().data()->rows.empty());
+  window_->grab();
+  core::Outcome outcome;
+  for (std::int64_t p = 0; p < 64; ++p) {
+    outcome.step = core::microseconds(100 + p);
+    ASSERT_TRUE(store->add(p, outcome));
+    if (p != 20) continue;
+    EXPECT_TRUE(until([&] { return panel().data()->rows.size() == 21; }));
+    plot().select(CurvePlace{0, 7});
+  }
+  EXPECT_TRUE(until([&] { return panel().data()->complete(); }));
+  EXPECT_EQ(plot().selected(), (std::optional(CurvePlace{0, 7}))) << "what is selected stays";
+  EXPECT_EQ(plot().curves().at(*plot().curves().best).point, 0);
+}
+
+TEST_F(Sweeps, RealRunsStandOverTheirPoints) {
+  open_made();
+  plot().select(CurvePlace{1, 3});
+  const std::int64_t point = plot().curves().at(*plot().selected()).point;
+  opened_ = failed_ = 0;
+  plot().open_selected();
+  ASSERT_TRUE(ran());
+  // As if it had been run for real.
+  const std::string timeline = folder_.file("real.tutti");
+  {
+    std::ofstream file(timeline, std::ios::binary);
+    core::TimelineWriter writer(file);
+    core::RunInfo run = window_->timeline().trace()->run();
+    run.executor = "tcp";
+    writer.begin(run);
+    core::StepRecord step;
+    step.end = core::microseconds(300);
+    writer.step(step);
+    writer.end();
+  }
+  panel().join({QString::fromStdString(timeline), QStringLiteral("/nowhere.tutti")});
+  ASSERT_TRUE(until([&] { return !panel().data()->measured.empty(); }));
+  ASSERT_EQ(plot().curves().measured.size(), 1u);
+  EXPECT_EQ(plot().curves().measured.front().point, point);
+  EXPECT_TRUE(until([&] { return window_->status_text().contains(QStringLiteral("nowhere")); }));
+  // It is in the file.
+  EXPECT_EQ(core::SweepStore::open(panel().data()->path)->measured()->size(), 1u);
+}
+
+TEST_F(Sweeps, TheirActionsHaveShortcuts) {
+  open_made();
+  press(Qt::Key_J, Qt::ControlModifier);
+  EXPECT_EQ(plot().selected(), plot().curves().best);
+  press(Qt::Key_Return, Qt::ControlModifier);
+  EXPECT_TRUE(ran()) << said_;
+  press(Qt::Key_F7);
+  EXPECT_FALSE(panel().isVisible());
+  press(Qt::Key_F7);
+  EXPECT_TRUE(panel().isVisible());
+  plot().setFocus();
+  press(Qt::Key_Return, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_THAT(text(), HasSubstr("launch_us:")) << "the point, to be edited";
+  press(Qt::Key_F4);
+  EXPECT_FALSE(desk().isVisible());
+  plot().setFocus();
+  press(Qt::Key_F5, Qt::ControlModifier);
+  EXPECT_TRUE(panel().form().isVisible());
+  EXPECT_THAT(panel().form().words().toStdString(), HasSubstr("16 points")) << "the sweep's own";
+  press(Qt::Key_F5, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no sweep is running"));
+}
+
+TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
+  open_made();
+  plot().setFocus();
+  for (const char* name : {"p.png", "p.svg"}) {
+    const std::string file = folder_.file(name);
+    EXPECT_EQ(window_->write_shown(QString::fromStdString(file)).toStdString(), "");
+    EXPECT_GT(file_text(file).size(), 2000u);
+  }
+  EXPECT_THAT(file_text(folder_.file("p.svg")),
+              testing::AllOf(HasSubstr("strategy.launch_us"), HasSubstr("least possible")));
+  EXPECT_THAT(panel().csv().toStdString(), HasSubstr("strategy.launch_us,strategy.algorithm,step_time_ms"));
+  EXPECT_NE(window_->write_shown(QStringLiteral("/nowhere/at/all.png")).toStdString(), "");
+  window_->set_dark(false);
+  const QImage light = plot().grab().toImage();
+  window_->set_dark(true);
+  const QImage dark = plot().grab().toImage();
+  EXPECT_GT(qGray(light.pixel(light.width() - 4, light.height() - 40)), 200);
+  EXPECT_LT(qGray(dark.pixel(dark.width() - 4, dark.height() - 40)), 60);
+}
+
+TEST_F(Sweeps, OfAHundredThousandPointsAreDrawnAndWalked) {
+  const SweepOrder order = order_of(folder_.file("large.sweep"),
+                                    {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});
+  {
+    auto store = core::SweepStore::resume(order.file, order.info);
+    ASSERT_TRUE(store);
+    core::Outcome outcome;
+    for (std::int64_t p = 0; p < store->space().size(); ++p) {
+      outcome.step = core::microseconds(1000 + (p * 7919) % 1000);
+      outcome.step_bound = core::microseconds(900);
+      ASSERT_TRUE(store->add(p, outcome));
+    }
+    ASSERT_EQ(store->space().size(), 100'000);
+  }
+  open(order.file);
+  ASSERT_TRUE(panel().data()) << said_;
+  EXPECT_EQ(panel().data()->rows.size(), 100'000u);
+  plot().setFocus();
+  press(Qt::Key_Home);
+  press(Qt::Key_Home);
+  for (int i = 0; i < 50; ++i) press(Qt::Key_Right);
+  EXPECT_EQ(plot().selected()->index, 50u);
+  for (int x = 0; x < plot().width(); x += 3) QTest::mouseMove(&plot(), {x, plot().height() / 2});
+  const QImage all = plot().grab().toImage();
+  EXPECT_FALSE(all.isNull());
+  picture("large.png");
+}
+
+}  // namespace
+}  // namespace tutti::gui
