@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 
 #include "core/scenario/run_info.h"
 #include "core/strategy/plan_digest.h"
-#include "core/strategy/staleness.h"
 #include "real/crew.h"
 #include "real/gradients.h"
 #include "real/merge.h"
 #include "real/nccl/api.h"
+#include "real/own_pace/account.h"
 #include "real/proto/run.pb.h"
 
 namespace tutti::real {
@@ -54,8 +52,6 @@ class Coordinator {
   Expected<void> assign();
   Expected<void> hand_round_nccl_id();
   void take_notes(const Crew::Messages& ready);
-  Expected<void> compare_reads(const Crew::Messages& ready);
-  [[nodiscard]] std::string own_paces() const;
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
@@ -84,10 +80,8 @@ class Coordinator {
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
-  std::set<std::string> said_;                                           ///< by workers
-  core::UpdatesBehind behind_;                                           ///< where workers do not wait for each other
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>> ends_;  ///< of steps: when, of which worker, and which
-  std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
+  std::set<std::string> said_;  ///< by workers
+  OwnPaceAccount own_paces_;    ///< where workers do not wait for each other
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
@@ -171,11 +165,12 @@ Expected<void> Coordinator::all_steps() {
   if (auto assigned = assign(); !assigned) return assigned;
   if (auto named = hand_round_nccl_id(); !named) return named;
   const std::int32_t batch = steps_in_a_batch();
+  const auto name = [this](std::size_t worker) { return crew_.name(worker); };
   for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
     auto ready = crew_.from_everyone(Control::kReady, "is not ready");
     if (!ready) return tl::make_unexpected(ready.error());
     take_notes(*ready);
-    if (auto same = compare_reads(*ready); !same) return same;
+    if (auto same = own_paces_.take(*ready, name); !same) return same;
     if (auto aligned = crew_.align_clocks(); !aligned) return aligned;
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
@@ -183,7 +178,7 @@ Expected<void> Coordinator::all_steps() {
   auto ready = crew_.from_everyone(Control::kReady, "has not compared its results");
   if (!ready) return tl::make_unexpected(ready.error());
   take_notes(*ready);
-  if (auto same = compare_reads(*ready); !same) return same;
+  if (auto same = own_paces_.take(*ready, name); !same) return same;
   return crew_.align_clocks();
 }
 
@@ -295,37 +290,6 @@ void Coordinator::take_notes(const Crew::Messages& ready) {
   }
 }
 
-/// What every replica has read is what its server sent.
-Expected<void> Coordinator::compare_reads(const Crew::Messages& ready) {
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::uint64_t> sent;
-  for (const auto& message : ready) {
-    const proto::Ready& part = message->ready();
-    behind_.add({part.updates(), part.behind(), part.most_behind()});
-    for (const proto::ReadSeen& read : part.read()) {
-      if (read.sent()) sent[{read.step(), read.pack(), read.worker()}] = read.hash();
-    }
-  }
-  for (std::size_t w = 0; w < ready.size(); ++w) {
-    for (const proto::ReadSeen& read : ready[w]->ready().read()) {
-      if (read.sent()) continue;
-      const auto there = sent.find({read.step(), read.pack(), read.worker()});
-      if (there != sent.end() && there->second == read.hash()) continue;
-      return tl::make_unexpected(
-          Error::run(fmt::format("step {}: {} has read other bytes in pack {} than its server sent", read.step(),
-                                 crew_.name(w), read.pack())));
-    }
-  }
-  return {};
-}
-
-/// In the words of a simulated run.
-std::string Coordinator::own_paces() const {
-  core::OwnPaces paces(scenario_.plan.partition->groups());
-  for (const auto& [end_ns, worker, step] : ends_)
-    paces.step_ended(worker, step, scenario_.run.steps, Time((end_ns - began_ns_) * 1000));
-  return paces.describe(behind_);
-}
-
 std::int64_t Coordinator::next_start_ns() const {
   std::int64_t far_ns = 0;
   for (std::size_t w = 0; w < crew_.size(); ++w) {
@@ -398,10 +362,9 @@ void Coordinator::settle() {
       late_ += result.late_messages();
       latest_ns_ = std::max(latest_ns_, result.latest_ns());
       parts.push_back({&result, [&clock](std::int64_t ns) { return clock.to_ours(ns); }});
-      if (result.replica_size() > 0) {
-        began_ns_ = std::min(began_ns_, clock.to_ours(result.replica(0).start_ns()));
-        ends_.emplace(clock.to_ours(result.replica(0).end_ns()), static_cast<std::int64_t>(w), result.step());
-      }
+      if (result.replica_size() > 0 && scenario_.plan.partition)
+        own_paces_.step_ended(static_cast<std::int64_t>(w), result.step(), clock.to_ours(result.replica(0).start_ns()),
+                              clock.to_ours(result.replica(0).end_ns()));
       for (const proto::ReplicaStep& replica : result.replica()) {
         for (const std::int64_t ns :
              {replica.start_ns(), replica.end_ns(), (replica.start_ns() + replica.end_ns()) / 2})
@@ -442,7 +405,7 @@ void Coordinator::closing_notes(const Expected<void>& done) {
   }
   if (!done || steps_ended_ < scenario_.run.steps) return;
   if (scenario_.plan.partition) {
-    sink_.note(own_paces());
+    sink_.note(own_paces_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
           fmt::format("every {} workers waited for each other: results are compared then, and buffers filled anew",

@@ -113,6 +113,10 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
     } else if (std::holds_alternative<Megatron>(*s.framework)) {
       add(one_field("strategy.megatron.ddp_bucket_size", sizes(1e4, static_cast<double>(elements))));
       add(one_field("strategy.megatron.overlap_grad_reduce", {"true", "false"}));
+    } else if (std::holds_alternative<Horovod>(*s.framework)) {
+      // What Horovod's own search goes over, and shorter cycles. SOURCE: horovod/common/parameter_manager.cc.
+      add(one_field("strategy.horovod.cycle_time_ms", {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}));
+      add(one_field("strategy.horovod.fusion_threshold", packs));
     } else {
       add(one_field("strategy.byteps.partition_bytes", packs));
     }

@@ -20,7 +20,7 @@ DataType index_type_of(const proto::SparseGradient& s, const std::string& what, 
 
 }  // namespace
 
-void take_sparse_gradients(const proto::Workload& workload, Model& model, Fields& fields) {
+void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model, Fields& fields) {
   for (const proto::SparseGradient& s : workload.sparse_gradient()) {
     const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
                                        [&](const Variable& v) { return v.name == s.variable(); });
@@ -44,7 +44,14 @@ void take_sparse_gradients(const proto::Workload& workload, Model& model, Fields
       continue;
     }
     Slices slices;
-    const auto rows = fields.integer(s, "rows_per_step", what, 1, kMostElements / variable->row_elements() / 1024);
+    // Of all replicas together no more than a variable may have.
+    const std::int64_t most = kMostElements / variable->row_elements() / replicas;
+    if (most == 0) {
+      fields.complain_at(s, "variable", "{}: one row of each of {} replicas is more than can be gathered; leave it out",
+                         what, replicas);
+      continue;
+    }
+    const auto rows = fields.integer(s, "rows_per_step", what, 1, most);
     if (!rows) continue;
     slices.rows = *rows;
     slices.index_type = index_type_of(s, what, fields);
@@ -54,8 +61,9 @@ void take_sparse_gradients(const proto::Workload& workload, Model& model, Fields
 }
 
 std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields& fields) {
-  constexpr std::int64_t kMost = 1 << 20;
+  constexpr std::int64_t kMost = 1 << 16;
   std::vector<OnReadVariable> variables;
+  std::int64_t total = 0;
   for (const proto::OnReadVariable& v : workload.on_read()) {
     OnReadVariable variable;
     variable.name = v.name();
@@ -86,6 +94,11 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
       fields.complain(v, "{}: more than {} on_read variables in all; take fewer", what, kMost);
       break;
     }
+    if (variable.elements > 0 && count > (kMostElements - total) / variable.elements) {
+      fields.complain(v, "{}: on_read variables have more than 2^46 elements in all; take fewer", what);
+      break;
+    }
+    total += count * variable.elements;
     for (std::int64_t i = 0; i < count; ++i) {
       variables.push_back(variable);
       if (count > 1) variables.back().name += fmt::format("_{}", i);

@@ -93,7 +93,8 @@ class ScenarioReader {
     const proto::Workload& w = message_.workload();
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
-    if (have_model) take_sparse_gradients(w, options.model, fields_);
+    if (have_model && scenario_.cluster)
+      take_sparse_gradients(w, scenario_.cluster->replicas(), options.model, fields_);
     std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
     const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
     if (!on_read.empty() && !message_.run().has_checkpoint_every())

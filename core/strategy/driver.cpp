@@ -86,7 +86,9 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
     Bytes& sum = converted.emplace_back();
     for (const int v : segment.variables) {
       const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
-      sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
+      // What is sparse travels as it is.
+      if (!gradient.slices)
+        sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
     }
   }
 }

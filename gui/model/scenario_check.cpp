@@ -87,6 +87,7 @@ Parts parts_of(const core::Scenario& scenario) {
   std::map<Bytes, core::Bound> known;
   Parts parts;
   for (const core::Pack& pack : scenario.plan.packs) {
+    if (pack.phase == core::PackPhase::kCheckpoint) continue;
     const Bytes bytes = pack.collective.bytes();
     auto found = known.find(bytes);
     if (found == known.end())

@@ -172,6 +172,30 @@ TEST(Horovod, NoWorkerStandsForOthers) {
   EXPECT_THAT(sim::fold(horovod("", 8)).why_not, HasSubstr("decided in cycles"));
 }
 
+/// What a run remembers makes no difference, though cycles come in between.
+TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
+  for (const char* settings : {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
+    const core::Scenario s = horovod(settings, 64, "", 2);
+    const auto every = test::simulated(s, sim::Folds::kNever, sim::Remembers::kNever);
+    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::Remembers::kAlways);
+    ASSERT_TRUE(every && remembered);
+    EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
+  }
+}
+
+/// A straggler's gradients are waited for: nothing travels before the last replica has it.
+TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
+  std::string text = horovod("cycle_time_ms: 1").text;
+  text += "conditions { slow { worker: 1 slowdown: 2 } }\n";
+  const Told told = run(test::read(text));
+  // The slow one has its gradients at 4, 6, … 14 ms.
+  EXPECT_THAT(together(told), ElementsAre(1, 1, 1, 1, 1, 1));
+  for (const PackRecord& pack : told.packs) {
+    EXPECT_EQ(pack.ready, core::milliseconds(4 + 2 * pack.pack)) << pack.pack;
+    EXPECT_EQ(pack.first_start, pack.ready + 6 * core::microseconds(10));
+  }
+}
+
 TEST(Horovod, SaysWhatItCannotDo) {
   const auto wrong = [](const std::string& strategy) {
     const auto s = core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "

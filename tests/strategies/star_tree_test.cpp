@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/algorithm/tree_blocks.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/stages.h"
 
@@ -21,6 +22,11 @@ void expect_proved(const StarTree& tree, const std::string& what) {
     const auto down = tree_broadcast(tree, elements, Engine::kCopyEngine, Engine::kCpu);
     EXPECT_EQ(check(*down, to_and_from(tree, elements, CollectiveKind::kBroadcast)), std::vector<std::string>{})
         << what;
+    const std::int64_t all = elements * tree.replicas;
+    const auto gather = tree_gather(tree, elements, Engine::kCopyEngine, Engine::kCpu);
+    EXPECT_EQ(check(*gather, to_and_from(tree, all, CollectiveKind::kGather)), std::vector<std::string>{}) << what;
+    const auto scatter = tree_scatter(tree, elements, Engine::kCopyEngine, Engine::kCpu);
+    EXPECT_EQ(check(*scatter, to_and_from(tree, all, CollectiveKind::kScatter)), std::vector<std::string>{}) << what;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -76,24 +77,30 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
   std::vector<PackCosts> list;
   // Packs of one length cost the same, but for the servers that they go to.
   const bool on_servers = scenario.strategy.servers.has_value();
-  std::map<std::tuple<std::int64_t, int, int>, std::pair<std::optional<Time>, std::optional<Time>>> known;
+  std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,
+           std::pair<std::optional<Time>, std::optional<Time>>>
+      known;
   bool too_long = false;
   for (const core::PackRecord& record : summary.last_packs()) {
     const core::Pack& pack = scenario.plan.packs[static_cast<std::size_t>(record.pack)];
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = pack.collective.bytes();
-    if (!scenario.plan.partition && !on_servers)
+    // What is gathered, or is no gradient, is not reduced as the strategy reduces.
+    const bool reduced = !pack.reduction && pack.collective.kind == scenario.strategy.collective;
+    if (!scenario.plan.partition && !on_servers &&
+        (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
     costs.in_step = record.end - record.last_start;
-    if (!pack.collective.nccl) costs.form = core::closed_form(scenario, pack);
-    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, on_servers ? record.pack : 0});
     if (const auto& nccl = pack.collective.nccl) {
       costs.alone = nccl->whole();
       costs.nccl = nccl;
       list.push_back(std::move(costs));
       continue;
     }
+    if (reduced) costs.form = core::closed_form(scenario, pack);
+    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, pack.collective.kind,
+                                             pack.collective.type, on_servers ? record.pack : 0});
     if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
       found->second.first = sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
       found->second.second = sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
@@ -108,6 +115,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
         "NCCL's times are those of such machines as they were measured: other figures of links do not make them "
         "shorter "
         "(run { nccl: RINGS } goes by the links)");
+  if (scenario.plan.fusion)
+    notes.emplace_back("packs that were fused took as long as what they were fused into; by itself each is told alone");
   if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");
   return list;
 }

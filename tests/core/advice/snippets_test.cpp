@@ -105,6 +105,12 @@ TEST(Snippets, BytePsCountsBytes) {
   EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text, HasSubstr("=4096000"));
 }
 
+TEST(Snippets, HorovodCountsBytesAndMilliseconds) {
+  EXPECT_EQ(
+      of(snippets("algorithm: \"nccl\" horovod { fusion_threshold: 1000000 cycle_time_ms: 2.5 }"), "Horovod").text,
+      "export HOROVOD_FUSION_THRESHOLD=1000000 HOROVOD_CYCLE_TIME=2.5 HOROVOD_CACHE_CAPACITY=1024\n");
+}
+
 /// The documentation says bytes, the code compares elements.
 TEST(Snippets, LimitsOfSpecsAreElements) {
   const Snippet python = of(snippets("all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { "
@@ -181,8 +187,8 @@ TEST(Snippets, AreWhatTheirLanguagesParse) {
         "}",
         "algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 }",
         "algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }",
-        "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }", "algorithm: \"pscpu\" bytes_per_pack: 4096000",
-        "algorithm: \"xring\" shards: 2 num_packs: 3",
+        "algorithm: \"nccl\" horovod { }", "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }",
+        "algorithm: \"pscpu\" bytes_per_pack: 4096000", "algorithm: \"xring\" shards: 2 num_packs: 3",
         "all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { algorithm: \"nccl\" } } "
         "num_packs: 2",
         "all_reduce_spec { text: \"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000"}) {
