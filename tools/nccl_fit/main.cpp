@@ -1,15 +1,22 @@
 // nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands nccl_error.csv]] [--dump ROWS.csv]
-// Fits the figures of NCCL's time model to published tables: out-of-place times of healthy tables without their outliers, every experiment weighing the same.
-// What is minimised is the mean of |log(predicted / measured)|, one figure after another in ever smaller steps, with a gentle pull towards where it started.
-// A figure that no row asks for stays as it was, and says so. --leave-one-out fits again without each system in turn and predicts it with that.
+// Fits the figures of NCCL's time model to published tables: out-of-place times of healthy tables without their outliers. Of errors every experiment weighs the
+// same; in the fit a system of n experiments weighs as much as √n, or one that measured everything would outvote all others.
+// A figure that no row asks for is what its like were found to be, and says that it is assumed. --leave-one-out fits again without each system in turn and
+// predicts it with that; it also says how far tables of two systems with the same record lie apart.
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <future>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,109 +24,20 @@
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/validation/quality.h"
 #include "core/nccl/validation/table_model.h"
+#include "tools/nccl_fit/fit.h"
+#include "tools/nccl_fit/rows.h"
+#include "tools/nccl_fit/twins.h"
 
 namespace {
 
 using namespace tutti::core;
 using nccl::Parameters;
 using nccl::TableModel;
-
-struct Row {
-  const TableModel* model = nullptr;
-  std::size_t index = 0;
-  double log_us = 0;
-  double weight = 0;
-  std::vector<std::size_t> touches;  ///< parameters that change it
-};
-
-/// The pull towards the start, by the square of the logarithm. A figure that the data speak of at all moves against it.
-constexpr double kPull = 1e-3;
-
-double error(const Row& row, const Parameters& p) {
-  return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);
-}
-
-class Fit {
- public:
-  Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)), start_(start), p_(start) {
-    const std::size_t n = p_.all().size();
-    of_.resize(n);
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (const std::size_t k : rows_[r].touches) of_[k].push_back(r);
-    }
-    for (const Row& row : rows_) total_ += row.weight;
-  }
-
-  Parameters run() {
-    double step = 0.25;
-    for (int round = 0; round < 40 && step > 0.004; ++round) {
-      bool moved = false;
-      for (std::size_t k = 0; k < of_.size(); ++k) moved = improve(k, step) || moved;
-      if (!moved) step /= 2;
-    }
-    return p_;
-  }
-  [[nodiscard]] std::size_t rows_of(std::size_t k) const { return of_[k].size(); }
-
- private:
-  double cost(std::size_t k) {
-    double sum = 0;
-    for (const std::size_t r : of_[k]) sum += rows_[r].weight * error(rows_[r], p_);
-    const double far = std::log(p_.all()[k].value / start_.all()[k].value);
-    return sum / total_ + kPull * far * far;
-  }
-
-  bool improve(std::size_t k, double step) {
-    if (of_[k].empty()) return false;
-    double& value = p_.all()[k].value;
-    const double before = value;
-    double best = cost(k);
-    double at = before;
-    for (const double factor : {std::exp(step), std::exp(-step)}) {
-      value = before * factor;
-      if (p_.all()[k].name.find("share") != std::string::npos) value = std::min(value, 1.0);
-      const double now = cost(k);
-      if (now < best - 1e-9) {
-        best = now;
-        at = value;
-      }
-    }
-    value = at;
-    return at != before;
-  }
-
-  std::vector<Row> rows_;
-  Parameters start_;
-  Parameters p_;
-  std::vector<std::vector<std::size_t>> of_;
-  double total_ = 0;
-};
-
-std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters& start) {
-  std::map<std::string, double> per_config;
-  std::vector<Row> rows;
-  for (const TableModel& model : models) {
-    for (std::size_t r = 0; r < model.table().rows.size(); ++r) {
-      const MeasuredTime& measured = model.table().rows[r];
-      if (measured.outlier) continue;
-      rows.push_back({&model, r, std::log(measured.us), 0, {}});
-      per_config[model.table().facts.config] += 1;
-    }
-  }
-  for (Row& row : rows) row.weight = 1 / per_config[row.model->table().facts.config];
-  Parameters p = start;
-  for (std::size_t k = 0; k < p.all().size(); ++k) {
-    const double value = p.all()[k].value;
-    p.all()[k].value = value * 1.5;
-    std::vector<double> changed(rows.size());
-    for (std::size_t r = 0; r < rows.size(); ++r) changed[r] = rows[r].model->predict(rows[r].index, p).us();
-    p.all()[k].value = value;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (changed[r] != rows[r].model->predict(rows[r].index, p).us()) rows[r].touches.push_back(k);
-    }
-  }
-  return rows;
-}
+using tutti::nccl_fit::between_twins;
+using tutti::nccl_fit::Fit;
+using tutti::nccl_fit::Row;
+using tutti::nccl_fit::rows_of;
+using tutti::nccl_fit::system_of;
 
 double relative(const Row& row, const Parameters& p) {
   return row.model->predict(row.index, p).us() / std::exp(row.log_us) - 1;
@@ -130,20 +48,21 @@ void print(const std::string& what, const nccl::Quality& q) {
              what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
-void dump(const std::string& path, const std::vector<Row>& rows, const Parameters& p) {
+void dump(const std::string& path, const std::vector<Row>& rows,
+          const std::function<const Parameters&(const Row&)>& of) {
   std::ofstream out(path);
   out << "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
-         "hops,fill,transfer,narrowest\n";
+         "hops,fill,transfer,known,narrowest\n";
   for (const Row& row : rows) {
     const auto& facts = row.model->table().facts;
-    const auto made = row.model->predict(row.index, p);
+    const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
-    out << fmt::format("{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{}\n",
+    out << fmt::format("{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{}\n",
                        facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node,
                        facts.collective, row.model->table().rows[row.index].bytes,
                        choice ? to_string(choice->algorithm) : "sends", choice ? to_string(choice->protocol) : "",
                        choice ? choice->channels : 0, std::exp(row.log_us), made.us(), made.launch, made.hops,
-                       made.fill, made.transfer, made.narrowest);
+                       made.fill, made.transfer, row.known ? 1 : 0, made.narrowest);
   }
 }
 
@@ -166,39 +85,75 @@ class Ratios {
   double total_ = 0;
 };
 
+/// Fits without each system in turn, by system.
+std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows, const Parameters& start) {
+  std::map<std::string, Parameters> left_out;
+  for (const Row& row : rows) left_out.emplace(system_of(row), start);
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : left_out) names.push_back(name);
+  std::vector<std::future<void>> workers;
+  std::atomic<std::size_t> next = 0;
+  for (unsigned worker = 0; worker < std::max(1U, std::thread::hardware_concurrency()); ++worker) {
+    workers.push_back(std::async(std::launch::async, [&] {
+      for (std::size_t i = next++; i < names.size(); i = next++) {
+        std::vector<Row> others;
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(others),
+                     [&](const Row& row) { return system_of(row) != names[i]; });
+        left_out.at(names[i]) = Fit(std::move(others), start).run();
+      }
+    }));
+  }
+  for (std::future<void>& worker : workers) worker.get();
+  return left_out;
+}
+
+/// What would be left if somebody knew by what factor the predictions of `part` are off: its median.
+void print_with_known_factor(const std::string& what, const std::vector<Row>& rows,
+                             const std::map<std::string, Parameters>& left_out,
+                             const std::function<std::string(const Row&)>& part) {
+  const auto ratio = [&](const Row& row) { return 1 + relative(row, left_out.at(system_of(row))); };
+  std::map<std::string, Ratios> ratios;
+  for (const Row& row : rows) ratios[part(row)].add(ratio(row), row.weight);
+  nccl::Errors errors;
+  for (const Row& row : rows) errors.add(ratio(row) / ratios[part(row)].quantile(0.5) - 1, row.weight);
+  print(what, errors.quality());
+}
+
 /// Each system predicted by a fit to all others. Rows are told apart by whether every figure that they depend on is also known from another system.
-nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const Parameters& start,
-                                      const std::vector<std::set<std::string>>& systems) {
+nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
   Ratios ratios[2][nccl::ErrorBands::kSizes];
-  std::set<std::string> names;
-  for (const Row& row : rows) names.insert(row.model->table().facts.system);
-  const auto shared = [&](const Row& row) {
-    return std::all_of(row.touches.begin(), row.touches.end(), [&](std::size_t k) { return systems[k].size() > 1; });
-  };
   nccl::Errors all, known, alone;
-  for (const std::string& name : names) {
-    std::vector<Row> others;
-    for (const Row& row : rows) {
-      if (row.model->table().facts.system != name) others.push_back(row);
-    }
-    const Parameters without = Fit(others, start).run();
+  std::array<nccl::Errors, nccl::ErrorBands::kSizes> sizes;
+  std::vector<Row> counted;
+  for (const auto& [name, without] : left_out) {
     nccl::Errors own;
     for (const Row& row : rows) {
-      if (row.model->table().facts.system != name) continue;
+      if (system_of(row) != name) continue;
       const double error = relative(row, without);
       const auto& table = row.model->table();
       const std::size_t size = nccl::ErrorBands::size_of(table.rows[row.index].bytes);
       ratios[table.facts.nodes > 1][size].add(1 / (1 + error), row.weight);
       own.add(error, row.weight);
       all.add(error, row.weight);
-      (shared(row) ? known : alone).add(error, row.weight);
+      (row.known ? known : alone).add(error, row.weight);
+      if (!row.known) continue;
+      sizes[size].add(error, row.weight);
+      counted.push_back(row);
     }
     print("without " + name, own.quality());
-    std::fflush(stdout);
   }
   print("leave one system out", all.quality());
-  print("  … where another system has the same parts", known.quality());
-  print("  … where no other system has them", alone.quality());
+  print("  … where no other system has the same parts", alone.quality());
+  print("  … where another system has them", known.quality());
+  for (std::size_t size = 0; size < sizes.size(); ++size)
+    print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
+  print_with_known_factor("      … if each system's factor were known", counted, left_out, system_of);
+  const auto config = [](const Row& row) { return row.model->table().facts.config; };
+  print_with_known_factor("      … if each experiment's were", counted, left_out, config);
+  print_with_known_factor("      … if each one's were by size", counted, left_out, [&](const Row& row) {
+    return config(row) + std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
+  });
+  print("twins: by another system's table", between_twins(rows).quality());
   nccl::ErrorBands bands;
   for (const bool several : {false, true}) {
     for (std::size_t size = 0; size < nccl::ErrorBands::kSizes; ++size) {
@@ -249,12 +204,12 @@ int main(int argc, char** argv) {
       fmt::print("left out: {}: {}\n", table.facts.table_id, model.error().message());
   }
   const Parameters start = Parameters::initial();
-  const std::vector<Row> rows = rows_of(models, start);
+  std::vector<Row> rows = rows_of(models, start);
   Fit fit(rows, start);
   Parameters fitted = fit.run();
   std::vector<std::set<std::string>> systems(fitted.all().size());
   for (const Row& row : rows) {
-    for (const std::size_t k : row.touches) systems[k].insert(row.model->table().facts.system);
+    for (const std::size_t k : row.touches) systems[k].insert(system_of(row));
   }
   for (std::size_t k = 0; k < fitted.all().size(); ++k) {
     if (fit.rows_of(k) == 0) continue;
@@ -265,9 +220,18 @@ int main(int argc, char** argv) {
   fmt::print("{} rows of {} tables\n", rows.size(), models.size());
   print("fit", errors.quality());
   if (!output.empty()) std::ofstream(output) << fitted.to_csv();
-  if (!dump_path.empty()) dump(dump_path, rows, fitted);
-  if (!leave_one_out) return 0;
-  const nccl::ErrorBands bands = leave_one_system_out(rows, start, systems);
+  if (!leave_one_out) {
+    if (!dump_path.empty()) dump(dump_path, rows, [&](const Row&) -> const Parameters& { return fitted; });
+    return 0;
+  }
+  for (Row& row : rows) {
+    row.known =
+        std::all_of(row.touches.begin(), row.touches.end(), [&](std::size_t k) { return systems[k].size() > 1; });
+  }
+  const std::map<std::string, Parameters> left_out = fits_without_one(rows, start);
+  const nccl::ErrorBands bands = leave_one_system_out(rows, left_out);
+  if (!dump_path.empty())
+    dump(dump_path, rows, [&](const Row& row) -> const Parameters& { return left_out.at(system_of(row)); });
   if (!bands_path.empty()) std::ofstream(bands_path) << bands.to_csv();
   return 0;
 }

@@ -20,13 +20,15 @@ constexpr Figure kGpu[kGpuFigures] = {
     {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
     {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
     {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"message", "us"},
-    {"peer_channel", "GB/s"},  {"nvls_fill", "1"}};
-constexpr Figure kNet[kNetFigures] = {{"hop_ll", "us"},  {"hop_ll128", "us"},    {"hop_simple", "us"},
-                                      {"share", "1"},    {"channel_ll", "GB/s"}, {"peer_channel", "GB/s"},
-                                      {"message", "us"}, {"crowd", "1"},         {"shuffle_share", "1"}};
+    {"peer_channel", "GB/s"},  {"nvls_fill", "1"},         {"copy", "GB/s"}};
+constexpr Figure kNet[kNetFigures] = {
+    {"hop_ll", "us"},         {"hop_ll128", "us"}, {"hop_simple", "us"}, {"share", "1"},         {"channel_ll", "GB/s"},
+    {"peer_channel", "GB/s"}, {"message", "us"},   {"crowd", "1"},       {"shuffle_share", "1"}, {"rendezvous", "us"}};
+constexpr Figure kHost[kHostFigures] = {{"launch_ll", "us"}, {"launch_ll128", "us"}, {"launch_simple", "us"}};
 constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"}, {"hop_simple", "us"}, {"share", "1"}};
 
-static_assert(kGpu[kGpuFigures - 1].name != nullptr && kNet[kNetFigures - 1].name != nullptr &&
+static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].name != nullptr &&
+              kNet[kNetFigures - 1].name != nullptr &&
               kPcie[kPcieFigures - 1].name != nullptr);  // every figure has its name
 
 /// Generations with figures of their own; the others take those of the nearest.
@@ -34,9 +36,9 @@ constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"
 constexpr std::size_t kGenerationCount = 4;
 constexpr const char* kTransports[] = {"infiniband", "roce", "efa", "slingshot", "slingshot_grace", "tcpx", "tcp"};
 constexpr std::size_t kTransportCount = 7;
-/// Hosts by the GPUs that they were built around: their CPUs launch differently fast.
-constexpr const char* kHosts[] = {"volta", "ampere", "hopper", "blackwell", "grace"};
-constexpr std::size_t kHostCount = 5;
+constexpr const char* kHosts[] = {"x86_host", "grace_host"};
+constexpr std::size_t kHostCount = 2;
+constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
 
 std::size_t row(GpuGeneration generation) {
   switch (generation) {
@@ -56,15 +58,16 @@ std::size_t row(GpuGeneration generation) {
 Parameters Parameters::initial() {
   // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
-      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5},
-      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5},
-      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5},
-      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5}};
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5, 300},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5, 550},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5, 950},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5, 1500}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
-      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95},  {6, 9, 25, 0.93, 2, 25, 2, 0.01, 0.9},
-      {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9}, {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7},
-      {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7},   {40, 50, 80, 0.8, 1, 10, 5, 0.01, 0.9},
-      {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8}};
+      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 1},  {6, 9, 25, 0.93, 2, 25, 2, 0.01, 0.9, 1},
+      {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5}, {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 20},
+      {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 20},  {40, 50, 80, 0.8, 1, 10, 5, 0.01, 0.9, 5},
+      {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
+  constexpr double kHostStart[kHostFigures] = {6.6, 8.4, 8.4};
   constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7};
   Parameters made;
   const auto add = [&](const std::string& of, const Figure& figure, double value) {
@@ -78,20 +81,26 @@ Parameters Parameters::initial() {
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
   for (const char* host : kHosts) {
-    add(fmt::format("{}_host", host), {"launch", "us"}, 10);
-    add(fmt::format("{}_host", host), {"channel", "us"}, 0.2);
+    for (std::size_t f = 0; f < kHostFigures; ++f) add(host, kHost[f], kHostStart[f]);
+  }
+  for (std::size_t r = 0; r < 2; ++r) {
+    add(kReleases[r], {"channel", "us"}, r == 0 ? 0.7 : 0.2);
+    add(kReleases[r], {"issue", "us"}, 3);
   }
   return made;
 }
 
-double Parameters::launch(const System& system) const {
-  const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
-  return all_[all_.size() - 2 * (kHostCount - host)].value;
+double Parameters::of(HostFigure figure, const System& system) const {
+  constexpr std::size_t kBefore = kGenerationCount * kGpuFigures + kTransportCount * kNetFigures + kPcieFigures;
+  return all_[kBefore + (system.grace ? kHostFigures : 0) + static_cast<std::size_t>(figure)].value;
 }
 
-double Parameters::launch_of_channel(const System& system) const {
-  const std::size_t host = system.grace ? kHostCount - 1 : row(system.generation);
-  return all_[all_.size() - 2 * (kHostCount - host) + 1].value;
+double Parameters::of_channel(const Version& version) const {
+  return all_[all_.size() - (version < Version{2, 22, 0} ? 4 : 2)].value;
+}
+
+double Parameters::issue(const Version& version) const {
+  return all_[all_.size() - (version < Version{2, 22, 0} ? 3 : 1)].value;
 }
 
 double Parameters::of(GpuGeneration generation, GpuFigure figure) const {

@@ -27,8 +27,9 @@ enum class GpuFigure {
   kMessage,      ///< us for every further GPU of the node that a rank sends to
   kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
   kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
+  kCopy,         ///< GB/s that a GPU's channels copy together in the step in which they do not send
 };
-inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kNvlsFill) + 1;
+inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kCopy) + 1;
 
 /// What a network takes between nodes.
 enum class NetFigure {
@@ -41,12 +42,21 @@ enum class NetFigure {
   kMessage,       ///< us for every further peer that a rank sends to
   kCrowd,         ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power of minus this
   kShuffleShare,  ///< of that share, what is left where everyone sends to everyone at once
+  kRendezvous,    ///< us more of a hop whose message is too long to be sent before the receiver has said where it goes
 };
-inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kShuffleShare) + 1;
+inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
 /// What PCIe takes.
 enum class PcieFigure { kHopLl, kHopSimple, kShare };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kShare) + 1;
+
+/// What hosts take per operation: those with x86 CPUs, and superchips.
+enum class HostFigure {
+  kLaunchLl,  ///< us of a kernel beside what it moves, by protocol
+  kLaunchLl128,
+  kLaunchSimple,
+};
+inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kLaunchSimple) + 1;
 
 struct Parameter {
   std::string name;  ///< "hopper.hop_simple"
@@ -66,13 +76,14 @@ class Parameters {
   static Expected<Parameters> load(const std::string& library_folder);
   [[nodiscard]] std::string to_csv() const;
 
-  /// us from a call to its kernel and back: what hosts of that kind take per operation.
-  [[nodiscard]] double launch(const System& system) const;
-  /// us for every further channel.
-  [[nodiscard]] double launch_of_channel(const System& system) const;
+  [[nodiscard]] double of(HostFigure figure, const System& system) const;
   [[nodiscard]] double of(GpuGeneration generation, GpuFigure figure) const;
   [[nodiscard]] double of(Transport transport, NetFigure figure) const;
   [[nodiscard]] double of(PcieFigure figure) const;
+  /// us of a kernel for every further channel: until 2.21 each fetches its work from the host's memory, later it stands in the kernel's arguments.
+  [[nodiscard]] double of_channel(const Version& version) const;
+  /// us of the CPU for every GPU that one process drives.
+  [[nodiscard]] double issue(const Version& version) const;
 
   /// All of them, for a fit.
   [[nodiscard]] std::vector<Parameter>& all() { return all_; }

@@ -36,7 +36,7 @@ int log2_up(int value) {
 
 /// Two things that go on at once.
 double together(double a, double b) {
-  constexpr double kSharpness = 2;
+  constexpr double kSharpness = 1.5;
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
 }
 
@@ -51,7 +51,7 @@ class Timing {
   }
 
   Prediction predict() {
-    made_.launch = p_.launch(s_) + (channels_ - 1) * p_.launch_of_channel(s_);
+    made_.launch = kernel() + (channels_ - 1) * p_.of_channel(comm_.version);
     switch (choice_.algorithm) {
       case Algorithm::kRing: ring(); break;
       case Algorithm::kTree:
@@ -65,6 +65,7 @@ class Timing {
     made_.narrowest = narrowest_.what();
     made_.overlap = overlap_;
     made_.channels = channels_;
+    made_.launch += waiting_for_host(comm_, made_.us(), p_);
     return made_;
   }
 
@@ -81,6 +82,15 @@ class Timing {
     double traffic = bytes_ * (op_.function == Function::kAllReduce ? 2 : 1);
     if (choice_.protocol == Protocol::kLl) traffic *= 4;
     return std::clamp(std::ceil(traffic / least), 1.0, static_cast<double>(choice_.channels));
+  }
+
+  [[nodiscard]] double kernel() const {
+    switch (choice_.protocol) {
+      case Protocol::kLl: return p_.of(HostFigure::kLaunchLl, s_);
+      case Protocol::kLl128: return p_.of(HostFigure::kLaunchLl128, s_);
+      case Protocol::kSimple: break;
+    }
+    return p_.of(HostFigure::kLaunchSimple, s_);
   }
 
   [[nodiscard]] double near_hop() const {
@@ -102,13 +112,15 @@ class Timing {
     return gpu(GpuFigure::kPass) * std::min(1.0, piece / kBytes);
   }
 
-  [[nodiscard]] double far_hop() const {
+  /// `bytes`: of payload that go as one message.
+  [[nodiscard]] double far_hop(double bytes) const {
+    const double rendezvous = bytes / payload(choice_.protocol) > kLongMessage ? net(NetFigure::kRendezvous) : 0;
     switch (choice_.protocol) {
-      case Protocol::kLl: return net(NetFigure::kHopLl);
-      case Protocol::kLl128: return net(NetFigure::kHopLl128);
+      case Protocol::kLl: return net(NetFigure::kHopLl) + rendezvous;
+      case Protocol::kLl128: return net(NetFigure::kHopLl128) + rendezvous;
       case Protocol::kSimple: break;
     }
-    return net(NetFigure::kHopSimple);
+    return net(NetFigure::kHopSimple) + rendezvous;
   }
 
   /// GB/s of payload of one channel's thread block.
@@ -142,16 +154,23 @@ class Timing {
   /// GB/s between nodes of all channels together, one chunk at a time.
   [[nodiscard]] double chunks_between() const {
     if (choice_.protocol != Protocol::kLl) return cards();
-    return std::min(cards(), channels_ * net(NetFigure::kLlChannel));
+    return std::min(cards(), channels_ * ll_channel());
   }
 
+  /// GB/s of a channel by LL between nodes, through the host's memory and so over PCIe.
+  [[nodiscard]] double ll_channel() const {
+    constexpr double kPcieOfFourthGeneration = 24;
+    return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
+  }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
   }
-  void through_links(double bytes) {
+  /// `kept`: bytes of the step in which a GPU only copies, and its links wait.
+  void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
-    narrowest_.add(made_.links.us, s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+    const double copying = kept / (std::min(gpu(GpuFigure::kCopy), channels_ * channel()) * kPerUs);
+    narrowest_.add(made_.links.us + copying, s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
   }
   /// LL goes through the host's memory, a channel at a time.
   void through_cards(double bytes) {
@@ -159,7 +178,7 @@ class Timing {
     made_.cards = {bytes / (cards() * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "network cards");
     if (choice_.protocol == Protocol::kLl)
-      narrowest_.add(bytes / (channels_ * net(NetFigure::kLlChannel) * kPerUs), "LL by way of the host");
+      narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL by way of the host");
   }
 
   void ring() {
@@ -169,11 +188,12 @@ class Timing {
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
     // Repeated chains follow each other closely: the root does not wait for the last.
-    made_.hops = chain ? (far() ? far_hop() : near_hop())
-                       : (steps - between) * (near_hop() + pass()) + (far() ? between * far_hop() : 0);
+    const double piece = std::min(bytes_ / channels_ / (chain ? 1 : ranks_), chunk_bytes());
+    made_.hops = chain ? (far() ? far_hop(piece) : near_hop())
+                       : (steps - between) * (near_hop() + pass()) + (far() ? between * far_hop(piece) : 0);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
-    through_links(moved);
+    through_links(moved, chain ? 0 : bytes_ / ranks_);
     through_cards(moved);
     if (!chain) {
       // While a link is busy with one piece, the next is on its way: of hops and transfer the longer counts.
@@ -182,7 +202,8 @@ class Timing {
     }
     // Every rank passes on whole chunks.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
-    made_.fill = (ranks_ - 2) * chunk / (channel() * kPerUs);
+    constexpr double kShown = 0.6;  // of the way through the chain, the next broadcast hides the rest
+    made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
   /// One step of the buffers, of which there are eight. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
@@ -209,9 +230,9 @@ class Timing {
   void tree() {
     const int near = 2 * (comm_.ranks_of_node() - 1);
     const int levels = far() ? 2 * log2_up(comm_.nodes) : 0;
-    made_.hops = near * near_hop() + (far() ? levels * far_hop() : 0);
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
+    made_.hops = near * near_hop() + (far() ? levels * far_hop(chunk) : 0);
     made_.fill = near * chunk / (rate * kPerUs);
     if (far()) made_.fill += levels * chunk * channels_ / 2 / (chunks_between() * kPerUs);
     const double rest = std::max(0.0, bytes_ - chunk * channels_);
@@ -256,7 +277,7 @@ class Timing {
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
     if (far()) {
-      made_.hops += far_hop();
+      made_.hops += far_hop(bytes_ / heads() / channels_);
       through_cards(bytes_);
     }
   }
@@ -264,7 +285,7 @@ class Timing {
   void nvls_tree() {
     nvls();
     const int levels = 2 * log2_up(comm_.nodes);
-    made_.hops = gpu(GpuFigure::kNvlsLatency) + levels * far_hop();
+    made_.hops = gpu(GpuFigure::kNvlsLatency) + levels * far_hop(std::min(nvls_chunk(), bytes_ / heads() / channels_));
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill += levels * staged / 2 / (cards() * kPerUs);
     narrowest_ = Narrowest();
@@ -273,7 +294,7 @@ class Timing {
   }
 
   void pat() {
-    made_.hops = log2_up(ranks_) * far_hop() + ranks_ * net(NetFigure::kMessage);
+    made_.hops = log2_up(ranks_) * far_hop(bytes_ / ranks_ / channels_) + ranks_ * net(NetFigure::kMessage);
     const double moved = bytes_ * (ranks_ - 1) / ranks_;
     through_channels(moved, channel());
     through_cards(moved);

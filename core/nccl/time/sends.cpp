@@ -46,12 +46,13 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
                             : s.nvlink_of_gpu() * p.of(s.generation, GpuFigure::kNvlinkShare);
   const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
   Prediction made;
-  made.launch = p.launch(s);
+  made.launch = p.of(HostFigure::kLaunchSimple, s);
   Narrowest narrowest;
-  const auto inside = [&](double of_gpu, double of_pair, int peers) {
+  const auto inside = [&](double of_gpu, double of_pair, int peers, double kept) {
     if (gpus == 1) return;
     made.links = {of_gpu / (links * kPerUs), of_gpu};
-    narrowest.add(made.links.us, pcie ? "PCIe" : "NVLink");
+    const double copying = pcie ? 0 : kept / (p.of(s.generation, GpuFigure::kCopy) * kPerUs);
+    narrowest.add(made.links.us + copying, pcie ? "PCIe" : "NVLink");
     if (pcie) return;
     made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
     if (far) return;
@@ -60,12 +61,14 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   };
   const auto across = [&](double of_node, double of_pair, int peers) {
     if (!far) return;
+    if (of_pair / far_channels(comm) > kLongMessage) made.hops += p.of(s.transport, NetFigure::kRendezvous);
     made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
     if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
+    narrowest.add(of_pair / (std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards * kPerUs), "network cards of a GPU");
     const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
@@ -73,22 +76,23 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double block = size / ranks;
   switch (kind) {
     case CollectiveKind::kAllToAll:
-      inside(block * (gpus - 1), block, gpus - 1);
+      inside(block * (gpus - 1), block, gpus - 1, block);
       across(block * (ranks - gpus) * gpus, block, ranks - gpus);
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
-      inside(block * (gpus - 1), block, gpus - 1);
+      inside(block * (gpus - 1), block, gpus - 1, block);
       across(block * (ranks - gpus), block, ranks - gpus);
       break;
     default:  // each to its neighbour: one of every node to the next node
-      inside(size, size, 1);
+      inside(size, size, 1, 0);
       across(size, size, 1);
       break;
   }
   made.channels = comm.channels;
   made.transfer = narrowest.us();
   made.narrowest = narrowest.what();
+  made.launch += waiting_for_host(comm, made.us(), p);
   return made;
 }
 

@@ -145,6 +145,56 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
               1e-6);
 }
 
+/// The shipped figures with one of them changed.
+Parameters with(const std::string& name, double value) {
+  Parameters changed = shipped();
+  const auto found =
+      std::find_if(changed.all().begin(), changed.all().end(), [&](const Parameter& p) { return p.name == name; });
+  EXPECT_NE(found, changed.all().end()) << name;
+  if (found != changed.all().end()) found->value = value;
+  return changed;
+}
+
+TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
+  // Of n steps that a ring takes for a piece, the links wait in one: (n-1)/n of an all-gather's buffer by them, 1/n by the GPU itself.
+  const Parameters parameters = shipped();
+  const double links = 12 * 25 * parameters.of(GpuGeneration::kAmpere, GpuFigure::kNvlinkShare);
+  const double copy = parameters.of(GpuGeneration::kAmpere, GpuFigure::kCopy);
+  for (const int gpus : {2, 4, 8}) {
+    const System s = machine("dgx-a100", 1, gpus);
+    const std::int64_t bytes = std::int64_t{1} << 36;
+    const Prediction made = predict(s, communicator(s), {Function::kAllGather, bytes},
+                                    {Algorithm::kRing, Protocol::kSimple, 24, 544, 0}, parameters);
+    const double closed = static_cast<double>(bytes) / gpus * ((gpus - 1) / links + 1 / copy) / 1e3;
+    EXPECT_NEAR(made.us() / closed, 1, 0.01) << gpus;
+  }
+}
+
+TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
+  const auto us = [](int nodes, std::int64_t bytes, double issue) {
+    const System s = machine("hgx-h100", nodes);
+    return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
+                   with("since_2_22.issue", issue))
+        .us();
+  };
+  EXPECT_NEAR(us(1, 8, 1000), 4000, 1);        // one process issues for four GPUs
+  EXPECT_NEAR(us(2, 8, 1000), 1000, 1);        // one for each
+  EXPECT_NEAR(us(1, 8, 1), us(1, 8, 0.5), 1);  // hidden behind the kernel
+  EXPECT_NEAR(us(1, 1 << 28, 100) / us(1, 1 << 28, 1), 1, 0.01);
+}
+
+TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
+  const System s = machine("hgx-h100", 8);
+  const auto hops = [&](std::int64_t bytes, double rendezvous) {
+    return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
+                   with("infiniband.rendezvous", rendezvous))
+        .hops;
+  };
+  // LL sends twice its payload; of a tree of 8 nodes six hops go between nodes.
+  EXPECT_EQ(hops(8192, 50), hops(8192, 1));
+  EXPECT_NEAR(hops(8200, 50) - hops(8200, 1), 6 * 49, 1e-9);
+}
+
 TEST(NcclTime, EverySendAndReceiveHasATime) {
   const Parameters parameters = shipped();
   for (const OnMachines& setup : kSetups) {

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/nccl/validation/table_model.h"
+#include "tools/nccl_fit/fit.h"
+#include "tools/nccl_fit/rows.h"
+#include "tools/nccl_fit/twins.h"
+
+namespace tutti::nccl_fit {
+namespace {
+
+using core::CollectiveTable;
+using core::TableFacts;
+using core::nccl::Parameters;
+using core::nccl::TableModel;
+
+TableFacts a100(const std::string& system, const std::string& collective, int gpus, int nodes) {
+  TableFacts f;
+  f.table_id = f.config = system + collective + std::to_string(gpus) + "x" + std::to_string(nodes);
+  f.system = system;
+  f.collective = collective;
+  f.gpu_model = "A100-SXM4-80GB";
+  f.intra = gpus > 1 ? "NVLink3+NVSwitch" : "none";
+  f.nvswitch = gpus > 1;
+  f.links_per_gpu = 12;
+  f.link_gb_per_s = 25;
+  f.dtype = "float";
+  f.gpus_per_node = gpus;
+  f.nodes = nodes;
+  f.ranks = gpus * nodes;
+  f.nics_per_node = nodes > 1 ? gpus : 0;
+  f.nic_gbps = 200;
+  f.nic_type = nodes > 1 ? "HDR InfiniBand" : "none";
+  f.healthy = true;
+  return f;
+}
+
+CollectiveTable table(const TableFacts& facts, const Parameters& truth, double times = 1) {
+  CollectiveTable made{facts, {}};
+  for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 32; bytes *= 4) made.rows.push_back({bytes, 1, false});
+  const auto model = TableModel::of(made);
+  EXPECT_TRUE(model);
+  std::vector<double> us;
+  for (std::size_t r = 0; r < made.rows.size(); ++r) us.push_back(times * model->predict(r, truth).us());
+  for (std::size_t r = 0; r < us.size(); ++r) made.rows[r].us = us[r];
+  return made;
+}
+
+std::vector<TableModel> models_of(const std::vector<CollectiveTable>& tables) {
+  std::vector<TableModel> models;
+  for (const CollectiveTable& one : tables) models.push_back(std::move(*TableModel::of(one)));
+  return models;
+}
+
+double& figure(Parameters& p, const std::string& name) {
+  return std::find_if(p.all().begin(), p.all().end(), [&](const auto& one) { return one.name == name; })->value;
+}
+
+TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
+  Parameters truth = Parameters::initial();
+  figure(truth, "ampere.nvlink_share") = 0.6;
+  figure(truth, "ampere.hop_ll") = 1.7;
+  figure(truth, "ampere.copy") = 400;
+  figure(truth, "infiniband.share") = 0.8;
+  figure(truth, "infiniband.hop_ll") = 9;
+  std::vector<CollectiveTable> tables;
+  for (const char* collective : {"all_reduce", "all_gather", "broadcast"}) {
+    for (const int gpus : {2, 4, 8}) tables.push_back(table(a100("one", collective, gpus, 1), truth));
+    for (const int nodes : {2, 8}) tables.push_back(table(a100("two", collective, 8, nodes), truth));
+  }
+  const auto models = models_of(tables);
+  const Parameters start = Parameters::initial();
+  Parameters found = Fit(rows_of(models, start), start).run();
+  for (const char* name : {"ampere.nvlink_share", "infiniband.share"})
+    EXPECT_NEAR(figure(found, name) / figure(truth, name), 1, 0.03) << name;
+  for (const char* name : {"ampere.hop_ll", "ampere.copy", "infiniband.hop_ll"})
+    EXPECT_NEAR(figure(found, name) / figure(truth, name), 1, 0.25) << name;
+  double worst = 0;
+  for (const TableModel& model : models) {
+    for (std::size_t r = 0; r < model.table().rows.size(); ++r)
+      worst = std::max(worst, std::abs(model.predict(r, found).us() / model.table().rows[r].us - 1));
+  }
+  EXPECT_LT(worst, 0.1);
+}
+
+TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
+  Parameters truth = Parameters::initial();
+  figure(truth, "infiniband.hop_ll") *= 3;
+  std::vector<CollectiveTable> tables;
+  for (const int nodes : {2, 4, 8, 16}) tables.push_back(table(a100("one", "all_gather", 8, nodes), truth));
+  const auto models = models_of(tables);
+  Parameters start = Parameters::initial();
+  Parameters found = Fit(rows_of(models, start), start).run();
+  // One network of six says half of what it would if it were all that is known.
+  const double moved = std::log(figure(found, "infiniband.hop_ll") / figure(start, "infiniband.hop_ll"));
+  EXPECT_GT(moved, std::log(2.0));
+  EXPECT_NEAR(std::log(figure(found, "roce.hop_ll") / figure(start, "roce.hop_ll")), moved / 2, 1e-9);
+}
+
+TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {
+  const Parameters truth = Parameters::initial();
+  std::vector<CollectiveTable> tables;
+  for (const int gpus : {2, 3, 4, 5, 6, 7, 8}) tables.push_back(table(a100("many", "all_reduce", gpus, 1), truth));
+  tables.push_back(table(a100("few", "all_gather", 8, 1), truth));
+  tables.push_back(table(a100("few", "all_reduce", 8, 1), truth));
+  const auto models = models_of(tables);
+  double many = 0, few = 0, errors = 0;
+  for (const Row& row : rows_of(models, truth)) {
+    (system_of(row) == "many" ? many : few) += row.say;
+    errors += row.weight;
+  }
+  EXPECT_NEAR(many, std::sqrt(7.0), 1e-9);
+  EXPECT_NEAR(few, std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(errors, 9, 1e-9);
+}
+
+TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameRecord) {
+  const Parameters truth = Parameters::initial();
+  std::vector<CollectiveTable> tables = {
+      table(a100("here", "all_reduce", 8, 1), truth), table(a100("there (of others)", "all_reduce", 8, 1), truth, 1.25),
+      table(a100("there (of mine)", "all_reduce", 4, 1), truth), table(a100("elsewhere", "all_gather", 8, 1), truth)};
+  const auto models = models_of(tables);
+  const auto quality = between_twins(rows_of(models, truth)).quality();
+  EXPECT_EQ(quality.rows, 2 * tables[0].rows.size());
+  EXPECT_NEAR(quality.mean, (0.25 + 0.2) / 2, 1e-9);
+  EXPECT_NEAR(quality.p90, 0.25, 1e-9);
+}
+
+}  // namespace
+}  // namespace tutti::nccl_fit

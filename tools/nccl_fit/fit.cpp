@@ -1,0 +1,151 @@
+#include "tools/nccl_fit/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tutti::nccl_fit {
+namespace {
+
+using core::nccl::Parameters;
+
+/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against it.
+constexpr double kPull = 1e-3;
+constexpr double kGain = 1e-9;  ///< what is less is no improvement
+
+double error(const Row& row, const Parameters& p) {
+  return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);
+}
+
+bool is_share(const std::string& name) { return name.find("share") != std::string::npos; }
+
+/// "gpu.hop_ll" of ampere.hop_ll, "net.hop_ll" of efa.hop_ll; others are of a kind of their own.
+std::string kind_of(const std::string& name) {
+  const std::size_t dot = name.find('.');
+  const std::string of = name.substr(0, dot);
+  for (const char* gpu : {"volta", "ampere", "hopper", "blackwell"}) {
+    if (of == gpu) return "gpu" + name.substr(dot);
+  }
+  for (const char* one : {"pcie", "until_2_21", "since_2_22", "x86_host", "grace_host"}) {
+    if (of == one) return name;
+  }
+  return "net" + name.substr(dot);
+}
+
+}  // namespace
+
+Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)), start_(start), p_(start) {
+  const std::size_t n = p_.all().size();
+  of_.resize(n);
+  alike_.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t other = 0; other < n; ++other) {
+      if (other != k && kind_of(p_.all()[k].name) == kind_of(p_.all()[other].name)) alike_[k].push_back(other);
+    }
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (const std::size_t k : rows_[r].touches) of_[k].push_back(r);
+    total_ += rows_[r].say;
+  }
+}
+
+Parameters Fit::run() {
+  double step = 0.25;
+  for (int round = 0; round < 40 && step > 0.004; ++round) {
+    const std::vector<double> before = values();
+    bool better = false;
+    for (std::size_t k = 0; k < of_.size(); ++k) better = improve(k, step) || better;
+    if (better)
+      go_on(before);
+    else
+      step /= 2;
+  }
+  for (std::size_t k = 0; k < of_.size(); ++k) {
+    if (of_[k].empty()) p_.all()[k].value = start_.all()[k].value * std::exp(expected(k));
+  }
+  return p_;
+}
+
+std::vector<double> Fit::values() const {
+  std::vector<double> all;
+  for (const core::nccl::Parameter& figure : p_.all()) all.push_back(figure.value);
+  return all;
+}
+
+void Fit::set(const std::vector<double>& all) {
+  for (std::size_t k = 0; k < all.size(); ++k) p_.all()[k].value = all[k];
+}
+
+double Fit::moved(std::size_t k) const { return std::log(p_.all()[k].value / start_.all()[k].value); }
+
+double Fit::expected(std::size_t k) const {
+  double sum = 0;
+  double count = 1;
+  for (const std::size_t other : alike_[k]) {
+    if (of_[other].empty()) continue;
+    sum += moved(other);
+    ++count;
+  }
+  return sum / count;
+}
+
+double Fit::pull(std::size_t k) const {
+  const double far = moved(k) - expected(k);
+  return kPull * far * far;
+}
+
+double Fit::cost(std::size_t k) const {
+  double sum = 0;
+  for (const std::size_t r : of_[k]) sum += rows_[r].say * error(rows_[r], p_);
+  return sum / total_ + pull(k);
+}
+
+double Fit::cost() const {
+  double sum = 0;
+  for (const Row& row : rows_) sum += row.say * error(row, p_);
+  sum /= total_;
+  for (std::size_t k = 0; k < of_.size(); ++k) {
+    if (!of_[k].empty()) sum += pull(k);
+  }
+  return sum;
+}
+
+bool Fit::improve(std::size_t k, double step) {
+  if (of_[k].empty()) return false;
+  double& value = p_.all()[k].value;
+  const double before = value;
+  double best = cost(k);
+  double at = before;
+  for (const double factor : {std::exp(step), std::exp(-step)}) {
+    value = before * factor;
+    if (is_share(p_.all()[k].name)) value = std::min(value, 1.0);
+    const double now = cost(k);
+    if (now < best - kGain) {
+      best = now;
+      at = value;
+    }
+  }
+  value = at;
+  return at != before;
+}
+
+void Fit::go_on(const std::vector<double>& before) {
+  double best = cost();
+  const std::vector<double> here = values();
+  std::vector<double> kept = here;
+  for (double length = 1; length < 64; length *= 2) {
+    std::vector<double> there = here;
+    for (std::size_t k = 0; k < there.size(); ++k) {
+      there[k] *= std::pow(here[k] / before[k], length);
+      if (is_share(p_.all()[k].name)) there[k] = std::min(there[k], 1.0);
+    }
+    set(there);
+    const double now = cost();
+    if (now >= best - kGain) break;
+    best = now;
+    kept = there;
+  }
+  set(kept);
+}
+
+}  // namespace tutti::nccl_fit

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/nccl/time/parameters.h"
+#include "tools/nccl_fit/rows.h"
+
+namespace tutti::nccl_fit {
+
+/// Finds the figures with the least mean of |log(predicted / measured)|, one figure after another in ever smaller steps. Each is pulled towards where it started,
+/// moved by as much as figures of its kind (of other generations, of other networks) moved: machines that few have measured are taken to be like the others.
+class Fit {
+ public:
+  Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
+
+  core::nccl::Parameters run();
+  /// Rows that figure `k` has a say in.
+  [[nodiscard]] std::size_t rows_of(std::size_t k) const { return of_[k].size(); }
+
+ private:
+  [[nodiscard]] std::vector<double> values() const;
+  void set(const std::vector<double>& all);
+  /// What is minimised: all of it, and what of it figure `k` has a say in.
+  [[nodiscard]] double cost() const;
+  [[nodiscard]] double cost(std::size_t k) const;
+  [[nodiscard]] double pull(std::size_t k) const;
+  /// By what a figure went away from where it started, as a logarithm.
+  [[nodiscard]] double moved(std::size_t k) const;
+  /// By what figures of its kind did that rows speak of, with one that did not move among them: a single other one says half as much.
+  [[nodiscard]] double expected(std::size_t k) const;
+  bool improve(std::size_t k, double step);
+  /// Figures that make up for each other (a launch, the hops behind it) move together: where a round went, as far again and farther, as long as that helps.
+  void go_on(const std::vector<double>& before);
+
+  std::vector<Row> rows_;
+  core::nccl::Parameters start_;
+  core::nccl::Parameters p_;
+  std::vector<std::vector<std::size_t>> of_;     ///< rows by figure
+  std::vector<std::vector<std::size_t>> alike_;  ///< figures of the same kind
+  double total_ = 0;
+};
+
+}  // namespace tutti::nccl_fit

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/nccl/time/parameters.h"
+#include "core/nccl/validation/table_model.h"
+
+namespace tutti::nccl_fit {
+
+/// A measurement, and what the fit has to know of it.
+struct Row {
+  const core::nccl::TableModel* model = nullptr;
+  std::size_t index = 0;
+  double log_us = 0;
+  double weight = 0;                 ///< of its error: every config weighs the same
+  double say = 0;                    ///< in a fit: a system of many configs has more, but not as much more
+  std::vector<std::size_t> touches;  ///< parameters that change it
+  bool known = false;                ///< another system has all that it depends on
+};
+
+/// Whose machines: what its name has in parentheses is detail ("CSCS Alps (clariden)").
+std::string system_of(const Row& row);
+
+/// Measurements that are no outliers. `start`: by what of it a row's prediction is changed is what the row depends on.
+std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models, const core::nccl::Parameters& start);
+
+}  // namespace tutti::nccl_fit
