@@ -7,6 +7,7 @@
 
 #include "core/executor.h"
 #include "tools/tutti/command.h"
+#include "tools/tutti/report.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
@@ -28,9 +29,12 @@ struct ExecuteOptions {
 /// What a command changes in how the scenario is run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
 
+/// How far off the prediction of a scenario may be; nothing if that is not known.
+using BandOf = std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)>;
+
 /// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the
 /// report. Answers the exit status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust = {});
+            const Environment& environment, const AdjustRun& adjust = {}, const BandOf& band_of = {});
 
 }  // namespace tutti::tools
