@@ -86,6 +86,11 @@ void Run::tell_beginning() {
   if (fellows_ > 1) sink_.note(folding_note());
   for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
   for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
+  bool timed = false;
+  collectives_.visit([&](const core::Collective& c) { timed = timed || TimedCollectives::takes(c); });
+  if (timed && recorder_.watches_steps())
+    sink_.note(
+        "NCCL's collectives by its own times have no steps to record; those of its rings have (run.nccl: RINGS)");
 }
 
 core::Expected<void> Run::finish() {

@@ -58,23 +58,24 @@ std::vector<Candidate> Predictor::considered(CollectiveKind kind, std::int64_t b
                                              Reduction reduction) const {
   const auto function = function_of(kind);
   if (!function) return {};
-  return candidates(comm_, model_, {*function, bytes, element_type(type), reduction});
+  return candidates(*comm_, model_, {*function, bytes, element_type(type), reduction});
 }
 
 Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                        Reduction reduction) const {
   CollectiveTime made;
-  made.version = comm_.version;
+  made.version = comm_->version;
+  made.communicator = comm_;
   if (const auto function = function_of(kind)) {
     const Operation operation{*function, bytes, element_type(type), reduction};
-    const auto choice = choose(comm_, model_, operation);
+    const auto choice = choose(*comm_, model_, operation);
     if (!choice) return tl::make_unexpected(choice.error());
     made.choice = *choice;
-    made.time = predict(system_, comm_, operation, *choice, parameters_);
+    made.time = predict(system_, *comm_, operation, *choice, parameters_);
   } else {
-    made.time = predict_sends(system_, comm_, kind, bytes, parameters_);
+    made.time = predict_sends(system_, *comm_, kind, bytes, parameters_);
   }
-  made.band = bands_.of(comm_.nodes, bytes);
+  made.band = bands_.of(comm_->nodes, bytes);
   made.channels = std::max(1, static_cast<int>(std::lround(made.time.channels)));
   const Time whole = time_from_us(made.time.us());
   made.launch = std::min(whole, time_from_us(made.time.launch));
@@ -82,7 +83,7 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   made.delay = whole - made.launch - made.work;
   made.links = std::min(made.work, time_from_us(made.time.links.us));
   made.cards = std::min(made.work, time_from_us(made.time.cards.us));
-  made.memory = Bytes(std::llround(crossings(made.time, kind, bytes, made.choice, comm_)));
+  made.memory = Bytes(std::llround(crossings(made.time, kind, bytes, made.choice, *comm_)));
   return made;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,7 @@ ElementType element_type(DataType type);
 /// What NCCL makes of a collective, how long that takes alone, and what it is busy with meanwhile.
 struct CollectiveTime {
   Version version;
+  std::shared_ptr<const Communicator> communicator;
   std::optional<Choice> choice;  ///< nothing of sends and receives, for which NCCL has none
   Prediction time;
   ErrorBand band;
@@ -49,12 +51,12 @@ class Predictor {
   Predictor(const System& system, const Communicator& communicator, const Settings& settings,
             const Parameters& parameters, const ErrorBands& bands)
       : system_(system),
-        comm_(communicator),
+        comm_(std::make_shared<const Communicator>(communicator)),
         model_(tune(communicator, settings)),
         parameters_(parameters),
         bands_(bands) {}
 
-  [[nodiscard]] const Communicator& communicator() const { return comm_; }
+  [[nodiscard]] const Communicator& communicator() const { return *comm_; }
   /// `bytes`: as nccl-tests counts them. ERRORS: the settings leave nothing to choose.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
@@ -64,7 +66,7 @@ class Predictor {
 
  private:
   System system_;
-  Communicator comm_;
+  std::shared_ptr<const Communicator> comm_;
   Model model_;
   Parameters parameters_;
   ErrorBands bands_;

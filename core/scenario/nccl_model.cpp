@@ -1,6 +1,7 @@
 #include "core/scenario/nccl_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -40,8 +41,8 @@ class Nccl {
     if (library_.folder().empty()) return;  // whoever has no figures simulates nothing
     if (auto why = same_workers(); !why.empty()) return give_up(why);
     if (!load()) return;
-    for (Taken& one : all) {
-      if (!time(one)) return simulate_as_rings(scenario_);
+    for (const Taken& one : all) {
+      if (!time(one)) return;
     }
     if (auto& fusion = scenario_.plan.fusion) {
       fusion->nccl_time = [predictor = *predictor_of(all.front()),
@@ -231,6 +232,23 @@ void simulate_as_rings(Scenario& scenario) {
   for (Pack& pack : scenario.plan.packs) pack.collective.nccl = nullptr;
   for (PlannedExchange& e : scenario.plan.exchanges) e.collective.nccl = nullptr;
   if (scenario.plan.fusion) scenario.plan.fusion->nccl_time = nullptr;
+}
+
+bool take_band_end(Scenario& scenario, BandEnd end) {
+  bool any = false;
+  const auto take = [&](Collective& collective) {
+    if (!collective.nccl) return;
+    any = true;
+    nccl::CollectiveTime time = *collective.nccl;
+    const double factor = end == BandEnd::kLow ? time.band.low : time.band.high;
+    for (Time* part : {&time.launch, &time.delay, &time.work, &time.links, &time.cards})
+      *part = Time(std::llround(static_cast<double>(part->count()) * factor));
+    time.time.transfer *= factor;
+    collective.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(time));
+  };
+  for (Pack& pack : scenario.plan.packs) take(pack.collective);
+  for (PlannedExchange& e : scenario.plan.exchanges) take(e.collective);
+  return any;
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {

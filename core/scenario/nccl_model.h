@@ -22,6 +22,11 @@ void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fi
 /// As if it had said run { nccl: RINGS }.
 void simulate_as_rings(Scenario& scenario);
 
+/// The ends of error bands.
+enum class BandEnd { kLow, kHigh };
+/// Has all of NCCL's collectives take what the faster, or the slower, of eight of ten measurements took of the prediction. False if there are none.
+bool take_band_end(Scenario& scenario, BandEnd end);
+
 /// What a reader of a prediction should know of NCCL's part in it: release, choices, error bands; or why there is none.
 std::vector<std::string> nccl_notes(const Scenario& scenario);
 

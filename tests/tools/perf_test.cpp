@@ -81,10 +81,10 @@ TEST(Perf, ReducesByEveryOperationOfNcclTests) {
       EXPECT_THAT(o.out, testing::ContainsRegex("1024 +[0-9]+ +[a-z0-9]+ +" + op + " +-1 ")) << type;
     }
   }
-  // What it costs to divide is all that an operation changes in the model; on GPUs that is a pass over memory.
+  // What it costs to divide is all that an operation changes in rings; on GPUs that is a pass over memory.
   const auto time = [](const std::string& op) {
-    const Outcome o =
-        run_tutti({"perf", scenario("06_resnet50_nccl"), "-b", "1M", "-e", "1M", "-o", op, "--format", "json"});
+    const Outcome o = run_tutti({"perf", scenario("06_resnet50_nccl"), "--set", "run.nccl=RINGS", "-b", "1M", "-e",
+                                 "1M", "-o", op, "--format", "json"});
     const core::Value document = test::parse_or_throw(o.out, "out");
     EXPECT_EQ(Data(document)["redop"].text(), op);
     return Data(document)["rows"].items().at(0)["in_place"]["time_us"].real();

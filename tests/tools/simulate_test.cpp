@@ -42,6 +42,28 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
       << "no news where all are alike";
 }
 
+TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
+  const std::string file = scenario("06_resnet50_nccl");
+  const Outcome text = run_tutti({"simulate", file});
+  EXPECT_THAT(text.out, HasSubstr("by NCCL"));
+  EXPECT_THAT(text.out, HasSubstr(" channels × "));
+  EXPECT_THAT(text.out, HasSubstr("  error band"));
+  EXPECT_THAT(text.out, HasSubstr("note: NCCL 2.28.9 would take"));
+  const core::Value document = test::parse_or_throw(run_tutti({"simulate", file, "--format", "json"}).out, "out");
+  const Data json(document);
+  EXPECT_LE(json["step_time_band"]["low_us"].real(), json["step_time_us"].real());
+  EXPECT_GT(json["step_time_band"]["high_us"].real(), json["step_time_us"].real());
+  EXPECT_NE(json["packs"].items()[0]["nccl"].text(), "");
+  EXPECT_LT(json["packs"].items()[0]["error_band"]["low"].real(), 1);
+  EXPECT_GT(json["packs"].items()[0]["error_band"]["high"].real(), 1);
+  const Outcome rings = run_tutti({"simulate", file, "--nccl", "rings"});
+  EXPECT_THAT(rings.out, Not(HasSubstr("by NCCL")));
+  EXPECT_THAT(rings.out, Not(HasSubstr("error band")));
+  const Outcome plan = run_tutti({"plan", file, "--check"});
+  EXPECT_EQ(plan.status, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("threads: every one of 16 replicas ends with every contribution exactly once"));
+}
+
 TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   const TemporaryFolder folder;
   const std::string file = scenario("16_interference");

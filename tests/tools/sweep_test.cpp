@@ -189,6 +189,7 @@ TEST(Sweep, InterruptedSaysHowItGoesOn) {
 cluster { workers { machine: "dgx1-v100" count: 32 } network { kind: ONE_SWITCH link: "edr" } }
 workload { model: "resnet50_torchvision" batch: 32 }
 strategy { algorithm: "nccl" }
+run { nccl: RINGS }
 )");
   const Outcome o = run_tutti({"sweep", slow, "--over", "strategy.launch_us=1..100+1", "-o", folder.file("a.sweep")},
                               {.interrupt_once = folder.file("a.sweep")});

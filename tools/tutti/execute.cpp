@@ -102,7 +102,7 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
 }  // namespace
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust, const NotesOf& notes_of) {
+            const Environment& environment, const AdjustRun& adjust, const Besides& besides) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
   const auto record = record_options(options);
@@ -158,16 +158,19 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     }
     return failed;
   }
-  if (notes_of) {
-    for (const std::string& note : notes_of(*scenario)) summary.note(note);
+  if (besides.notes_of) {
+    for (const std::string& note : besides.notes_of(*scenario)) summary.note(note);
   }
+  std::optional<StepBand> band;
+  if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
   const bool keeps = file && (!summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed = print_out(*format == Format::kJson ? report_json(summary) : report_text(summary, options.rows));
+  const int printed =
+      print_out(*format == Format::kJson ? report_json(summary, band) : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
     return report(kept.error());

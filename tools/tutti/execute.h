@@ -8,6 +8,7 @@
 
 #include "core/executor.h"
 #include "tools/tutti/command.h"
+#include "tools/tutti/report.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
@@ -28,12 +29,17 @@ struct ExecuteOptions {
 
 /// What a command changes in how the scenario is run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
-/// What a command has to say of a scenario, a note each.
-using NotesOf = std::function<std::vector<std::string>(const core::Scenario&)>;
+/// What a command has to say of a scenario besides its run.
+struct Besides {
+  /// A note each.
+  std::function<std::vector<std::string>(const core::Scenario&)> notes_of;
+  /// How far off the prediction may be; nothing if that is not known.
+  std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of;
+};
 
 /// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the
 /// report. Answers the exit status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
-            const Environment& environment, const AdjustRun& adjust = {}, const NotesOf& notes_of = {});
+            const Environment& environment, const AdjustRun& adjust = {}, const Besides& besides = {});
 
 }  // namespace tutti::tools

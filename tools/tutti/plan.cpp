@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/lowering/lower.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
@@ -218,6 +219,29 @@ std::string plan_text(const Scenario& scenario, bool every_name) {
   return text;
 }
 
+/// NCCL's steps for a pack that has its choice, `elements` of it in the place of all. ERRORS: what is not lowered.
+core::Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std::int64_t elements) {
+  const core::nccl::CollectiveTime& time = *planned.nccl;
+  if (!time.choice) return tl::make_unexpected(Error::request("sends and receives are not lowered to steps"));
+  const core::Cluster& cluster = planned.group.cluster();
+  std::vector<std::vector<int>> inside;
+  const auto gpus = static_cast<std::size_t>(time.communicator->ranks_of_node());
+  for (const core::RingOrder& ring : cluster.machine(0).rings_inside()) {
+    if (core::knows_rings(cluster) && ring.gpus.size() == gpus)
+      inside.insert(inside.end(), static_cast<std::size_t>(ring.channels), ring.gpus);
+  }
+  return core::nccl::lower(with_orders(*time.communicator, inside),
+                           {planned.kind, *time.choice, planned.type, elements, planned.elements, planned.root});
+}
+
+/// Steps of a pack as they are to be shown: NCCL's own if there are any, else those that are carried out.
+Collective shown_steps(const Collective& planned) {
+  Collective collective = planned;
+  if (!planned.nccl) return collective;
+  if (auto steps = lowered(planned, planned.elements)) collective.schedule = std::move(*steps);
+  return collective;
+}
+
 // --- JSON ---
 
 void write_member(Json& json, const Scenario& scenario, const Member& member) {
@@ -317,7 +341,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
         if (options.schedule && number == options.pack) {
           json.key("schedule");
-          write_schedule(json, pack.collective);
+          write_schedule(json, shown_steps(pack.collective));
         }
       });
       ++number;
@@ -352,10 +376,22 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
     // What is sparse or saved is not reduced as the strategy reduces gradients.
     const bool as_it_is = core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) ||
                           scenario.plan.packs[p].reduction.has_value();
-    const Collective collective =
-        as_it_is    ? planned
-        : partition ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
-                    : core::make_collective(cluster, strategy, planned.type, elements, turn);
+    Collective collective = as_it_is ? planned
+                            : partition
+                                ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
+                                : core::make_collective(cluster, strategy, planned.type, elements, turn);
+    core::Contract contract = collective.contract();
+    std::string of_nccl;
+    if (planned.nccl) {
+      auto own = lowered(planned, elements);
+      of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
+                    : fmt::format("as rings ({}): ", own.error().problems().front().text);
+      if (own) {
+        collective.schedule = std::move(*own);
+        contract = core::Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), elements,
+                                      planned.root, false);
+      }
+    }
     const std::int64_t steps = steps_of(*collective.schedule);
     if ((!as_it_is && words_to_check(collective) > kMostCheckedWords) || steps > kMostCheckedSteps) {
       return tl::make_unexpected(Error::request(fmt::format(
@@ -363,18 +399,18 @@ core::Expected<std::string> check_all(const Scenario& scenario) {
           "schedule follows the same rules",
           p, steps, collective.schedule->ranks())));
     }
-    const std::vector<std::string> problems = core::check(*collective.schedule, collective.contract());
+    const std::vector<std::string> problems = core::check(*collective.schedule, contract);
     if (!problems.empty()) {
       std::string all = fmt::format("pack {}: the schedule is wrong:", p);
       for (const std::string& problem : problems) all += "\n  " + problem;
       return tl::make_unexpected(Error::run(all));
     }
-    text += fmt::format("pack {}: every one of {} replicas ends with {} ({} elements{})\n", p, collective.contributors,
-                        planned.kind == core::CollectiveKind::kAllReduce
-                            ? "every contribution exactly once"
-                            : fmt::format("what {} says", to_string(planned.kind)),
-                        collective.elements,
-                        collective.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+    text += fmt::format(
+        "pack {}: {}every one of {} replicas ends with {} ({} elements{})\n", p, of_nccl, collective.contributors,
+        planned.kind == core::CollectiveKind::kAllReduce ? "every contribution exactly once"
+                                                         : fmt::format("what {} says", to_string(planned.kind)),
+        collective.elements,
+        collective.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
   }
   return text;
 }
@@ -390,7 +426,7 @@ int plan(const PlanOptions& options, const Environment& environment) {
   const auto packs = static_cast<std::int32_t>(scenario->plan.packs.size());
   if (options.pack < 0 || options.pack >= packs)
     return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
-  const Collective& collective = scenario->plan.packs[static_cast<std::size_t>(options.pack)].collective;
+  const Collective collective = shown_steps(scenario->plan.packs[static_cast<std::size_t>(options.pack)].collective);
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {

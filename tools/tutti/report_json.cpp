@@ -128,12 +128,18 @@ void write_links(Json& json, const Summary& summary) {
 
 }  // namespace
 
-std::string report_json(const Summary& summary) {
+std::string report_json(const Summary& summary, const std::optional<StepBand>& band) {
   Json json;
   json.object([&] {
     write_run(json, summary.info());
     const Time step_start = summary.steps().empty() ? Time() : summary.steps().back().start;
     json.field("step_time_us", summary.step_time());
+    if (band) {
+      json.key("step_time_band").object([&] {
+        json.field("low_us", band->low);
+        json.field("high_us", band->high);
+      });
+    }
     json.field("steady_from_step", summary.steady_from());
     write_steady(json, summary);
     if (!summary.info().bound_reason.empty())

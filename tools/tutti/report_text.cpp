@@ -61,9 +61,12 @@ std::string basis(const Summary& summary) {
   return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
 }
 
-std::string step_part(const Summary& summary, const StepParts& step) {
+std::string step_part(const Summary& summary, const StepParts& step, const std::optional<StepBand>& band) {
   Table table({"<", "", "", "<"});
   table.row({"step time", show(step.time), "", basis(summary)});
+  if (band)
+    table.row({"  error band", show(band->low), "",
+               fmt::format("to {}, if NCCL's times are at the ends of their bands", show(band->high))});
   table.row({"  forward", show(step.forward), show_share(share(step.forward, step.time)), ""});
   table.row({"  backward", show(step.backward), show_share(share(step.backward, step.time)), ""});
   table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
@@ -144,10 +147,10 @@ std::string link_part(const Summary& summary, int rows) {
 
 }  // namespace
 
-std::string report_text(const Summary& summary, int rows) {
+std::string report_text(const Summary& summary, int rows, const std::optional<StepBand>& band) {
   std::string text = heading(summary);
   if (const auto step = summary.steady_parts()) {
-    text += step_part(summary, *step);
+    text += step_part(summary, *step, band);
     text += path_part(summary);
     text += pack_part(summary, summary.steps().back().start, rows);
     text += link_part(summary, rows);

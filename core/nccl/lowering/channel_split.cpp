@@ -1,0 +1,71 @@
+#include "core/nccl/lowering/channel_split.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Bytes that go through a rank for every byte of `count`.
+std::int64_t traffic_per_byte(Function function, std::int64_t ranks) {
+  switch (function) {
+    case Function::kAllReduce: return 2;
+    case Function::kAllGather:
+    case Function::kReduceScatter: return ranks;
+    case Function::kBroadcast:
+    case Function::kReduce: break;
+  }
+  return 1;
+}
+
+std::int64_t least_traffic(Version version) {
+  return version >= Version{2, 29, 2} ? 32768 : version >= Version{2, 23, 0} ? 16384 : 512;
+}
+
+}  // namespace
+
+std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version, std::int64_t ranks,
+                                             std::int64_t count, std::int64_t element_bytes, int channels) {
+  TUTTI_CHECK((version >= Version{2, 22, 0} && count > 0 && element_bytes > 0 && channels > 0),
+              "{} elements of {} bytes over {} channels of NCCL {}", count, element_bytes, channels,
+              to_string(version));
+  const std::int64_t least = least_traffic(version);
+  // LL counts four times.
+  const std::int64_t per_byte = traffic_per_byte(function, ranks) * (protocol == Protocol::kLl ? 4 : 1);
+  const std::int64_t traffic = std::max(least, count * element_bytes * per_byte);
+  const std::int64_t per_channel = std::max(least, traffic / channels);
+  const std::int64_t cell_bytes = divided_up(divided_up(least, per_byte), 16) * 16;
+  const std::int64_t cell = std::max<std::int64_t>(1, cell_bytes / element_bytes);
+  const std::int64_t cells = divided_up(count * element_bytes, cell_bytes);
+  std::int64_t each = std::min(cells, divided_up(per_channel, cell_bytes * per_byte));
+  // The first channel is empty, as all of them: it gets as much as any in the middle.
+  const std::int64_t first = channels == 1 ? cells : each;
+  std::int64_t middle = (cells - first) / each;
+  std::int64_t last = (cells - first) % each;
+  if (1 + middle + (last > 0 ? 1 : 0) > channels) {
+    middle = channels - 2;
+    each = (cells - first) / (middle + 1);
+    last = each + (cells - first) % (middle + 1);
+  }
+  if (last == 0 && middle > 0) {
+    last = each;
+    --middle;
+  }
+  std::vector<ChannelPart> parts;
+  std::int64_t begin = 0;
+  const auto add = [&](std::int64_t of_cells) {
+    if (of_cells == 0) return;
+    parts.push_back({begin, of_cells * cell});
+    begin += of_cells * cell;
+  };
+  add(first);
+  for (std::int64_t c = 0; c < middle; ++c) add(each);
+  add(last);
+  parts.back().count -= begin - count;
+  return parts;
+}
+
+}  // namespace tutti::core::nccl

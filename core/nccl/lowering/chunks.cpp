@@ -1,0 +1,82 @@
+#include "core/nccl/lowering/chunks.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tutti::core::nccl {
+namespace {
+
+/// Of a connection's buffer.
+constexpr int kSteps = 8;
+
+/// What a step's buffer holds, without flags.
+std::int64_t step_bytes(const Communicator& comm, Protocol protocol) {
+  const std::int64_t step = comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSteps;
+  switch (protocol) {
+    case Protocol::kLl: return step / 2;
+    case Protocol::kLl128: return step / 128 * 120;
+    case Protocol::kSimple: break;
+  }
+  return step;
+}
+
+std::int64_t grain(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::kLl: return 16;
+    case Protocol::kLl128: return 1920;
+    case Protocol::kSimple: break;
+  }
+  return 512;
+}
+
+std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
+  const auto bytes = static_cast<double>(part);
+  const double each = comm.ranks_of_node();
+  const double depth = 1 + std::floor(std::log2(comm.nodes)) + 0.1 * each;
+  while (bytes / static_cast<double>(chunk) < 64 * depth / each && chunk > 131072) chunk /= 2;
+  while (bytes / static_cast<double>(chunk) < 16 * depth / each && chunk > 32768) chunk /= 2;
+  return chunk;
+}
+
+/// Staged by each head: less if a channel would have few of them to do.
+std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step, std::int64_t part) {
+  const std::int64_t heads = std::max(1, comm.graphs.nvls.channels);
+  std::int64_t chunk = std::min<std::int64_t>(131072, step);
+  const auto at_most = [&](std::int64_t times, std::int64_t limit) {
+    if (part < times * heads * chunk) chunk = std::min(chunk, limit);
+  };
+  if (algorithm == Algorithm::kNvls) {
+    at_most(64, 65536);
+    at_most(8, 32768);
+    at_most(2, 16384);
+    return chunk;
+  }
+  if (comm.nodes >= 4) chunk = std::min<std::int64_t>(chunk, 65536);
+  at_most(16, 131072);
+  at_most(4, 65536);
+  at_most(1, 32768);
+  return chunk;
+}
+
+}  // namespace
+
+Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm, Protocol protocol,
+                 std::int64_t part_bytes, std::int64_t element_bytes) {
+  const std::int64_t step = step_bytes(comm, protocol);
+  std::int64_t bytes = step;
+  int steps_of_slice = 1, slices = 1;
+  const bool goes_round = function != Function::kBroadcast && function != Function::kReduce;
+  if (algorithm == Algorithm::kRing && protocol == Protocol::kSimple && goes_round) {
+    steps_of_slice = 2;
+    slices = 2;
+    bytes = 4 * step;
+  }
+  if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128) bytes = tree_ll128(comm, bytes, part_bytes);
+  if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
+    bytes = nvls(comm, algorithm, step, part_bytes);
+  bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
+  const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
+  return {chunk, (chunk + slices - 1) / slices, kSteps / steps_of_slice};
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/nccl/communicator.h"
+#include "core/nccl/names.h"
+
+namespace tutti::core::nccl {
+
+/// In which portions a channel moves its part, in elements, and how many of them a connection holds.
+struct Chunks {
+  std::int64_t chunk = 1;  ///< what one primitive moves at most
+  std::int64_t slice = 1;  ///< of it what is sent at once; a chunk is one slice or two
+  int slots = 8;           ///< slices
+
+  bool operator==(const Chunks&) const = default;
+};
+
+/// For a channel that does `part_bytes`. Of collectives that NVLS does `part_bytes` times the heads are what a channel is compared with.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, calcCollChunking; src/device/prims_simple.h; src/include/device.h (NCCL_STEPS, *_CHUNKSTEPS, *_SLICESTEPS).
+Chunks chunks_of(const Communicator& communicator, Function function, Algorithm algorithm, Protocol protocol,
+                 std::int64_t part_bytes, std::int64_t element_bytes);
+
+}  // namespace tutti::core::nccl

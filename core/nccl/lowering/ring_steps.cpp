@@ -1,0 +1,169 @@
+// A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks: the rank that stands at position p first sends chunk p - 1, adds its own to those
+// before it and sends them on, completes chunk p, and passes on what is complete. Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
+// broadcast and a reduce a chunk that goes down the chain from, or to, the root. What a primitive moves goes in slices, each of which is a message. The last loop's
+// chunks are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are sent all the same.
+
+#include "core/nccl/lowering/parts.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+class Ring : public Schedule {
+ public:
+  Ring(const Communicator& comm, CollectiveKind kind, Rank root, std::int64_t elements, std::int64_t granule,
+       std::vector<LoweredChannel> channels)
+      : n_(comm.ranks),
+        kind_(kind),
+        root_(root),
+        block_(has_blocks(kind) ? elements / comm.ranks : 0),
+        granule_(granule),
+        channels_(std::move(channels)) {
+    const int connected = connected_channels(comm.graphs);
+    for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c) {
+      Order& order = orders_.emplace_back();
+      order.ranks = connect_channel(comm.graphs, comm.nodes, c).ring;
+      order.position.resize(order.ranks.size());
+      for (std::size_t p = 0; p < order.ranks.size(); ++p)
+        order.position[static_cast<std::size_t>(order.ranks[p])] = static_cast<std::int64_t>(p);
+    }
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return n_; }
+  [[nodiscard]] std::int32_t lanes(Rank) const override { return static_cast<std::int32_t>(channels_.size()); }
+  [[nodiscard]] int credits(Rank, Lane lane) const override { return channel(lane).chunks.slots; }
+
+  [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override { return loops(lane) * primitives() * slices(lane); }
+
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    const std::int64_t in_slices = slices(lane);
+    const std::int64_t slice = index % in_slices;
+    const std::int64_t primitive = index / in_slices % primitives();
+    const std::int64_t loop = index / in_slices / primitives();
+    const Order& order = orders_[static_cast<std::size_t>(lane) % orders_.size()];
+    const std::int64_t p = order.position[static_cast<std::size_t>(rank)];
+    Step step;
+    step.from = Peer::at(at(order, p - 1), lane);
+    step.to = Peer::at(at(order, p + 1), lane);
+    if (kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce) {
+      along(step, p - order.position[static_cast<std::size_t>(root_)]);
+      step.source = step.target = cut(chunk_of_loop(lane, loop, 0), slice, lane);
+      return step;
+    }
+    step.kind = kind_of(primitive);
+    const std::int64_t whose = p - distance(primitive);
+    const Range chunk = kind_ == CollectiveKind::kAllReduce ? chunk_of_loop(lane, loop, modulo(whose))
+                                                            : of_block(chunk_of_loop(lane, loop, 0), at(order, whose));
+    step.source = step.target = cut(chunk, slice, lane);
+    return step;
+  }
+
+ private:
+  struct Order {
+    std::vector<int> ranks;
+    std::vector<std::int64_t> position;  ///< by rank
+  };
+
+  [[nodiscard]] const LoweredChannel& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] std::int64_t modulo(std::int64_t p) const { return (p % n_ + n_) % n_; }
+  [[nodiscard]] Rank at(const Order& order, std::int64_t p) const {
+    return order.ranks[static_cast<std::size_t>(modulo(p))];
+  }
+
+  // --- what a rank does in a loop ---
+
+  [[nodiscard]] std::int64_t primitives() const {
+    switch (kind_) {
+      case CollectiveKind::kAllReduce: return 2 * std::int64_t{n_} - 1;
+      case CollectiveKind::kAllGather:
+      case CollectiveKind::kReduceScatter: return n_;
+      default: return 1;
+    }
+  }
+
+  /// Whose chunk or block the primitive is about: so many positions back.
+  [[nodiscard]] std::int64_t distance(std::int64_t primitive) const {
+    switch (kind_) {
+      case CollectiveKind::kReduceScatter: return primitive + 1;
+      case CollectiveKind::kAllReduce: return primitive < n_ ? primitive + 1 : primitive - n_ + 1;
+      default: return primitive;
+    }
+  }
+
+  [[nodiscard]] StepKind kind_of(std::int64_t primitive) const {
+    const bool last = primitive + 1 == primitives();
+    if (primitive == 0) return StepKind::kSend;
+    switch (kind_) {
+      case CollectiveKind::kAllGather: return last ? StepKind::kReceive : StepKind::kReceiveSend;
+      case CollectiveKind::kReduceScatter: return last ? StepKind::kReceiveReduce : StepKind::kReceiveReduceSend;
+      default: break;
+    }
+    if (primitive < n_ - 1) return StepKind::kReceiveReduceSend;
+    if (primitive == n_ - 1) return StepKind::kReceiveReduceCopySend;
+    return last ? StepKind::kReceive : StepKind::kReceiveSend;
+  }
+
+  /// `behind`: positions from the root on.
+  void along(Step& step, std::int64_t behind) const {
+    const std::int64_t place = modulo(behind);
+    if (kind_ == CollectiveKind::kBroadcast) {
+      step.kind = place == 0 ? StepKind::kSend : place == n_ - 1 ? StepKind::kReceive : StepKind::kReceiveSend;
+    } else {
+      step.kind = place == 1 % n_ ? StepKind::kSend
+                  : place == 0    ? StepKind::kReceiveReduce
+                                  : StepKind::kReceiveReduceSend;
+    }
+  }
+
+  // --- where it lies ---
+
+  [[nodiscard]] std::int64_t of_loop(Lane lane) const {
+    return channel(lane).chunks.chunk * (kind_ == CollectiveKind::kAllReduce ? n_ : 1);
+  }
+  [[nodiscard]] std::int64_t loops(Lane lane) const {
+    return (channel(lane).part.count + of_loop(lane) - 1) / of_loop(lane);
+  }
+  [[nodiscard]] std::int64_t slices(Lane lane) const {
+    const Chunks& chunks = channel(lane).chunks;
+    return (chunks.chunk + chunks.slice - 1) / chunks.slice;
+  }
+
+  [[nodiscard]] Range chunk_of_loop(Lane lane, std::int64_t loop, std::int64_t number) const {
+    const ChannelPart& part = channel(lane).part;
+    const std::int64_t begin = loop * of_loop(lane);
+    const std::int64_t left = part.count - begin;
+    std::int64_t chunk = channel(lane).chunks.chunk;
+    if (kind_ == CollectiveKind::kAllReduce && left < of_loop(lane))
+      chunk = ((left + n_ - 1) / n_ + granule_ - 1) / granule_ * granule_;
+    const std::int64_t offset = std::min(left, number * chunk);
+    return {Buffer::kData, part.offset + begin + offset, std::min(chunk, left - offset)};
+  }
+  [[nodiscard]] Range of_block(Range range, Rank rank) const {
+    range.offset += rank * block_;
+    return range;
+  }
+  /// Slices are even, in whole 16 elements, but not under a 32nd of what they may be; what is left for the last may be nothing.
+  [[nodiscard]] Range cut(const Range& chunk, std::int64_t slice, Lane lane) const {
+    const std::int64_t each = 16 * slices(lane);
+    const std::int64_t size = std::max((chunk.count + each - 1) / each * 16, channel(lane).chunks.slice / 32);
+    const std::int64_t offset = std::min(chunk.count, slice * size);
+    return {chunk.buffer, chunk.offset + offset, std::min(size, chunk.count - offset)};
+  }
+
+  std::int32_t n_;
+  CollectiveKind kind_;
+  Rank root_;
+  std::int64_t block_;
+  std::int64_t granule_;
+  std::vector<LoweredChannel> channels_;
+  std::vector<Order> orders_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Schedule> lowered_ring(const Communicator& comm, CollectiveKind kind, Rank root,
+                                             std::int64_t elements, std::int64_t granule,
+                                             std::vector<LoweredChannel> channels) {
+  return std::make_shared<Ring>(comm, kind, root, elements, granule, std::move(channels));
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,181 @@
+// NCCL's steps: parts and portions against cases worked out from its source, and every schedule proved.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core/nccl/lowering/channel_split.h"
+#include "core/nccl/lowering/chunks.h"
+#include "core/nccl/lowering/lower.h"
+#include "core/nccl/uniform_graphs.h"
+#include "core/schedule/checker.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+Communicator hopper(int nodes, int gpus, Version version = kDefaultVersion) {
+  System s;
+  s.generation = GpuGeneration::kHopper;
+  s.compute_capability = 90;
+  s.nodes = nodes;
+  s.gpus = gpus;
+  s.inside = gpus == 1 ? Inside::kAlone : Inside::kNvswitch;
+  s.nvlinks = 18;
+  s.nvlink_gb_per_s = 25;
+  s.pcie_gb_per_s = 48;
+  s.nics = nodes > 1 ? gpus : 0;
+  s.nic_gb_per_s = 50;
+  s.transport = nodes > 1 ? Transport::kInfiniband : Transport::kNone;
+  const auto comm = uniform_communicator(s, version, {});
+  EXPECT_TRUE(comm) << (comm ? "" : comm.error().message());
+  return with_orders(*comm, {});
+}
+
+Choice choice(Algorithm algorithm, Protocol protocol, int channels) { return {algorithm, protocol, channels, 512, 0}; }
+
+TEST(ChannelSplit, PartsFollowEachOtherAndAreTheWhole) {
+  for (const Function function : {Function::kAllReduce, Function::kAllGather, Function::kReduceScatter,
+                                  Function::kBroadcast, Function::kReduce}) {
+    for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+      for (const Version version : {Version{2, 22, 3}, Version{2, 24, 3}, Version{2, 29, 2}}) {
+        for (const int channels : {1, 2, 3, 8, 24, 32}) {
+          for (const std::int64_t count : {1, 7, 4096, 4097, 100'000, 12'345'678}) {
+            for (const std::int64_t item : {1, 2, 4, 8}) {
+              const auto parts = split_over_channels(function, protocol, version, 8, count, item, channels);
+              EXPECT_LE(std::ssize(parts), channels);
+              std::int64_t end = 0;
+              for (const ChannelPart& part : parts) {
+                EXPECT_EQ(part.offset, end);
+                EXPECT_GT(part.count, 0);
+                end = part.offset + part.count;
+              }
+              ASSERT_EQ(end, count) << to_string(function) << " " << to_string(protocol) << " " << channels;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// By hand, after scheduleCollTasksToPlan of 2.28.9: 16 KiB of traffic is what a channel is worth, 8 KiB of an all-reduce's buffer.
+TEST(ChannelSplit, IsAsNcclDealsOut) {
+  const auto of = [](std::int64_t bytes, int channels, Protocol protocol = Protocol::kSimple) {
+    return split_over_channels(Function::kAllReduce, protocol, kDefaultVersion, 8, bytes / 4, 4, channels);
+  };
+  // 64 KiB: 128 KiB of traffic over 24 channels are 5.3 KiB each, less than 16: 8 channels of 8 KiB.
+  EXPECT_EQ(std::ssize(of(65536, 24)), 8);
+  EXPECT_EQ(of(65536, 24)[1], (ChannelPart{2048, 2048}));
+  // 1 MiB over 24: 128 cells of 8 KiB, 87381 bytes of traffic each are 6 cells: 21 channels of 6 and one of 2.
+  const auto one = of(1 << 20, 24);
+  EXPECT_EQ(std::ssize(one), 22);
+  EXPECT_EQ(one[20].count, 6 * 2048);
+  EXPECT_EQ(one[21].count, 2 * 2048);
+  // LL counts four times: 64 KiB are 512 KiB of traffic, 21845 B for each of 24; cells of 2 KiB are 16 KiB of it, so that 16 channels get two.
+  const auto ll = of(65536, 24, Protocol::kLl);
+  EXPECT_EQ(std::ssize(ll), 16);
+  EXPECT_EQ(ll[15], (ChannelPart{15 * 1024, 1024}));
+}
+
+TEST(Chunks, AreThoseOfNccl) {
+  const Communicator comm = hopper(4, 8);
+  const auto of = [&](Function function, Algorithm algorithm, Protocol protocol, std::int64_t part) {
+    return chunks_of(comm, function, algorithm, protocol, part, 4);
+  };
+  // Slots of 512 KiB: a ring's chunk is four, a slice two. Trees: one. LL and LL128: what is left of a slot beside flags.
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kRing, Protocol::kSimple, 1 << 28), (Chunks{524288, 262144, 4}));
+  EXPECT_EQ(of(Function::kBroadcast, Algorithm::kRing, Protocol::kSimple, 1 << 28), (Chunks{131072, 131072, 8}));
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kTree, Protocol::kSimple, 1 << 28), (Chunks{131072, 131072, 8}));
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kRing, Protocol::kLl, 1 << 28), (Chunks{8192, 8192, 8}));
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kRing, Protocol::kLl128, 1 << 28), (Chunks{144000, 144000, 8}));
+  // NVLSTree over four nodes: at most 64 KiB of each head; of a part of less than 8 x 64 KiB 32 KiB.
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kNvlsTree, Protocol::kSimple, 1 << 28).chunk, 16384);
+  EXPECT_EQ(of(Function::kAllReduce, Algorithm::kNvlsTree, Protocol::kSimple, 1 << 18).chunk, 8192);
+}
+
+void prove(const Communicator& comm, const LoweringRequest& request) {
+  const auto schedule = lower(comm, request);
+  ASSERT_TRUE(schedule) << schedule.error().message();
+  const Contract contract = Contract::of(request.kind, comm.ranks, request.elements, request.root, false);
+  EXPECT_EQ(check(**schedule, contract), std::vector<std::string>())
+      << comm.nodes << " nodes, " << comm.ranks << " ranks, " << to_string(request.kind) << " of " << request.elements
+      << " by " << to_string(request.choice.algorithm) << " " << to_string(request.choice.protocol);
+}
+
+TEST(Lowering, AllReducesAreProved) {
+  for (const auto& [nodes, gpus] :
+       {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 2), std::pair(5, 1), std::pair(4, 8)}) {
+    const Communicator comm = hopper(nodes, gpus);
+    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls, Algorithm::kNvlsTree}) {
+      if (algorithm == Algorithm::kNvls && nodes > 1) continue;
+      if (algorithm == Algorithm::kNvlsTree && nodes == 1) continue;
+      if ((algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree) && gpus == 1) continue;
+      for (const Protocol protocol : {Protocol::kLl128, Protocol::kSimple}) {
+        for (const std::int64_t elements : {1, 67, 1031}) {
+          for (const std::int64_t planned : {elements, std::int64_t{30'000'000}})
+            prove(comm,
+                  {CollectiveKind::kAllReduce, choice(algorithm, protocol, 4), DataType::kFloat32, elements, planned});
+        }
+      }
+    }
+  }
+}
+
+TEST(Lowering, RingsOfOtherCollectivesAreProved) {
+  for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 1)}) {
+    const Communicator comm = hopper(nodes, gpus);
+    for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                                      CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+      for (const std::int64_t blocks : {1, 13, 500}) {
+        for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{1} << 26})
+          prove(comm, {kind, choice(Algorithm::kRing, Protocol::kSimple, 3), DataType::kFloat32, blocks * comm.ranks,
+                       planned, has_root(kind) ? comm.ranks / 2 : 0});
+      }
+    }
+  }
+}
+
+TEST(Lowering, ARealSizeHasNcclsLoops) {
+  const Communicator comm = hopper(1, 8);
+  const std::int64_t elements = std::int64_t{1} << 28;  // 1 GiB over 24 channels
+  const auto ring = lower(comm, {CollectiveKind::kAllReduce, choice(Algorithm::kRing, Protocol::kSimple, 24),
+                                 DataType::kFloat32, elements, elements});
+  ASSERT_TRUE(ring);
+  EXPECT_EQ((*ring)->lanes(0), 24);
+  EXPECT_EQ((*ring)->credits(0, 0), 4);
+  // Of 43 MiB a channel's loop has 8 chunks of 2 MiB: three, of 15 primitives of two slices.
+  EXPECT_EQ((*ring)->steps(0, 0), 3 * 15 * 2);
+  EXPECT_EQ((*ring)->step(0, 0, 0).source.count * 4, 1 << 20);
+  const auto tree = lower(hopper(4, 8), {CollectiveKind::kAllReduce, choice(Algorithm::kTree, Protocol::kSimple, 16),
+                                         DataType::kFloat32, elements, elements});
+  ASSERT_TRUE(tree);
+  EXPECT_EQ((*tree)->lanes(0), 2 * 16);
+  // Both trees: who is the root of one is not that of the other.
+  int roots = 0;
+  for (Rank rank = 0; rank < 32; ++rank) {
+    const bool first = (*tree)->step(rank, 1, 0).kind == StepKind::kSend && (*tree)->step(rank, 1, 0).wait.lane >= 0;
+    const bool last = (*tree)->step(rank, 31, 0).kind == StepKind::kSend && (*tree)->step(rank, 31, 0).wait.lane >= 0;
+    EXPECT_FALSE(first && last);
+    roots += static_cast<int>(first) + static_cast<int>(last);
+  }
+  EXPECT_EQ(roots, 2);
+}
+
+TEST(Lowering, WhatIsNotLoweredSaysSo) {
+  const auto why = [](const Communicator& comm, const LoweringRequest& request) {
+    const auto schedule = lower(comm, request);
+    return schedule ? std::string() : schedule.error().message();
+  };
+  const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
+  EXPECT_THAT(why(hopper(1, 8), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("sends"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 18, 3}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("2.18.3"));
+  EXPECT_THAT(why(hopper(4, 1), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
+                                 DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("PAT"));
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl
