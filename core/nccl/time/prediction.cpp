@@ -166,8 +166,10 @@ class Timing {
   /// `kept`: bytes of the step in which a GPU only copies, and its links wait.
   void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
-    const double copying = kept / (std::min(gpu(GpuFigure::kCopy), channels_ * channel()) * kPerUs);
-    narrowest_.add(bytes / (links_of_gpu() * kPerUs) + copying, s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+    Narrowest copying;
+    copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
+    copying.add(kept / (channels_ * channel() * kPerUs), "");
+    narrowest_.add(bytes / (links_of_gpu() * kPerUs) + copying.us(), s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
   }
   /// LL goes through the host's memory, a channel at a time.
   void through_cards(double bytes) {
