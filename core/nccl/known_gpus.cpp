@@ -19,7 +19,7 @@ constexpr KnownGpu kGpus[] = {
     {"H100", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
     {"H200", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
     {"H800", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 18, 3}},
-    {"H20", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 21, 5}},
+    {"H20", GpuGeneration::kHopper, 90, 25, 48, HostCpu::kIntel, {2, 22, 3}},
     {"GB200", GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kArm, {2, 26, 2}},
     {"B200", GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kIntel, {2, 26, 2}},
 };

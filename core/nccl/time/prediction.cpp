@@ -169,8 +169,10 @@ class Timing {
   void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
-    const double copying = kept / (std::min(gpu(GpuFigure::kCopy), channels_ * channel()) * kPerUs);
-    narrowest_.add(made_.links.us + copying, s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+    Narrowest copying;
+    copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
+    copying.add(kept / (channels_ * channel() * kPerUs), "");
+    narrowest_.add(made_.links.us + copying.us(), s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
   }
   /// LL goes through the host's memory, a channel at a time.
   void through_cards(double bytes) {

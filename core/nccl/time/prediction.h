@@ -11,6 +11,7 @@ namespace tutti::core::nccl {
 
 /// How long a collective takes, and of what that consists: the parts are added. us.
 struct Prediction {
+  /// The kernel, and what its CPU takes to issue it beyond that, as nccl-tests sees it.
   double launch = 0;
   double hops = 0;             ///< latency of the hops that stand in a row
   double fill = 0;             ///< until the first data has come through the pipeline
