@@ -116,8 +116,8 @@ TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
 TEST(StrategiesRun, OwnPacesAreRecorded) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("run.tutti");
-  const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "parameter_server {}")), "--timeline",
-                               timeline, "--record", "steps"});
+  const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "parameter_server {}")),
+                               "--timeline", timeline, "--record", "steps"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Outcome shown = run_tutti({"compare", timeline, timeline});
   EXPECT_EQ(shown.status, 0) << shown.err;
@@ -146,7 +146,8 @@ TEST(StrategiesRun, SparseGradients) {
        {std::pair(2, "communication_options {} reduction: MEAN"),
         std::pair(2, "collective_all_reduce { generation: TF_1_15 }"),
         std::pair(2, "collective_all_reduce { generation: TF_2_5 }"), std::pair(2, "algorithm: \"ring\""),
-        std::pair(2, "algorithm: \"nccl\""), std::pair(1, "mirrored { num_packs: 0 }"), std::pair(1, "central_storage {}"),
+        std::pair(2, "algorithm: \"nccl\""), std::pair(1, "mirrored { num_packs: 0 }"),
+        std::pair(1, "central_storage {}"),
         std::pair(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"")}) {
     for (const char* how : {"rows_per_step: 13", "rows_per_step: 13 index_type: INT32 rows_differ: true"}) {
       if (std::string(strategy).find("1_15") != std::string::npos &&
@@ -162,7 +163,8 @@ TEST(StrategiesRun, SparseGradients) {
 TEST(StrategiesRun, Checkpoints) {
   for (const auto& [workers, strategy] :
        {std::pair(2, "communication_options {}"), std::pair(2, "algorithm: \"ring\" reduction: MAX"),
-        std::pair(1, "mirrored { num_packs: 0 }"), std::pair(1, "mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE }")}) {
+        std::pair(1, "mirrored { num_packs: 0 }"),
+        std::pair(1, "mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE }")}) {
     std::string scenario = scenario_of(workers, 0, strategy);
     scenario.insert(
         scenario.find("forward_ms"),
