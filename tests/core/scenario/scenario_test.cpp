@@ -122,7 +122,7 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
             "f:5:64: workload: forward_ms must be at most 100000000 (got 1e+300)\n"
             "f:5:70: unknown field \"colour\" in Workload; it has model, variable, batch, gradient_type, layer_times, "
             "flops_efficiency, forward_ms, "
-            "backward_ms, update_ms, micro_batches, accumulate_ms, compute_bound_percent\n"
+            "backward_ms, update_ms, micro_batches, accumulate_ms, compute_bound_percent, sparse_gradient, on_read\n"
             "f:6:23: strategy: there is no algorithm \"rnig\"; did you mean \"ring\"?\n"
             "f:6:38: strategy: shards must be at least 1 (got 0)\n"
             "f:6:56: strategy: bytes_per_pack must be at least 0 (got -1)\n"
