@@ -1,13 +1,13 @@
 #include "core/advice/extrapolation.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "core/base/format.h"
 #include "core/calibrate/cluster_figures.h"
-#include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
 #include "core/workload/layer_times.h"
 
@@ -16,6 +16,19 @@ namespace {
 
 /// Times scale with the batch as long as it is not much smaller or larger than the one that was measured.
 constexpr double kFarOff = 2;
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Whether a machine has such devices ("V100"), by its name or by what their figures are from.
+bool is_of(const Machine& machine, const std::string& device) {
+  const std::string wanted = in_lower_case(device);
+  const auto has = [&](const std::string& text) { return in_lower_case(text).find(wanted) != std::string::npos; };
+  return has(machine.name()) || std::any_of(machine.parts().begin(), machine.parts().end(),
+                                            [&](const Part& part) { return part.is_device() && has(part.source); });
+}
 
 void add_layer_times(const Scenario& scenario, const proto::Scenario& message, std::vector<std::string>& said) {
   for (const Library::File& file : scenario.files) {
@@ -35,15 +48,15 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
     const std::size_t on = times->title.find(" on ");
     if (on == std::string::npos) continue;
     const std::string hardware = times->title.substr(on + 4, times->title.find(',', on) - on - 4);
-    const nccl::KnownGpu* measured = nccl::find_gpu(hardware);
-    const bool on_gpus = !scenario.cluster->groups().front().machine->gpus().empty();
+    const std::string device = hardware.substr(hardware.rfind(' ') + 1);
+    std::int64_t seen = 0;
     for (const WorkerGroup& group : scenario.cluster->groups()) {
-      // Servers of variables compute no layers.
-      if (group.machine->gpus().empty() && on_gpus) continue;
-      const nccl::KnownGpu* here = nccl::gpu_of(*group.machine);
-      if (!measured || here != measured)
-        said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}", hardware,
-                                   group.machine->name()));
+      // Servers come last, and compute nothing of the model.
+      if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
+      seen += group.count;
+      if (is_of(*group.machine, device)) continue;
+      said.push_back(fmt::format("extrapolated: layer times were measured on {}, and the cluster is of {}", hardware,
+                                 group.machine->name()));
     }
   }
 }

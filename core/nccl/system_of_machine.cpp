@@ -42,17 +42,7 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-/// The text that says which GPU a machine's first is. What stands behind the semicolon is about other figures.
-std::string gpu_source(const Machine& machine) {
-  const std::string& whole = part(machine, machine.gpus().front()).source;
-  return whole.substr(0, whole.find(';'));
-}
-
 }  // namespace
-
-const KnownGpu* gpu_of(const Machine& machine) {
-  return machine.gpus().empty() ? nullptr : find_gpu(gpu_source(machine));
-}
 
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network, const std::string& option) {
@@ -66,10 +56,13 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.gpus = gpus.value_or(of_machine);
   if (s.gpus < 1 || s.gpus > of_machine) return wrong(fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
-  const KnownGpu* gpu = gpu_of(machine);
+  // What stands behind the semicolon is about other figures.
+  const std::string& whole = part(machine, first).source;
+  const std::string source = whole.substr(0, whole.find(';'));
+  const KnownGpu* gpu = find_gpu(source);
   if (gpu == nullptr)
-    return wrong(fmt::format("its GPU's source (\"{}\") names none that there are figures for, such as A100 or H100",
-                             gpu_source(machine)));
+    return wrong(
+        fmt::format("its GPU's source (\"{}\") names none that there are figures for, such as A100 or H100", source));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;

@@ -5,13 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/cluster/machine.h"
-#include "core/nccl/known_gpus.h"
 #include "core/nccl/system.h"
 
 namespace tutti::core::nccl {
-
-/// Which GPU a machine's first is, by its source. Nothing: it has none, or one that is not known.
-const KnownGpu* gpu_of(const Machine& machine);
 
 /// `nodes` machines of that kind, of each so many GPUs (all, if nothing is said), as NCCL sees them. Which GPU it is follows from the source of the machine's
 /// first, the network from that of its first card unless `network` names one (known_gpus.h), by
