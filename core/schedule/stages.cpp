@@ -78,6 +78,15 @@ class Stages : public Schedule {
     return place.stage->schedule->arrival_slot(place.local, place.lane, local(place.stage->scope, sender));
   }
 
+  void visit_ways(Rank rank, Lane lane, const std::function<void(const Step&)>& visit) const override {
+    const Place place = locate(rank, lane);
+    place.stage->schedule->visit_ways(place.local, place.lane, [&](const Step& way) {
+      Step step = way;
+      translate(step, rank, place);
+      visit(step);
+    });
+  }
+
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     return per_worker == group_.per_worker && std::all_of(stages_.begin(), stages_.end(), [&](const Stage& stage) {
              switch (stage.scope) {

@@ -32,7 +32,7 @@ RunInfo with_texts(const std::string& text) {
   run.cluster = run.workload = run.strategy = run.timing = run.bound_reason = text;
   run.notes = {text};
   run.layers = {text};
-  run.packs = {{{text, text}, Bytes(4), text}};
+  run.packs = {{{text, text}, Bytes(4), text, text, 0.5, 2}};
   return run;
 }
 
@@ -63,11 +63,26 @@ TEST(TimelineTexts, MayBeAnyBytes) {
     const TimelineReader reader = reader_of(timeline_of(text));
     ASSERT_TRUE(reader.complete());
     const RunInfo& run = reader.run();
-    for (const std::string& field :
-         {run.scenario, run.scenario_file, run.scenario_text, run.version, run.executor, run.network_model, run.cluster,
-          run.workload, run.strategy, run.timing, run.bound_reason, run.packs.at(0).type, reader.tracks().at(0).device,
-          reader.steps().at(0).slowest, reader.links().at(0).name, reader.path().at(0).device,
-          reader.path().at(0).layer, reader.path().at(0).slowest_link, reader.path().at(0).queued_at}) {
+    for (const std::string& field : {run.scenario,
+                                     run.scenario_file,
+                                     run.scenario_text,
+                                     run.version,
+                                     run.executor,
+                                     run.network_model,
+                                     run.cluster,
+                                     run.workload,
+                                     run.strategy,
+                                     run.timing,
+                                     run.bound_reason,
+                                     run.packs.at(0).type,
+                                     run.packs.at(0).nccl,
+                                     reader.tracks().at(0).device,
+                                     reader.steps().at(0).slowest,
+                                     reader.links().at(0).name,
+                                     reader.path().at(0).device,
+                                     reader.path().at(0).layer,
+                                     reader.path().at(0).slowest_link,
+                                     reader.path().at(0).queued_at}) {
       EXPECT_EQ(field, text);
     }
     EXPECT_THAT(run.notes, ElementsAre(text, text));
