@@ -73,8 +73,12 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
   const bool scenario = !files.isEmpty() && is_scenario(files.front());
   if (options.run && !scenario) return QStringLiteral("--run runs a scenario; name one");
   options.sweep = !files.isEmpty() && is_of(files.front(), FileKind::kSweep);
-  if (files.size() == 2 && (scenario || !is_of(files[1], FileKind::kTimeline)))
-    return QStringLiteral("two files are shown together if both are timelines, or the first is a sweep");
+  if (files.size() == 2) {
+    const auto second = file_kind(files[1].toStdString());
+    if (!second) return QString::fromStdString(second.error().message());
+    if (scenario || *second != FileKind::kTimeline)
+      return QStringLiteral("two files are shown together if both are timelines, or the first is a sweep");
+  }
   options.svg = files.size() == 1 && files.front().endsWith(QLatin1String(".svg"), Qt::CaseInsensitive);
   if (options.svg && !value(parser, "screenshot").endsWith(QLatin1String(".png"), Qt::CaseInsensitive))
     return QStringLiteral("a plot that is there can be drawn as a PNG: --screenshot FILE.png");

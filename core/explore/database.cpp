@@ -78,13 +78,18 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close(databa
 
 Expected<Database> Database::open(const std::string& path, Mode mode) {
   sqlite3* raw = nullptr;
-  const int flags = mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // Whoever is not allowed to write leaves the files beside a database there when he closes it; SQLite itself does with less where the file
+  // cannot be written.
+  const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::kRead ? 0 : SQLITE_OPEN_CREATE);
   // Of one thread: whoever shares it sees to that.
   const int status = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw, path);
   if (status != SQLITE_OK) return tl::make_unexpected(told(path, status, raw ? sqlite3_errmsg(raw) : "out of memory"));
   sqlite3_busy_timeout(raw, kPatienceMs);
   if (auto readable = database.number("PRAGMA application_id"); !readable) return tl::make_unexpected(readable.error());
+  if (mode == Mode::kRead) {
+    if (auto only = database.run("PRAGMA query_only = ON"); !only) return tl::make_unexpected(only.error());
+  }
   return database;
 }
 

@@ -1,25 +1,28 @@
 #include "core/nccl/system_of_machine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/rates.h"
 
 namespace tutti::core::nccl {
 namespace {
 
 const Part& part(const Machine& machine, int index) { return machine.parts()[static_cast<std::size_t>(index)]; }
 
-/// The NVLinks of the first GPU: what they lead to, and what they carry by their data sheet.
+/// The NVLinks of the first GPU: what they lead to, and what they carry by their data sheet. `payload` as a share of that, of links whose payload alone is
+/// known.
 struct Nvlinks {
   std::set<int> gpus;
   bool to_switch = false;
   double gb_per_s = 0;
 };
 
-Nvlinks nvlinks_of(const Machine& machine, int gpu) {
+Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
     if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
@@ -28,8 +31,7 @@ Nvlinks nvlinks_of(const Machine& machine, int gpu) {
     if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
     if (to == PartKind::kNvswitch) found.to_switch = true;
     if (to == PartKind::kGpu) found.gpus.insert(link.to);
-    const Bandwidth rate = link.nominal.count() > 0 ? link.nominal : link.bandwidth;
-    found.gb_per_s += static_cast<double>(rate.count()) / 1e9;
+    found.gb_per_s += link.nominal.count() > 0 ? to_gb_per_s(link.nominal) : to_gb_per_s(link.bandwidth) / payload;
   }
   return found;
 }
@@ -68,7 +70,8 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
   s.cpu = gpu->cpu;
   s.grace = gpu->cpu == HostCpu::kArm;
-  const Nvlinks nvlinks = nvlinks_of(machine, first);
+  const Nvlinks nvlinks =
+      nvlinks_of(machine, first, nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));
   s.card = nvlinks.gb_per_s == 0;
   s.inside = inside_of(nvlinks, s.gpus, of_machine);
   s.gpus_of_machine = s.inside == Inside::kPairs ? of_machine : 0;

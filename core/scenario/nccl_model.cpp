@@ -183,12 +183,15 @@ class Nccl {
   [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
     const Cluster& cluster = *scenario_.cluster;
     std::optional<std::string> network;
-    if (!message_.network().empty()) network = message_.network();
+    if (!message_.network().empty()) {
+      network = message_.network();
+    } else if (nodes > 1 && cluster.network()) {
+      if (const auto known = nccl::find_transport(cluster.network()->source, false)) network = to_string(*known);
+    }
     const Machine& machine = cluster.machine(0);
     auto system = nccl::system_of(machine, nodes, gpus, network, "strategy.nccl.network");
     if (!system || nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
-    if (!network) system->transport = nccl::find_transport(ours.source, system->grace).value_or(system->transport);
     // A port that carries clearly less than the card; less by headers is in the figures.
     constexpr double kHeaders = 0.97;
     if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)

@@ -214,7 +214,8 @@ TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
   EXPECT_EQ(file_kind(own.write("d.json", "{}")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.file("nothing.tutti")), FileKind::kTimeline);
   EXPECT_THAT(file_kind("/dev/null").error().message(), HasSubstr("this is a device"));
-  EXPECT_THAT(file_kind(own.path()).error().message(), HasSubstr("this is a folder; name a timeline or a scenario"));
+  EXPECT_THAT(file_kind(own.path()).error().message(),
+              HasSubstr("this is a folder; name a timeline, a scenario or a sweep in a file"));
 }
 
 TEST(ProgressText, TellsWhatIsLeftOnceThatIsKnown) {

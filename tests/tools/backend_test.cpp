@@ -14,6 +14,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/reader.h"
 #include "real/backend.h"
+#include "tests/support/clusters.h"
 #include "tests/support/json.h"
 #include "tests/support/program.h"
 
@@ -247,7 +248,8 @@ TEST(NcclBackend, ThatNcclToldNothingOfItsChannelsIsInTheReport) {
 TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "1"}});
-  const auto read = core::read_scenario(scenario("algorithm: \"nccl\"", 3, 1), "s", core::Library(folder.path()));
+  const auto read =
+      core::read_scenario(scenario("algorithm: \"nccl\"", 3, 1), "s", core::Library(source_folder() + "/scenarios"));
   ASSERT_TRUE(read) << read.error().message();
   for (const int here : {2, 3}) {
     real::BackendOptions options;

@@ -25,7 +25,9 @@ std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
   const std::string file = folder.write(
       "s.textproto", "cluster { " + cluster +
                          " } workload { model: \"resnet50_torchvision\" batch: 32 } strategy { algorithm: \"" +
-                         algorithm + "\" bytes_per_pack: 26214400 } run { steps: 2 }");
+                         algorithm + "\" bytes_per_pack: 26214400 " +
+                         // A topology does not say which network its cards are of.
+                         (algorithm == "nccl" ? "nccl { network: \"infiniband\" } " : "") + "} run { steps: 2 }");
   const Outcome o = run_tutti({"simulate", file, "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
   const core::Value report = test::parse_or_throw(o.out, "report");

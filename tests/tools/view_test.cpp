@@ -147,7 +147,7 @@ TEST_F(Pictures, AreCalledPngOrSvg) {
   }
   const Outcome o = run_tutti({"view", "--screenshot", folder.file("t.svg")});
   EXPECT_EQ(o.status, 2);
-  EXPECT_THAT(o.err, HasSubstr("an SVG is of the timeline"));
+  EXPECT_THAT(o.err, HasSubstr("an SVG is of a timeline or a sweep"));
 }
 
 TEST_F(Pictures, OfAPipeAreRefusedAtOnce) {
