@@ -52,11 +52,24 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
       {scenario.file, 0, 0});
 }
 
+/// NCCL's collectives whose time is known take few events, whatever their ranks; but where they go is looked up for each way of each rank, which takes as
+/// long as some 15 steps of a lane.
+double steps_to_look_up(const Scenario& scenario) {
+  double ways = 0;
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const core::Schedule& schedule = *pack.collective.schedule;
+    if (pack.collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
+  }
+  constexpr double kStepsOfAWay = 15;
+  return kStepsOfAWay * ways;
+}
+
 /// Short runs are simulated whole: nobody gains by less. A timeline that shows one worker only is for runs that take too
 /// long otherwise.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
   constexpr double kStepsWithTimeline = 50e6;  // some ten seconds
-  return steps_of(scenario) > (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
+  return steps_of(scenario) + steps_to_look_up(scenario) >
+         (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
 }
 
 bool remembers(Remembers how, const Scenario& scenario) {
