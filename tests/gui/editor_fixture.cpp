@@ -5,6 +5,7 @@
 #include <QSettings>
 #include <QTimer>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "gui/workshop.h"
@@ -17,7 +18,10 @@ std::string shipped(const std::string& name) { return test::source_folder() + "/
 
 std::string file_text(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+  // By the stream: it bears that a process of /proc ends while it is read, its buffer throws.
+  std::ostringstream read;
+  read << stream.rdbuf();
+  return read.str();
 }
 
 core::FieldPath path(std::initializer_list<core::PathStep> steps) { return steps; }

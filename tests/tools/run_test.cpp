@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "core/strategy/strategy.h"
@@ -52,7 +53,10 @@ std::vector<pid_t> processes_with(const std::string& text) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream file(entry.path() / "cmdline");
-    std::string arguments((std::istreambuf_iterator<char>(file)), {});
+    // By the stream: it bears that a process ends while it is read, its buffer throws.
+    std::ostringstream read;
+    read << file.rdbuf();
+    std::string arguments = read.str();
     std::replace(arguments.begin(), arguments.end(), '\0', ' ');
     if (arguments.find(text) != std::string::npos) found.push_back(std::stoi(name));
   }
