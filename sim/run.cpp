@@ -170,10 +170,9 @@ void Run::handle(const Event& event) {
     case EventKind::kLane: return interpreter_.go_on(event);
     case EventKind::kHop: return network_.reach(event, events_);
     case EventKind::kSent:
-      if (!Network::is_holder(network_.told(event))) interpreter_.buffer_free(event);
+      if (!is_held(event)) interpreter_.buffer_free(event);
       return;
-    case EventKind::kDeliver:
-      return Network::is_holder(network_.told(event)) ? timed_.released(event) : interpreter_.deliver(event);
+    case EventKind::kDeliver: return is_held(event) ? timed_.released(event) : interpreter_.deliver(event);
     case EventKind::kArrive: return interpreter_.arrive(event);
     case EventKind::kChange: return network_.change(event, events_);
     case EventKind::kTimed: return timed_.go_on(event);
@@ -182,6 +181,10 @@ void Run::handle(const Event& event) {
     case EventKind::kShare: return network_.share(event, events_);
   }
 }
+
+/// What has gone over the links is of a timed collective, and no message. Where there is none of those, messages (most of all
+/// events) are not looked up for it.
+bool Run::is_held(const Event& event) const { return timed_.ever() && Network::is_holder(network_.told(event)); }
 
 /// A rank takes part.
 void Run::start(const Event& event) {

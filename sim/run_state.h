@@ -119,6 +119,7 @@ class Run : private InterpreterListener {
   core::Expected<void> finish();
   void handle(const Event& event);
   void start(const Event& event);
+  [[nodiscard]] bool is_held(const Event& event) const;
   bool keep_going();
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;

@@ -33,6 +33,8 @@ class TimedCollectives {
   /// The instance is one of those here.
   static bool has(std::uint32_t instance) { return instance >= Network::kHolders; }
   [[nodiscard]] bool any() const { return !jobs_.empty(); }
+  /// There has been one.
+  [[nodiscard]] bool ever() const { return instances_ > 0; }
 
   /// As the interpreter's.
   void expect(const core::Collective& collective);
