@@ -4,6 +4,7 @@
 #include <exception>
 #include <fstream>
 
+#include "core/base/time_left.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
@@ -27,13 +28,14 @@ void ScenarioRun::start(const Order& order) {
     constexpr qint64 kTellEveryMs = 100;
     QElapsedTimer since, told;
     since.start();
+    core::TimeLeft left;
     core::RunControl control;
     control.cancel = &cancel_;
     control.progress = [&](double share) {
       if (told.isValid() && told.elapsed() < kTellEveryMs) return;
       told.start();
-      const QString words =
-          QString::fromStdString(progress_text(order.backend.doing, share, static_cast<double>(since.elapsed()) / 1e3));
+      const QString words = QString::fromStdString(order.backend.doing + ' ' +
+                                                   left.text(share, static_cast<double>(since.elapsed()) / 1e3));
       tell(this, [this, number, words, share] {
         if (number == number_) emit progress(words, share);
       });

@@ -22,7 +22,4 @@ struct Backend {
   std::function<std::unique_ptr<core::Executor>()> make;
 };
 
-/// "43 %, 12 s left": `share` of the work (0 … 1) was done in `seconds`. No time left is told before that can be known.
-std::string progress_text(const std::string& doing, double share, double seconds);
-
 }  // namespace tutti::gui

@@ -2,7 +2,7 @@
 
 #include <QElapsedTimer>
 
-#include "gui/model/backend.h"
+#include "core/base/time_left.h"
 #include "gui/model/guarded.h"
 #include "gui/widgets/tell.h"
 
@@ -26,14 +26,16 @@ void SweepRun::start(const SweepRunner& runner, const SweepOrder& order, const c
     };
     QElapsedTimer since, told;
     since.start();
+    core::TimeLeft left;
     SweepWatch watch;
     watch.cancel = &cancel_;
     watch.begun = [&] { say([this, file = QString::fromStdString(order.file)] { emit begun(file); }); };
     watch.progress = [&](double share) {
       if (told.isValid() && told.elapsed() < kTellEveryMs) return;
       told.start();
-      const QString words = QString::fromStdString(
-          progress_text(order.search ? "searching" : "sweeping", share, static_cast<double>(since.elapsed()) / 1e3));
+      const QString words =
+          (order.search ? tr("searching %1") : tr("sweeping %1"))
+              .arg(QString::fromStdString(left.text(share, static_cast<double>(since.elapsed()) / 1e3)));
       say([this, words, share] { emit progress(words, share); });
     };
     Result result;

@@ -11,7 +11,6 @@
 #include "core/base/random.h"
 #include "core/edit/field_edits.h"
 #include "core/strategy/bounds.h"
-#include "gui/model/backend.h"
 #include "gui/model/examples.h"
 #include "gui/model/file_kind.h"
 #include "tests/support/clusters.h"
@@ -216,15 +215,6 @@ TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
   EXPECT_THAT(file_kind("/dev/null").error().message(), HasSubstr("this is a device"));
   EXPECT_THAT(file_kind(own.path()).error().message(),
               HasSubstr("this is a folder; name a timeline, a scenario or a sweep in a file"));
-}
-
-TEST(ProgressText, TellsWhatIsLeftOnceThatIsKnown) {
-  EXPECT_EQ(progress_text("simulating", 0.001, 20), "simulating 0 %");
-  EXPECT_EQ(progress_text("simulating", 0.25, 3), "simulating 25 %, 9 s left");
-  EXPECT_EQ(progress_text("simulating", 0.25, 0.1), "simulating 25 %");
-  EXPECT_EQ(progress_text("running", 0.1, 60), "running 10 %, 9 min left");
-  EXPECT_EQ(progress_text("running", 0.01, 600), "running 1 %, 17 h left");
-  EXPECT_EQ(progress_text("running", 7, 60), "running 100 %, 0 s left");
 }
 
 }  // namespace

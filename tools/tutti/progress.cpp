@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -34,15 +33,11 @@ void Progress::update(double share) {
   const auto since = now - began_;
   if (since < kQuiet || now - told_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine))) return;
   told_ = now;
-  share = std::clamp(share, 0.0, 1.0);
-  const double seconds = std::chrono::duration<double>(since).count();
-  const std::string left = share > 0.01 ? fmt::format(", {:.0f} s left", std::ceil(seconds / share - seconds)) : "";
-  if (!terminal_) {
-    return tell(fmt::format("{}: {:.0f} %{}\n", what_, 100 * share, left));
-  }
-  const int full = static_cast<int>(share * kBar);
-  tell(fmt::format("\r\033[K{} [{}{}] {:.0f} %{}", what_, std::string(static_cast<std::size_t>(full), '#'),
-                   std::string(static_cast<std::size_t>(kBar - full), '.'), 100 * share, left));
+  const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
+  if (!terminal_) return tell(fmt::format("{}: {}\n", what_, words));
+  const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBar);
+  tell(fmt::format("\r\033[K{} [{}{}] {}", what_, std::string(static_cast<std::size_t>(full), '#'),
+                   std::string(static_cast<std::size_t>(kBar - full), '.'), words));
   std::fflush(stderr);
   drawn_ = true;
 }

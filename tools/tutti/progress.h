@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "core/base/time_left.h"
+
 namespace tutti::tools {
 
 /// Tells how far long work is, on stderr: a bar that redraws itself on a terminal, a line every few seconds elsewhere.
@@ -22,6 +24,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   std::string what_;
+  core::TimeLeft left_;
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point began_ = Clock::now();
