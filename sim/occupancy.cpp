@@ -36,7 +36,7 @@ Footprint::Part Footprint::part_of(LinkId link, bool far, const core::Cluster& c
 }
 
 Footprint::Footprint(const core::Collective& collective, core::PathBook& paths) {
-  const core::Schedule& schedule = *collective.schedule;
+  const core::Schedule& schedule = collective.nccl_ways ? *collective.nccl_ways : *collective.schedule;
   const core::Group& group = collective.group;
   const core::Cluster& cluster = group.cluster();
   std::vector<std::pair<Way, double>> ways;

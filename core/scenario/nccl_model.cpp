@@ -148,6 +148,9 @@ class Nccl {
       return false;
     }
     one.collective->nccl = std::move(*known);
+    // Groups tell workers apart in any case.
+    if (!scenario_.plan.partition && scenario_.plan.exchanges.empty())
+      one.collective->nccl_ways = even_ways(*one.collective, *one.strategy);
     return true;
   }
 
@@ -157,6 +160,13 @@ class Nccl {
     if (!known) return tl::make_unexpected(known.error());
     if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
     return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
+  }
+
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
+    Strategy sum = strategy;  // dividing goes nowhere
+    sum.reduction = Reduction::kSum;
+    const std::int64_t elements = cut_evenly(*scenario_.cluster, sum, c.type, c.elements, nullptr);
+    return make_collective(*scenario_.cluster, sum, c.type, elements, 0).schedule;
   }
 
   const nccl::Predictor* predictor_of(const Taken& one) {

@@ -388,6 +388,20 @@ bool knows_rings(const Cluster& cluster) {
   });
 }
 
+std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                        const Partition* partition) {
+  std::int64_t parts = partition ? partition->group_size() : cluster.replicas();
+  if (strategy.algorithm == Algorithm::kRing || strategy.algorithm == Algorithm::kNccl) {
+    Strategy sum = strategy;  // a mean has lanes that divide, too
+    sum.collective = CollectiveKind::kAllReduce;
+    sum.reduction = Reduction::kSum;
+    const Collective whole = partition ? make_collective(cluster, sum, type, elements, 0, *partition)
+                                       : make_collective(cluster, sum, type, elements, 0);
+    parts *= whole.schedule->lanes(0);
+  }
+  return (elements + parts - 1) / parts * parts;
+}
+
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index) {
   TUTTI_CHECK(strategy.collective == CollectiveKind::kAllReduce, "{} is no all-reduce", to_string(strategy.collective));

@@ -32,6 +32,9 @@ struct Collective {
   std::int32_t left_out = 0;
   /// What NCCL makes of it and how long that takes, where that is to be simulated in place of the schedule; else null.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
+  /// Where its data goes then: the schedule's ways, in shares that are equal to the element, so that all workers are alike
+  /// whatever the elements. Null: as the schedule says.
+  std::shared_ptr<const Schedule> nccl_ways = nullptr;
 
   /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
@@ -59,6 +62,11 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
 /// The same. REQUIRES: strategy.collective is the all-reduce.
 Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index);
+
+/// `elements`, and as many more as it takes to cut them evenly over the ranks, and that over the rings that share them.
+/// REQUIRES: as make_collective(); `partition` may be null.
+std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
+                        const Partition* partition);
 
 /// Whether an algorithm's ranks are replicas alone, none of which is more than the others, so that any of them can be a group.
 bool is_flat(Algorithm algorithm);

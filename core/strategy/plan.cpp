@@ -316,22 +316,11 @@ class Planner {
                            : make_collective(cluster_, strategy, type, elements, index);
   }
 
-  /// `elements` and as many more as it takes to cut them evenly over the replicas, and that over the rings that share them.
-  [[nodiscard]] std::int64_t padded(std::int64_t elements, DataType type) const {
-    std::int64_t parts = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
-    if (strategy_.algorithm == Algorithm::kRing || strategy_.algorithm == Algorithm::kNccl) {
-      Strategy sum = strategy_;  // a mean has lanes that divide, too
-      sum.collective = CollectiveKind::kAllReduce;
-      sum.reduction = Reduction::kSum;
-      parts *= collective(sum, type, elements, 0).schedule->lanes(0);
-    }
-    return (elements + parts - 1) / parts * parts;
-  }
-
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
     const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
     const DataType sent = sent_as(strategy_.compression, type);
-    if (strategy_.pad_packs) elements = padded(elements, sent);
+    if (strategy_.pad_packs)
+      elements = cut_evenly(cluster_, strategy_, sent, elements, plan_.partition ? &*plan_.partition : nullptr);
     if (has_blocks(strategy_.collective) && elements % replicas != 0) {
       if (!indivisible_) {
         indivisible_ = {"collective",

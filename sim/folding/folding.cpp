@@ -35,12 +35,17 @@ std::string difference(const Scenario& scenario) {
   return "";
 }
 
+/// What its collective does, as far as that is simulated: of NCCL's own times, where data goes.
+const std::shared_ptr<const core::Schedule>& simulated(const core::Collective& collective) {
+  return collective.nccl && collective.nccl_ways ? collective.nccl_ways : collective.schedule;
+}
+
 std::optional<Renumbering> alike_under(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const std::int32_t per_worker = cluster.replicas_per_worker();
   const auto all_alike = [&](Renumbering by) {
     return std::all_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                       [&](const Pack& pack) { return pack.collective.schedule->same_everywhere(by, per_worker); });
+                       [&](const Pack& pack) { return simulated(pack.collective)->same_everywhere(by, per_worker); });
   };
   if (all_alike(Renumbering::kShift)) return Renumbering::kShift;
   if (std::has_single_bit(static_cast<std::uint64_t>(cluster.workers())) && all_alike(Renumbering::kExchange))
@@ -65,8 +70,9 @@ Folding fold(const Scenario& scenario) {
   for (Pack& pack : one->plan.packs) {
     core::Collective& collective = pack.collective;
     const bool hosts = collective.schedule->ranks() > all.replicas();
-    collective.schedule = folded(collective.schedule, *by, static_cast<std::int32_t>(all.workers()),
+    collective.schedule = folded(simulated(collective), *by, static_cast<std::int32_t>(all.workers()),
                                  static_cast<std::int32_t>(all.replicas_per_worker()));
+    collective.nccl_ways = nullptr;
     collective.group = core::Group::of_cluster(*one->cluster, hosts);
     collective.contributors = all.replicas_per_worker();
   }
