@@ -119,9 +119,6 @@ class Nvls : public Schedule {
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
     return trees_[static_cast<std::size_t>(lane / of_channel() % 2)][static_cast<std::size_t>(rank / gpus_)];
   }
-  static std::int64_t children(const TreePlace& place) {
-    return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
-  }
   static std::int64_t each_up(const TreePlace& place) { return std::max<std::int64_t>(1, children(place)); }
   /// The way down ends with the multicast.
   static std::int64_t each_down(const TreePlace& place) {

@@ -28,6 +28,10 @@ std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, C
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, std::vector<LoweredChannel> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<LoweredChannel> channels);
 
+inline std::int64_t children(const TreePlace& place) {
+  return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
+}
+
 /// One after the other, portions of at most `chunk`.
 struct Portions {
   std::int64_t offset = 0;

@@ -42,9 +42,6 @@ class Tree : public Schedule {
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
     return trees_[static_cast<std::size_t>(lane / 2) % trees_.size()][static_cast<std::size_t>(rank)];
   }
-  static std::int64_t children(const TreePlace& place) {
-    return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
-  }
   /// Steps for a chunk.
   static std::int64_t each(const TreePlace& place, Lane lane) {
     const std::int64_t below = children(place);
