@@ -53,10 +53,11 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   };
   const auto function = function_of(request.kind);
   const Choice& choice = request.choice;
-  if (!function) return refuse("sends and receives are");
   if (comm.version < Version{2, 22, 0})
     return refuse(
         fmt::format("releases before 2.22, whose channels take turns, are (here {})", to_string(comm.version)));
+  TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
+  if (!function) return lowered_sends(comm, request);
   const bool ring = choice.algorithm == Algorithm::kRing;
   const bool nvls = choice.algorithm == Algorithm::kNvls || choice.algorithm == Algorithm::kNvlsTree;
   if (!ring && choice.algorithm != Algorithm::kTree && !nvls)
@@ -64,7 +65,6 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (!ring && request.kind != CollectiveKind::kAllReduce)
     return refuse(fmt::format("{} of {} is", to_string(choice.algorithm), to_string(*function)));
   if (choice.algorithm == Algorithm::kNvls && comm.nodes > 1) return refuse("NVLS with SHARP between nodes is");
-  TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
 
   const std::int64_t item = size_of(request.type).count();
   const std::int64_t blocks = has_blocks(request.kind) ? comm.ranks : 1;

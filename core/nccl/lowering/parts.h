@@ -11,6 +11,7 @@
 #include "core/nccl/connect.h"
 #include "core/nccl/lowering/channel_split.h"
 #include "core/nccl/lowering/chunks.h"
+#include "core/nccl/lowering/lower.h"
 #include "core/schedule/contract.h"
 #include "core/schedule/schedule.h"
 
@@ -27,6 +28,7 @@ std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, C
                                              std::vector<LoweredChannel> channels);
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, std::vector<LoweredChannel> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<LoweredChannel> channels);
+std::shared_ptr<const Schedule> lowered_sends(const Communicator& communicator, const LoweringRequest& request);
 
 inline std::int64_t children(const TreePlace& place) {
   return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
