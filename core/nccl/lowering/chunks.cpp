@@ -58,6 +58,13 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   return chunk;
 }
 
+/// Less if all ranks' blocks together would be few of them.
+std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
+  const std::int64_t wanted = function == Function::kAllGather ? 32 : 16;
+  while (chunk * wanted > bytes && chunk > 65536) chunk /= 2;
+  return chunk;
+}
+
 }  // namespace
 
 Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm, Protocol protocol,
@@ -74,6 +81,7 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128) bytes = tree_ll128(comm, bytes, part_bytes);
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     bytes = nvls(comm, algorithm, step, part_bytes);
+  if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes * comm.ranks);
   bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
   const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
   return {chunk, (chunk + slices - 1) / slices, kSteps / steps_of_slice};

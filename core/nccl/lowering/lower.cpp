@@ -1,6 +1,7 @@
 #include "core/nccl/lowering/lower.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -47,6 +48,33 @@ Communicator with_orders(const Communicator& communicator, const std::vector<std
   return comm;
 }
 
+namespace {
+
+/// What cannot be lowered, in words that "not lowered to steps" follows; or nothing.
+std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
+  const Algorithm algorithm = request.choice.algorithm;
+  const std::string by = fmt::format("{} of {} is", to_string(algorithm), to_string(*function_of(request.kind)));
+  switch (algorithm) {
+    case Algorithm::kRing: return "";
+    case Algorithm::kPat:
+      if (request.kind != CollectiveKind::kAllGather && request.kind != CollectiveKind::kReduceScatter) return by;
+      if (comm.version < Version{2, 26, 0} && !std::has_single_bit(static_cast<unsigned>(comm.ranks)))
+        return fmt::format("PAT before 2.26 between {} ranks, no power of two, is (here {})", comm.ranks,
+                           to_string(comm.version));
+      return "";
+    case Algorithm::kTree:
+    case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
+    case Algorithm::kNvls:
+      if (request.kind != CollectiveKind::kAllReduce) return by;
+      return comm.nodes > 1 ? "NVLS with SHARP between nodes is" : "";
+    case Algorithm::kCollNetDirect:
+    case Algorithm::kCollNetChain: break;
+  }
+  return fmt::format("{} is", to_string(algorithm));
+}
+
+}  // namespace
+
 Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const LoweringRequest& request) {
   const auto refuse = [](const std::string& what) {
     return tl::make_unexpected(Error::request(fmt::format("{} not lowered to steps", what)));
@@ -58,19 +86,15 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
         fmt::format("releases before 2.22, whose channels take turns, are (here {})", to_string(comm.version)));
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   if (!function) return lowered_sends(comm, request);
-  const bool ring = choice.algorithm == Algorithm::kRing;
-  const bool nvls = choice.algorithm == Algorithm::kNvls || choice.algorithm == Algorithm::kNvlsTree;
-  if (!ring && choice.algorithm != Algorithm::kTree && !nvls)
-    return refuse(fmt::format("{} is", to_string(choice.algorithm)));
-  if (!ring && request.kind != CollectiveKind::kAllReduce)
-    return refuse(fmt::format("{} of {} is", to_string(choice.algorithm), to_string(*function)));
-  if (choice.algorithm == Algorithm::kNvls && comm.nodes > 1) return refuse("NVLS with SHARP between nodes is");
+  if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
   const std::int64_t item = size_of(request.type).count();
   const std::int64_t blocks = has_blocks(request.kind) ? comm.ranks : 1;
   const std::int64_t count = request.elements / blocks;
   const std::int64_t planned = std::max(request.planned, request.elements) / blocks;
   std::vector<LoweredChannel> channels;
+  std::vector<PatOrder> orders;
+  const bool pat = choice.algorithm == Algorithm::kPat;
   if (count > 0) {
     const std::vector<ChannelPart> parts =
         split_over_channels(*function, choice.protocol, comm.version, comm.ranks, planned, item, choice.channels);
@@ -78,15 +102,21 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
     for (std::int64_t c = 0; c < std::ssize(parts); ++c) {
       const ChannelPart& part = parts[static_cast<std::size_t>(c)];
       const Chunks chunks = chunks_of(comm, *function, choice.algorithm, choice.protocol, part.count * item, item);
+      if (pat) {
+        const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather : pat_reduce_scatter;
+        orders.push_back(order(comm.ranks, chunks.chunk * item, part.count * item));
+      }
       const ChannelPart here = count == planned ? part : ChannelPart{evenly.offset(c), evenly.size(c)};
       channels.push_back({here, scaled(chunks, count, planned)});
     }
   }
-  if (ring) {
+  if (pat) return lowered_pat(comm, request.kind, request.elements, channels, orders);
+  if (choice.algorithm == Algorithm::kRing) {
     const std::int64_t granule = count == planned ? std::max<std::int64_t>(1, 16 / item) : 1;
     return lowered_ring(comm, request.kind, request.root, request.elements, granule, std::move(channels));
   }
-  return nvls ? lowered_nvls(comm, std::move(channels)) : lowered_tree(comm, std::move(channels));
+  return choice.algorithm == Algorithm::kTree ? lowered_tree(comm, std::move(channels))
+                                              : lowered_nvls(comm, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl

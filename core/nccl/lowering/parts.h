@@ -12,6 +12,7 @@
 #include "core/nccl/lowering/channel_split.h"
 #include "core/nccl/lowering/chunks.h"
 #include "core/nccl/lowering/lower.h"
+#include "core/nccl/lowering/pat_order.h"
 #include "core/schedule/contract.h"
 #include "core/schedule/schedule.h"
 
@@ -28,6 +29,10 @@ std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, C
                                              std::vector<LoweredChannel> channels);
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, std::vector<LoweredChannel> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<LoweredChannel> channels);
+/// `orders`: by channel.
+std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,
+                                            std::int64_t elements, const std::vector<LoweredChannel>& channels,
+                                            const std::vector<PatOrder>& orders);
 std::shared_ptr<const Schedule> lowered_sends(const Communicator& communicator, const LoweringRequest& request);
 
 inline std::int64_t children(const TreePlace& place) {

@@ -154,9 +154,9 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
   const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
   EXPECT_THAT(why(hopper(1, 8, {2, 18, 3}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
               testing::HasSubstr("2.18.3"));
-  EXPECT_THAT(why(hopper(4, 1), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
-                                 DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("PAT"));
+  EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
+                                             DataType::kFloat32, 66, 66}),
+              testing::HasSubstr("PAT before 2.26 between 3 ranks"));
 }
 
 }  // namespace
