@@ -16,7 +16,7 @@ constexpr int kSlots = 8;
 
 class Pat : public Schedule {
  public:
-  Pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements, const std::vector<LoweredChannel>& channels,
+  Pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements, const std::vector<ChannelLoops>& channels,
       const std::vector<PatOrder>& orders)
       : n_(comm.ranks), gathers_(kind == CollectiveKind::kAllGather), block_(elements / comm.ranks) {
     for (std::size_t c = 0; c < channels.size(); ++c) add(channels[c], orders[c]);
@@ -66,7 +66,7 @@ class Pat : public Schedule {
     bool begins_writing = false;  ///< `message`
   };
   struct Channel {
-    LoweredChannel part;
+    ChannelLoops part;
     std::vector<Dimension> dimensions;
     std::vector<Move> moves;
     std::int64_t slot = 0;  ///< elements
@@ -92,19 +92,14 @@ class Pat : public Schedule {
 
   // --- where it lies ---
 
-  static std::int64_t loops(const Channel& channel) {
-    return (channel.part.part.count + channel.part.chunks.chunk - 1) / channel.part.chunks.chunk;
-  }
-  static Portions portions(const Channel& channel) {
-    return {channel.part.part.offset, channel.part.part.count, channel.part.chunks.chunk};
-  }
+  static std::int64_t loops(const Channel& channel) { return channel.part.loops(); }
   static std::int64_t number(const Dimension& dimension, std::int64_t loop, int message) {
     return loop * std::ssize(dimension.messages) + message;
   }
   /// The slot of a message, of which `chunks` chunks behind the first `before`.
   static Range slot(const Channel& channel, const Dimension& dimension, bool sends, std::int64_t loop, int message,
                     std::int64_t before, std::int64_t chunks) {
-    const std::int64_t each = portions(channel).at(loop).count;
+    const std::int64_t each = channel.part.at(loop, 0).count;
     const std::int64_t slot = number(dimension, loop, message) % kSlots + (sends ? 0 : kSlots);
     return {Buffer::kScratch, dimension.slots + slot * channel.slot + before * each, chunks * each};
   }
@@ -120,7 +115,7 @@ class Pat : public Schedule {
   [[nodiscard]] Step move(const Channel& channel, Rank rank, Lane lane, std::int64_t index) const {
     const std::int64_t loop = index / std::ssize(channel.moves);
     const Move& move = channel.moves[static_cast<std::size_t>(index % std::ssize(channel.moves))];
-    Range own = portions(channel).at(loop);
+    Range own = channel.part.at(loop, 0);
     own.offset += (rank + move.ahead) % n_ * block_;
     Step step;
     step.kind = StepKind::kCopy;
@@ -175,7 +170,7 @@ class Pat : public Schedule {
 
   // --- moves of a loop ---
 
-  void add(const LoweredChannel& part, const PatOrder& order) {
+  void add(const ChannelLoops& part, const PatOrder& order) {
     dimensions_ = order.dimensions;
     Channel& made = channels_.emplace_back();
     made.part = part;
@@ -242,7 +237,7 @@ class Pat : public Schedule {
 }  // namespace
 
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements,
-                                            const std::vector<LoweredChannel>& channels,
+                                            const std::vector<ChannelLoops>& channels,
                                             const std::vector<PatOrder>& orders) {
   return std::make_shared<Pat>(comm, kind, elements, channels, orders);
 }
