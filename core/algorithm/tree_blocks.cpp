@@ -10,6 +10,8 @@ class TreeBlocks : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;  // `elements` of one block
 
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return takes_part(rank) ? 1 + children(rank) : 0; }
+
  protected:
   [[nodiscard]] std::int32_t children(Rank rank) const { return outer_children(rank) + own_children(rank); }
   [[nodiscard]] bool is_outer_child(Rank rank, std::int32_t child) const { return child < outer_children(rank); }
@@ -35,7 +37,6 @@ class TreeGather : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;
 
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return takes_part(rank) ? 1 + children(rank) : 0; }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (lane > 0) return 1;
     return is_root(rank) ? 0 : children(rank) + 1;
@@ -63,7 +64,6 @@ class TreeScatter : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;
 
-  [[nodiscard]] std::int32_t lanes(Rank rank) const override { return takes_part(rank) ? 1 + children(rank) : 0; }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override { return lane == 0 && is_root(rank) ? 0 : 1; }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t) const override {
     Step step;

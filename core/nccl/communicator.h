@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/nccl/graph.h"
 #include "core/nccl/version.h"
@@ -13,7 +14,22 @@ enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
 constexpr bool is_x86(HostCpu cpu) { return cpu != HostCpu::kArm && cpu != HostCpu::kPower; }
 
-/// All that NCCL's tuning knows of the ranks that talk to each other.
+/// What sends and receives between two ranks go by.
+struct PointToPoint {
+  int channels = 1;  ///< in all: a power of two
+  int per_peer = 1;  ///< of which so many go to one rank
+  /// No two GPUs of a node are as far from each other as PCIe.
+  bool all_nvlink = false;
+  /// relays[g][p]: the GPU of g's node from whose side what g sends to GPU p of another node leaves, beside the card on p's rail (PXN); g itself: its own
+  /// card. Empty: everyone by its own card.
+  std::vector<std::vector<int>> relays;
+
+  [[nodiscard]] int relay(int from, int to) const {
+    return relays.empty() ? from : relays[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+};
+
+/// All that NCCL's tuning and its schedules know of the ranks that talk to each other.
 struct Communicator {
   Version version = kDefaultVersion;
   int ranks = 1;
@@ -30,6 +46,7 @@ struct Communicator {
   Graphs graphs;
   int channels = 0;       ///< of the communicator (channels.h)
   int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without it
+  PointToPoint p2p;
   /// Of a connection, by protocol: LL, LL128, Simple; eight steps each.
   std::array<std::int64_t, 3> buffer_bytes{524288, 4915200, 4194304};
 

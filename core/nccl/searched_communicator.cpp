@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/nccl/channels.h"
+#include "core/nccl/point_to_point.h"
 
 namespace tutti::core::nccl {
 
@@ -71,6 +72,9 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   for (const GraphChannel& channel : found.graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
   made.collnet_heads = static_cast<int>(heads.size());
   count_channels(made, settings);
+  const auto search = search_settings(settings);
+  if (!search) return tl::unexpected(search.error());
+  made.p2p = point_to_point(found.node, *search, made.ranks, made.channels);
   return made;
 }
 

@@ -14,14 +14,14 @@ namespace {
 
 const Part& part(const Machine& machine, int index) { return machine.parts()[static_cast<std::size_t>(index)]; }
 
-/// The NVLinks of the first GPU: what they lead to, and what they carry by their data sheet. `payload` as a share of that, of links whose payload alone is
-/// known.
+/// The NVLinks of a GPU: what they lead to, and what they carry by their data sheet.
 struct Nvlinks {
   std::set<int> gpus;
   bool to_switch = false;
   double gb_per_s = 0;
 };
 
+/// `payload`: the share of a data sheet's figure that is carried, by which links are counted whose payload alone is known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {

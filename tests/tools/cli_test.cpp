@@ -129,6 +129,23 @@ TEST(Plan, PrintsAndProvesSchedules) {
   }
 }
 
+TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "s.textproto",
+      "cluster { workers { machine: \"hgx-h100\" count: 2 } network { kind: ONE_SWITCH link: \"ndr\" } } workload { "
+      "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" } communicator { name: "
+      "\"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 per_forward: 1 } }");
+  const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  // Of 64 KiB in chunks of 32 KiB over the network: rank 9's from GPU 0 leaves beside GPU 1, whose proxy sends it on.
+  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), HasSubstr("(copy engine, 8 slots)"),
+                           HasSubstr("exchange 0: sends and receives: every one of 16 replicas ends with what alltoall "
+                                     "says (4096 elements in place of 262144)")));
+  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
+                 HasSubstr("--exchange 1: there are exchanges 0 to 0"));
+}
+
 TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");

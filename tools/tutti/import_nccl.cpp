@@ -10,7 +10,7 @@
 #include "core/cluster/machine_file.h"
 #include "core/nccl/cluster_text.h"
 #include "core/nccl/graph_file.h"
-#include "core/nccl/p2p_channels.h"
+#include "core/nccl/point_to_point.h"
 #include "core/nccl/search.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/topology_file.h"
@@ -73,7 +73,7 @@ std::string channel_text(const GraphChannel& channel, bool heads) {
 /// How many thread blocks there are for what.
 struct Channels {
   int collectives = 0, nvls = 0;
-  core::nccl::P2pChannels p2p;
+  core::nccl::PointToPoint p2p;
 };
 
 core::Expected<Channels> channels_of(const Topology& topology, const SearchResult& found, std::int64_t nodes,
@@ -81,7 +81,7 @@ core::Expected<Channels> channels_of(const Topology& topology, const SearchResul
   const auto communicator = communicator_of(topology, found, nodes, {});
   if (!communicator) return tl::unexpected(communicator.error());
   return Channels{communicator->channels, communicator->nvls_channels,
-                  p2p_channels(found.node, settings, communicator->ranks, communicator->channels)};
+                  point_to_point(found.node, settings, communicator->ranks, communicator->channels)};
 }
 
 std::string graphs_text(const SearchResult& found, const Channels& channels, const std::string& file,

@@ -8,14 +8,13 @@
 
 #include "core/base/format.h"
 #include "core/nccl/collective_time.h"
-#include "core/nccl/lowering/lower.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
-#include "core/schedule/checker.h"
 #include "core/schedule/print.h"
 #include "core/strategy/who_reduces.h"
 #include "tools/tutti/json.h"
+#include "tools/tutti/plan_proofs.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
@@ -36,12 +35,6 @@ constexpr std::int64_t kMostPrintedSteps = 20'000;
 /// Characters of a pack's names in the table, and of a line that names them all.
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
-/// Elements with which a schedule is proved: odd, and enough to fill every chunk.
-constexpr std::int64_t kCheckedElements = 4099;
-/// More words of clocks and cells, and more steps, than anyone waits for (some minutes).
-constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
-constexpr std::int64_t kMostCheckedSteps = 10'000'000;
-
 std::string name_of(const Scenario& scenario, const Member& member) {
   return scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name;
 }
@@ -66,16 +59,14 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
   return text;
 }
 
-std::int64_t steps_of(const Schedule& schedule) {
-  std::int64_t steps = 0;
-  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
-    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) steps += schedule.steps(rank, lane);
-  }
-  return steps;
-}
-
 std::string rank_name(const Collective& collective, Rank rank) {
   return collective.group.cluster().part_name(collective.group.device(rank));
+}
+
+/// The collective whose steps are asked for.
+const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
+  return options.exchange ? scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)].collective
+                          : scenario.plan.packs[static_cast<std::size_t>(options.pack)].collective;
 }
 
 // --- text ---
@@ -219,29 +210,6 @@ std::string plan_text(const Scenario& scenario, bool every_name) {
   return text;
 }
 
-/// NCCL's steps for a pack that has its choice, `elements` of it in the place of all. ERRORS: what is not lowered.
-core::Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std::int64_t elements) {
-  const core::nccl::CollectiveTime& time = *planned.nccl;
-  if (!time.choice) return tl::make_unexpected(Error::request("sends and receives are not lowered to steps"));
-  const core::Cluster& cluster = planned.group.cluster();
-  std::vector<std::vector<int>> inside;
-  const auto gpus = static_cast<std::size_t>(time.communicator->ranks_of_node());
-  for (const core::RingOrder& ring : cluster.machine(0).rings_inside()) {
-    if (core::knows_rings(cluster) && ring.gpus.size() == gpus)
-      inside.insert(inside.end(), static_cast<std::size_t>(ring.channels), ring.gpus);
-  }
-  return core::nccl::lower(with_orders(*time.communicator, inside),
-                           {planned.kind, *time.choice, planned.type, elements, planned.elements, planned.root});
-}
-
-/// Steps of a pack as they are to be shown: NCCL's own if there are any, else those that are carried out.
-Collective shown_steps(const Collective& planned) {
-  Collective collective = planned;
-  if (!planned.nccl) return collective;
-  if (auto steps = lowered(planned, planned.elements)) collective.schedule = std::move(*steps);
-  return collective;
-}
-
 // --- JSON ---
 
 void write_member(Json& json, const Scenario& scenario, const Member& member) {
@@ -339,80 +307,20 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
           json.field("converted_out_bytes", pack.converted_out);
         }
         json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
-        if (options.schedule && number == options.pack) {
+        if (options.schedule && !options.exchange && number == options.pack) {
           json.key("schedule");
           write_schedule(json, shown_steps(pack.collective));
         }
       });
       ++number;
     });
+    if (options.schedule && options.exchange) {
+      json.key("exchange_schedule");
+      write_schedule(json, shown_steps(chosen(scenario, options)));
+    }
     json.key("notes").array(notes_of(scenario), [&](const std::string& note) { json.value(std::string_view(note)); });
   });
   return json.text();
-}
-
-/// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
-std::int64_t words_to_check(const Collective& collective) {
-  const Schedule& schedule = *collective.schedule;
-  std::int64_t words = 0;
-  for (Rank rank = 0; rank < schedule.ranks(); ++rank)
-    words += collective.contract().buffer_elements() + schedule.scratch(rank);
-  return words;
-}
-
-/// Proves every pack's schedule at a size that can be looked at element by element.
-core::Expected<std::string> check_all(const Scenario& scenario) {
-  std::string text;
-  for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
-    const Collective& planned = scenario.plan.packs[p].collective;
-    std::int64_t elements = std::min(planned.elements, kCheckedElements);
-    if (has_blocks(planned.kind))
-      elements = std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
-    const core::Strategy strategy = strategy_of(scenario.strategy, scenario.plan.packs[p]);
-    const int turn = scenario.plan.packs[p].turn;
-    const core::Cluster& cluster = *scenario.cluster;
-    const auto& partition = scenario.plan.partition;
-    // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
-    // What is sparse or saved is not reduced as the strategy reduces gradients.
-    const bool as_it_is = core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) ||
-                          scenario.plan.packs[p].reduction.has_value();
-    Collective collective = as_it_is ? planned
-                            : partition
-                                ? core::make_collective(cluster, strategy, planned.type, elements, turn, *partition)
-                                : core::make_collective(cluster, strategy, planned.type, elements, turn);
-    core::Contract contract = collective.contract();
-    std::string of_nccl;
-    if (planned.nccl) {
-      auto own = lowered(planned, elements);
-      of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
-                    : fmt::format("as rings ({}): ", own.error().problems().front().text);
-      if (own) {
-        collective.schedule = std::move(*own);
-        contract = core::Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), elements,
-                                      planned.root, false);
-      }
-    }
-    const std::int64_t steps = steps_of(*collective.schedule);
-    if ((!as_it_is && words_to_check(collective) > kMostCheckedWords) || steps > kMostCheckedSteps) {
-      return tl::make_unexpected(Error::request(fmt::format(
-          "--check: the schedule of pack {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
-          "schedule follows the same rules",
-          p, steps, collective.schedule->ranks())));
-    }
-    const std::vector<std::string> problems = core::check(*collective.schedule, contract);
-    if (!problems.empty()) {
-      std::string all = fmt::format("pack {}: the schedule is wrong:", p);
-      for (const std::string& problem : problems) all += "\n  " + problem;
-      return tl::make_unexpected(Error::run(all));
-    }
-    text += fmt::format(
-        "pack {}: {}every one of {} replicas ends with {} ({} elements{})\n", p, of_nccl, collective.contributors,
-        planned.kind == core::CollectiveKind::kAllReduce ? "every contribution exactly once"
-                                                         : fmt::format("what {} says", to_string(planned.kind)),
-        collective.elements,
-        collective.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
-  }
-  return text;
 }
 
 }  // namespace
@@ -424,28 +332,35 @@ int plan(const PlanOptions& options, const Environment& environment) {
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   const auto packs = static_cast<std::int32_t>(scenario->plan.packs.size());
+  const auto exchanges = static_cast<std::int32_t>(scenario->plan.exchanges.size());
+  if (options.exchange && (*options.exchange < 0 || *options.exchange >= exchanges))
+    return report(Error::request(
+        exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
+                       : fmt::format("--exchange {}: there are exchanges 0 to {}", *options.exchange, exchanges - 1)));
   if (options.pack < 0 || options.pack >= packs)
     return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
-  const Collective collective = shown_steps(scenario->plan.packs[static_cast<std::size_t>(options.pack)].collective);
+  const Collective collective = shown_steps(chosen(*scenario, options));
+  const std::string shown =
+      options.exchange ? fmt::format("exchange {}", *options.exchange) : fmt::format("pack {}", options.pack);
   if (options.schedule) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {
       return report(
-          Error::request(fmt::format("--schedule: pack {} has {} steps on {} ranks, more than the {} that are printed; "
+          Error::request(fmt::format("--schedule: {} has {} steps on {} ranks, more than the {} that are printed; "
                                      "take fewer workers or channels",
-                                     options.pack, steps, collective.schedule->ranks(), kMostPrintedSteps)));
+                                     shown, steps, collective.schedule->ranks(), kMostPrintedSteps)));
     }
   }
   std::string checked;
   if (options.check) {
-    auto proof = check_all(*scenario);
+    auto proof = prove_schedules(*scenario);
     if (!proof) return report(proof.error());
     checked = std::move(*proof);
   }
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);
   if (options.schedule) {
-    text += fmt::format("\nsteps of pack {} ({} elements):\n", options.pack, collective.elements);
+    text += fmt::format("\nsteps of {} ({} elements):\n", shown, collective.elements);
     text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;

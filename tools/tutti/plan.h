@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tools/tutti/command.h"
@@ -11,10 +12,11 @@ namespace tutti::tools {
 struct PlanOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  bool variables = false;  ///< name every gradient in the text
-  bool schedule = false;   ///< print the steps of one pack
-  bool check = false;      ///< prove the schedules
-  std::int32_t pack = 0;   ///< of `schedule`
+  bool variables = false;                ///< name every gradient in the text
+  bool schedule = false;                 ///< print the steps of one pack, or exchange
+  bool check = false;                    ///< prove the schedules
+  std::int32_t pack = 0;                 ///< of `schedule`
+  std::optional<std::int32_t> exchange;  ///< of `schedule`, in place of a pack
 };
 
 /// `tutti plan`: what would travel, and how.

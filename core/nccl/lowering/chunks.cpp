@@ -1,6 +1,7 @@
 #include "core/nccl/lowering/chunks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace tutti::core::nccl {
@@ -29,19 +30,34 @@ std::int64_t grain(Protocol protocol) {
   return 512;
 }
 
+/// Before 2.20 by what a slot holds with its flags.
 std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
+  const bool with_flags = comm.version < Version{2, 20, 0};
+  if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSteps;
   const auto bytes = static_cast<double>(part);
   const double each = comm.ranks_of_node();
   const double depth = 1 + std::floor(std::log2(comm.nodes)) + 0.1 * each;
   while (bytes / static_cast<double>(chunk) < 64 * depth / each && chunk > 131072) chunk /= 2;
   while (bytes / static_cast<double>(chunk) < 16 * depth / each && chunk > 32768) chunk /= 2;
+  return with_flags ? chunk * 15 / 16 : chunk;
+}
+
+/// Before 2.20: smaller if there are few for the levels of the tree.
+std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
+  const std::int64_t depth =
+      comm.ranks_of_node() - 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(comm.nodes))) - 1;
+  while (part / chunk < depth * 8 && chunk > 131072) chunk /= 2;
+  while (part / chunk < depth * 4 && chunk > 65536) chunk /= 2;
+  while (part / chunk < depth && chunk > 32768) chunk /= 2;
   return chunk;
 }
 
 /// Staged by each head: less if a channel would have few of them to do.
 std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step, std::int64_t part) {
-  const std::int64_t heads = std::max(1, comm.graphs.nvls.channels);
+  const std::int64_t heads = heads_of(comm);
   std::int64_t chunk = std::min<std::int64_t>(131072, step);
+  // Before 2.20 those of NVLSTree began with a slot.
+  if (algorithm == Algorithm::kNvlsTree && comm.version < Version{2, 20, 0}) chunk = step;
   const auto at_most = [&](std::int64_t times, std::int64_t limit) {
     if (part < times * heads * chunk) chunk = std::min(chunk, limit);
   };
@@ -52,13 +68,23 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
     return chunk;
   }
   if (comm.nodes >= 4) chunk = std::min<std::int64_t>(chunk, 65536);
+  at_most(32, 262144);
   at_most(16, 131072);
   at_most(4, 65536);
   at_most(1, 32768);
   return chunk;
 }
 
+/// Less if all ranks' blocks together would be few of them.
+std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
+  const std::int64_t wanted = function == Function::kAllGather ? 32 : 16;
+  while (chunk * wanted > bytes && chunk > 65536) chunk /= 2;
+  return chunk;
+}
+
 }  // namespace
+
+int heads_of(const Communicator& comm) { return std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node()); }
 
 Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm, Protocol protocol,
                  std::int64_t part_bytes, std::int64_t element_bytes) {
@@ -72,9 +98,12 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
     bytes = 4 * step;
   }
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128) bytes = tree_ll128(comm, bytes, part_bytes);
+  if (algorithm == Algorithm::kTree && protocol == Protocol::kSimple && comm.version < Version{2, 20, 0})
+    bytes = tree_simple(comm, bytes, part_bytes);
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     bytes = nvls(comm, algorithm, step, part_bytes);
-  bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
+  if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes * comm.ranks);
+  if (comm.version >= Version{2, 22, 0}) bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
   const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
   return {chunk, (chunk + slices - 1) / slices, kSteps / steps_of_slice};
 }

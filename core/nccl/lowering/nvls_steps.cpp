@@ -25,10 +25,10 @@ std::vector<TreePlace> tree_of_nodes(int nodes, bool second) {
 
 class Nvls : public Schedule {
  public:
-  Nvls(const Communicator& comm, std::vector<LoweredChannel> channels)
+  Nvls(const Communicator& comm, std::vector<ChannelLoops> channels)
       : n_(comm.ranks),
         gpus_(comm.ranks_of_node()),
-        heads_(std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node())),
+        heads_(heads_of(comm)),
         channels_(std::move(channels)),
         trees_{tree_of_nodes(comm.nodes, false), tree_of_nodes(comm.nodes, true)} {}
 
@@ -76,22 +76,14 @@ class Nvls : public Schedule {
  private:
   [[nodiscard]] bool alone() const { return n_ == gpus_; }
   [[nodiscard]] Lane of_channel() const { return kFirstHead + heads_; }
-  [[nodiscard]] const LoweredChannel& channel(Lane lane) const {
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const {
     return channels_[static_cast<std::size_t>(lane / of_channel())];
   }
   [[nodiscard]] Rank local(Rank rank) const { return rank % gpus_; }
   [[nodiscard]] bool is_head(Rank rank) const { return local(rank) < heads_; }
 
-  [[nodiscard]] std::int64_t loops_of(Lane lane) const {
-    const std::int64_t loop = channel(lane).chunks.chunk * heads_;
-    return (channel(lane).part.count + loop - 1) / loop;
-  }
-  [[nodiscard]] Range chunk(Lane lane, std::int64_t loop, Rank head) const {
-    const ChannelPart& part = channel(lane).part;
-    const std::int64_t each = channel(lane).chunks.chunk;
-    const std::int64_t begin = std::min(part.count, (loop * heads_ + head) * each);
-    return {Buffer::kData, part.offset + begin, std::min(each, part.count - begin)};
-  }
+  [[nodiscard]] std::int64_t loops_of(Lane lane) const { return channel(lane).loops(); }
+  [[nodiscard]] Range chunk(Lane lane, std::int64_t loop, Rank head) const { return channel(lane).at(loop, head); }
 
   void multicast(Step& step, Rank rank, Lane base, const Range& range) const {
     step.kind = StepKind::kMulticast;
@@ -118,9 +110,6 @@ class Nvls : public Schedule {
 
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
     return trees_[static_cast<std::size_t>(lane / of_channel() % 2)][static_cast<std::size_t>(rank / gpus_)];
-  }
-  static std::int64_t children(const TreePlace& place) {
-    return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
   }
   static std::int64_t each_up(const TreePlace& place) { return std::max<std::int64_t>(1, children(place)); }
   /// The way down ends with the multicast.
@@ -166,13 +155,13 @@ class Nvls : public Schedule {
   std::int32_t n_;
   std::int32_t gpus_;
   std::int32_t heads_;
-  std::vector<LoweredChannel> channels_;
+  std::vector<ChannelLoops> channels_;
   std::array<std::vector<TreePlace>, 2> trees_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_nvls(const Communicator& comm, std::vector<LoweredChannel> channels) {
+std::shared_ptr<const Schedule> lowered_nvls(const Communicator& comm, std::vector<ChannelLoops> channels) {
   return std::make_shared<Nvls>(comm, std::move(channels));
 }
 

@@ -10,13 +10,12 @@ namespace {
 
 class Ring : public Schedule {
  public:
-  Ring(const Communicator& comm, CollectiveKind kind, Rank root, std::int64_t elements, std::int64_t granule,
-       std::vector<LoweredChannel> channels)
+  Ring(const Communicator& comm, CollectiveKind kind, Rank root, std::int64_t elements,
+       std::vector<ChannelLoops> channels)
       : n_(comm.ranks),
         kind_(kind),
         root_(root),
         block_(has_blocks(kind) ? elements / comm.ranks : 0),
-        granule_(granule),
         channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c) {
@@ -32,7 +31,9 @@ class Ring : public Schedule {
   [[nodiscard]] std::int32_t lanes(Rank) const override { return static_cast<std::int32_t>(channels_.size()); }
   [[nodiscard]] int credits(Rank, Lane lane) const override { return channel(lane).chunks.slots; }
 
-  [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override { return loops(lane) * primitives() * slices(lane); }
+  [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
+    return channel(lane).loops() * primitives() * slices(lane);
+  }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const std::int64_t in_slices = slices(lane);
@@ -46,13 +47,13 @@ class Ring : public Schedule {
     step.to = Peer::at(at(order, p + 1), lane);
     if (kind_ == CollectiveKind::kBroadcast || kind_ == CollectiveKind::kReduce) {
       along(step, p - order.position[static_cast<std::size_t>(root_)]);
-      step.source = step.target = cut(chunk_of_loop(lane, loop, 0), slice, lane);
+      step.source = step.target = cut(channel(lane).at(loop, 0), slice, lane);
       return step;
     }
     step.kind = kind_of(primitive);
     const std::int64_t whose = p - distance(primitive);
-    const Range chunk = kind_ == CollectiveKind::kAllReduce ? chunk_of_loop(lane, loop, modulo(whose))
-                                                            : of_block(chunk_of_loop(lane, loop, 0), at(order, whose));
+    const Range chunk = kind_ == CollectiveKind::kAllReduce ? channel(lane).at(loop, modulo(whose))
+                                                            : of_block(channel(lane).at(loop, 0), at(order, whose));
     step.source = step.target = cut(chunk, slice, lane);
     return step;
   }
@@ -63,7 +64,7 @@ class Ring : public Schedule {
     std::vector<std::int64_t> position;  ///< by rank
   };
 
-  [[nodiscard]] const LoweredChannel& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane)]; }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane)]; }
   [[nodiscard]] std::int64_t modulo(std::int64_t p) const { return (p % n_ + n_) % n_; }
   [[nodiscard]] Rank at(const Order& order, std::int64_t p) const {
     return order.ranks[static_cast<std::size_t>(modulo(p))];
@@ -116,27 +117,11 @@ class Ring : public Schedule {
 
   // --- where it lies ---
 
-  [[nodiscard]] std::int64_t of_loop(Lane lane) const {
-    return channel(lane).chunks.chunk * (kind_ == CollectiveKind::kAllReduce ? n_ : 1);
-  }
-  [[nodiscard]] std::int64_t loops(Lane lane) const {
-    return (channel(lane).part.count + of_loop(lane) - 1) / of_loop(lane);
-  }
   [[nodiscard]] std::int64_t slices(Lane lane) const {
     const Chunks& chunks = channel(lane).chunks;
     return (chunks.chunk + chunks.slice - 1) / chunks.slice;
   }
 
-  [[nodiscard]] Range chunk_of_loop(Lane lane, std::int64_t loop, std::int64_t number) const {
-    const ChannelPart& part = channel(lane).part;
-    const std::int64_t begin = loop * of_loop(lane);
-    const std::int64_t left = part.count - begin;
-    std::int64_t chunk = channel(lane).chunks.chunk;
-    if (kind_ == CollectiveKind::kAllReduce && left < of_loop(lane))
-      chunk = ((left + n_ - 1) / n_ + granule_ - 1) / granule_ * granule_;
-    const std::int64_t offset = std::min(left, number * chunk);
-    return {Buffer::kData, part.offset + begin + offset, std::min(chunk, left - offset)};
-  }
   [[nodiscard]] Range of_block(Range range, Rank rank) const {
     range.offset += rank * block_;
     return range;
@@ -153,17 +138,15 @@ class Ring : public Schedule {
   CollectiveKind kind_;
   Rank root_;
   std::int64_t block_;
-  std::int64_t granule_;
-  std::vector<LoweredChannel> channels_;
+  std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;
 };
 
 }  // namespace
 
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& comm, CollectiveKind kind, Rank root,
-                                             std::int64_t elements, std::int64_t granule,
-                                             std::vector<LoweredChannel> channels) {
-  return std::make_shared<Ring>(comm, kind, root, elements, granule, std::move(channels));
+                                             std::int64_t elements, std::vector<ChannelLoops> channels) {
+  return std::make_shared<Ring>(comm, kind, root, elements, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl

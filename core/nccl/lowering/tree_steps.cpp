@@ -8,8 +8,7 @@ namespace {
 
 class Tree : public Schedule {
  public:
-  Tree(const Communicator& comm, std::vector<LoweredChannel> channels)
-      : n_(comm.ranks), channels_(std::move(channels)) {
+  Tree(const Communicator& comm, std::vector<ChannelLoops> channels) : n_(comm.ranks), channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c)
       trees_.push_back(connect_channel(comm.graphs, comm.nodes, c).tree);
@@ -20,14 +19,14 @@ class Tree : public Schedule {
   [[nodiscard]] int credits(Rank, Lane lane) const override { return channel(lane).chunks.slots; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    return portions(lane).number() * each(place(rank, lane), lane);
+    return channel(lane).loops() * each(place(rank, lane), lane);
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const TreePlace& here = place(rank, lane);
     const std::int64_t of_chunk = each(here, lane);
     Step step;
-    step.source = step.target = portions(lane).at(index / of_chunk);
+    step.source = step.target = channel(lane).at(index / of_chunk, 0);
     const auto part = static_cast<std::size_t>(index % of_chunk);
     is_up(lane) ? up(step, here, lane, part) : down(step, here, lane, part, rank, index / of_chunk);
     return step;
@@ -35,15 +34,9 @@ class Tree : public Schedule {
 
  private:
   static bool is_up(Lane lane) { return lane % 2 == 0; }
-  [[nodiscard]] const LoweredChannel& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane / 2)]; }
-  [[nodiscard]] Portions portions(Lane lane) const {
-    return {channel(lane).part.offset, channel(lane).part.count, channel(lane).chunks.chunk};
-  }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane / 2)]; }
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
     return trees_[static_cast<std::size_t>(lane / 2) % trees_.size()][static_cast<std::size_t>(rank)];
-  }
-  static std::int64_t children(const TreePlace& place) {
-    return std::count_if(place.down.begin(), place.down.end(), [](int child) { return child >= 0; });
   }
   /// Steps for a chunk.
   static std::int64_t each(const TreePlace& place, Lane lane) {
@@ -76,13 +69,13 @@ class Tree : public Schedule {
   }
 
   std::int32_t n_;
-  std::vector<LoweredChannel> channels_;
+  std::vector<ChannelLoops> channels_;
   std::vector<std::vector<TreePlace>> trees_;  ///< by channel, until they repeat
 };
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_tree(const Communicator& comm, std::vector<LoweredChannel> channels) {
+std::shared_ptr<const Schedule> lowered_tree(const Communicator& comm, std::vector<ChannelLoops> channels) {
   return std::make_shared<Tree>(comm, std::move(channels));
 }
 

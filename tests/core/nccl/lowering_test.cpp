@@ -3,34 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/nccl/lowering/channel_split.h"
 #include "core/nccl/lowering/chunks.h"
+#include "core/nccl/lowering/deal.h"
 #include "core/nccl/lowering/lower.h"
-#include "core/nccl/uniform_graphs.h"
 #include "core/schedule/checker.h"
+#include "tests/core/nccl/communicators.h"
 
 namespace tutti::core::nccl {
 namespace {
 
-Communicator hopper(int nodes, int gpus, Version version = kDefaultVersion) {
-  System s;
-  s.generation = GpuGeneration::kHopper;
-  s.compute_capability = 90;
-  s.nodes = nodes;
-  s.gpus = gpus;
-  s.inside = gpus == 1 ? Inside::kAlone : Inside::kNvswitch;
-  s.nvlinks = 18;
-  s.nvlink_gb_per_s = 25;
-  s.pcie_gb_per_s = 48;
-  s.nics = nodes > 1 ? gpus : 0;
-  s.nic_gb_per_s = 50;
-  s.transport = nodes > 1 ? Transport::kInfiniband : Transport::kNone;
-  const auto comm = uniform_communicator(s, version, {});
-  EXPECT_TRUE(comm) << (comm ? "" : comm.error().message());
-  return with_orders(*comm, {});
-}
+using test::hopper;
 
 Choice choice(Algorithm algorithm, Protocol protocol, int channels) { return {algorithm, protocol, channels, 512, 0}; }
 
@@ -104,18 +91,21 @@ void prove(const Communicator& comm, const LoweringRequest& request) {
 }
 
 TEST(Lowering, AllReducesAreProved) {
-  for (const auto& [nodes, gpus] :
-       {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 2), std::pair(5, 1), std::pair(4, 8)}) {
-    const Communicator comm = hopper(nodes, gpus);
-    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls, Algorithm::kNvlsTree}) {
-      if (algorithm == Algorithm::kNvls && nodes > 1) continue;
-      if (algorithm == Algorithm::kNvlsTree && nodes == 1) continue;
-      if ((algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree) && gpus == 1) continue;
-      for (const Protocol protocol : {Protocol::kLl128, Protocol::kSimple}) {
-        for (const std::int64_t elements : {1, 67, 1031}) {
-          for (const std::int64_t planned : {elements, std::int64_t{30'000'000}})
-            prove(comm,
-                  {CollectiveKind::kAllReduce, choice(algorithm, protocol, 4), DataType::kFloat32, elements, planned});
+  for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] :
+         {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 2), std::pair(5, 1), std::pair(4, 8)}) {
+      if (version < kDefaultVersion && nodes * gpus > 8) continue;
+      const Communicator comm = hopper(nodes, gpus, version);
+      for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree, Algorithm::kNvls, Algorithm::kNvlsTree}) {
+        if (algorithm == Algorithm::kNvls && nodes > 1) continue;
+        if (algorithm == Algorithm::kNvlsTree && nodes == 1) continue;
+        if ((algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree) && gpus == 1) continue;
+        for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+          for (const std::int64_t elements : {1, 67, 1031}) {
+            for (const std::int64_t planned : {elements, std::int64_t{30'000'000}})
+              prove(comm, {CollectiveKind::kAllReduce, choice(algorithm, protocol, 4), DataType::kFloat32, elements,
+                           planned});
+          }
         }
       }
     }
@@ -123,14 +113,99 @@ TEST(Lowering, AllReducesAreProved) {
 }
 
 TEST(Lowering, RingsOfOtherCollectivesAreProved) {
-  for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 1)}) {
-    const Communicator comm = hopper(nodes, gpus);
-    for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
-                                      CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-      for (const std::int64_t blocks : {1, 13, 500}) {
-        for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{1} << 26})
-          prove(comm, {kind, choice(Algorithm::kRing, Protocol::kSimple, 3), DataType::kFloat32, blocks * comm.ranks,
-                       planned, has_root(kind) ? comm.ranks / 2 : 0});
+  for (const Version version : {Version{2, 10, 3}, Version{2, 20, 5}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 1)}) {
+      const Communicator comm = hopper(nodes, gpus, version);
+      for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+                                        CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
+        for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+          for (const std::int64_t blocks : {1, 13, 500}) {
+            if (version < kDefaultVersion && blocks > 13) continue;
+            for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{1} << 26})
+              prove(comm, {kind, choice(Algorithm::kRing, protocol, 3), DataType::kFloat32, blocks * comm.ranks,
+                           planned, has_root(kind) ? comm.ranks / 2 : 0});
+          }
+        }
+      }
+    }
+  }
+}
+
+// By hand, after addCBDCollToPlan of 2.21.5: 4 KiB of Simple, 60 doubles of a warp of LL128, 8 bytes of a thread of LL.
+TEST(DealOut, GivesEvenPartsOfWholePortionsIn2_21) {
+  const Communicator comm = hopper(1, 8, {2, 21, 5});
+  const auto of = [&](std::int64_t bytes, Protocol protocol) {
+    return deal_out(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24), bytes / 4, bytes / 4, 4);
+  };
+  // 1 MiB over 24: 43696 B in whole 16, which 11 portions of 4 KiB hold: 23 parts of them and 12288 B.
+  const auto simple = of(1 << 20, Protocol::kSimple);
+  ASSERT_EQ(simple.size(), 24U);
+  EXPECT_EQ(simple[0].part, (ChannelPart{0, 11264}));
+  EXPECT_EQ(simple[23].part, (ChannelPart{23 * 11264, 3072}));
+  // Its only loop: 45056 B for 8 ranks are 5632, in whole 4 KiB two of them: the last two ranks' chunks are empty.
+  EXPECT_EQ(simple[0].at(0, 1), (Range{Buffer::kData, 2048, 2048}));
+  EXPECT_EQ(simple[0].at(0, 5).count, 1024);
+  EXPECT_EQ(simple[0].at(0, 6).count, 0);
+  // 512 threads of LL are 4 KiB as well; 16 warps of LL128 7680 B: six of them are a part.
+  EXPECT_EQ(of(1 << 20, Protocol::kLl)[1].part, (ChannelPart{11264, 11264}));
+  EXPECT_EQ(of(1 << 20, Protocol::kLl128)[1].part, (ChannelPart{11520, 11520}));
+}
+
+// By hand, after the kernels of 2.19.4: channels take turns in everything.
+TEST(DealOut, GivesTurnsBefore2_20) {
+  const Communicator comm = hopper(1, 8, {2, 19, 4});
+  const auto of = [&](std::int64_t bytes, Algorithm algorithm, Protocol protocol, int channels, int threads) {
+    return deal_out(comm, Function::kAllReduce, {algorithm, protocol, channels, threads, 0}, bytes / 4, bytes / 4, 4);
+  };
+  // 1 GiB over 4 channels of 8 ranks: loops of 4 x 8 x 2 MiB. Channel 1 of the second: behind 64 MiB and channel 0's 16.
+  const auto large = of(std::int64_t{1} << 30, Algorithm::kRing, Protocol::kSimple, 4, 544);
+  EXPECT_EQ(large[1].loops(), 16);
+  EXPECT_EQ(large[1].at(1, 3), (Range{Buffer::kData, (64 + 16 + 6) << 18, 2 << 18}));
+  // 1 MiB: 32768 B each, whole 4 KiB of 512 threads' 8 bytes.
+  const auto small = of(1 << 20, Algorithm::kRing, Protocol::kSimple, 4, 544);
+  EXPECT_EQ(small[3].loops(), 1);
+  EXPECT_EQ(small[3].at(0, 7), (Range{Buffer::kData, 31 * 8192, 8192}));
+  // LL: chunk 2 of all four channels side by side, 16 KiB of 512 threads' eight bytes four times.
+  EXPECT_EQ(of(1 << 19, Algorithm::kRing, Protocol::kLl, 4, 512)[1].at(0, 2), (Range{Buffer::kData, 9 * 4096, 4096}));
+  // A tree in one node has 7 levels: chunks of 512 KiB shrink to 128 where a channel has less than 56 of them, to 64 under 28, to 32 under 7.
+  EXPECT_EQ(of(1 << 27, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 524288);
+  EXPECT_EQ(of(1 << 25, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 131072);
+  EXPECT_EQ(of(1 << 22, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 65536);
+  EXPECT_EQ(of(1 << 19, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 32768);
+  // … and where there is but one loop to share: 64 KiB are less than 576 threads' 64 bytes four times, so that two channels have something.
+  const auto tree = of(1 << 16, Algorithm::kTree, Protocol::kSimple, 4, 640);
+  EXPECT_EQ(tree[1].at(0, 0), (Range{Buffer::kData, 9216, 16384 - 9216}));
+  EXPECT_EQ(tree[2].at(0, 0).count, 0);
+}
+
+TEST(DealOut, LeavesNothingOut) {
+  for (const Version version :
+       {Version{2, 12, 10}, Version{2, 19, 4}, Version{2, 20, 5}, Version{2, 21, 5}, kDefaultVersion}) {
+    const Communicator comm = hopper(2, 4, version);
+    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree}) {
+      for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
+        for (const int threads : {96, 512, 640}) {
+          for (const std::int64_t count : {1, 4097, 100'000, 12'345'678}) {
+            const auto channels =
+                deal_out(comm, Function::kAllReduce, {algorithm, protocol, 5, threads, 0}, count, count, 2);
+            std::vector<Range> all;
+            for (const ChannelLoops& channel : channels) {
+              for (std::int64_t loop = 0; loop < channel.loops(); ++loop) {
+                for (int piece = 0; piece < channel.pieces; ++piece) {
+                  if (channel.at(loop, piece).count > 0) all.push_back(channel.at(loop, piece));
+                }
+              }
+            }
+            std::sort(all.begin(), all.end());
+            std::int64_t end = 0;
+            for (const Range& range : all) {
+              ASSERT_EQ(range.offset, end)
+                  << to_string(version) << " " << to_string(algorithm) << " " << to_string(protocol);
+              end = range.end();
+            }
+            EXPECT_EQ(end, count);
+          }
+        }
       }
     }
   }
@@ -168,13 +243,13 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
     return schedule ? std::string() : schedule.error().message();
   };
   const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
-  EXPECT_THAT(why(hopper(1, 8), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("sends"));
-  EXPECT_THAT(why(hopper(1, 8, {2, 18, 3}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("2.18.3"));
-  EXPECT_THAT(why(hopper(4, 1), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
-                                 DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("PAT"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 8, 4}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("2.8.4"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("sends and receives of releases before 2.22"));
+  EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
+                                             DataType::kFloat32, 66, 66}),
+              testing::HasSubstr("PAT before 2.26 between 3 ranks"));
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ TEST_P(UniformGraphs, AreThoseOfNcclsSearch) {
   EXPECT_EQ(ours->channels, theirs.channels);
   EXPECT_EQ(ours->nvls_channels, theirs.nvls_channels);
   EXPECT_EQ(ours->ranks, theirs.ranks);
+  EXPECT_EQ(ours->p2p.channels, nccl_case(one.name)["p2pnChannels"].number());
+  EXPECT_EQ(ours->p2p.per_peer, nccl_case(one.name)["p2pnChannelsPerPeer"].number());
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, UniformGraphs,

@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "core/nccl/connect.h"
-#include "core/nccl/p2p_channels.h"
+#include "core/nccl/point_to_point.h"
 #include "core/nccl/search.h"
 #include "core/nccl/searched_communicator.h"
 #include "tests/core/nccl/golden.h"
@@ -83,8 +83,8 @@ TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
     SCOPED_TRACE(one["case"].text());
     const auto node =
         test::first_gpus(test::topology(topology_name(one["case"].text())), static_cast<int>(one["ppn"].number()));
-    const auto found =
-        p2p_channels(node, {}, static_cast<int>(one["nRanks"].number()), static_cast<int>(one["nChannels"].number()));
+    const auto found = point_to_point(node, SearchSettings{}, static_cast<int>(one["nRanks"].number()),
+                                      static_cast<int>(one["nChannels"].number()));
     EXPECT_EQ(found.channels, one["p2pnChannels"].number());
     EXPECT_EQ(found.per_peer, one["p2pnChannelsPerPeer"].number());
   }

@@ -16,8 +16,9 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_flag("--variables", o.variables, "Name every gradient of every pack");
-  c->add_flag("--schedule", o.schedule, "Print every step of one pack (small groups)");
+  c->add_flag("--schedule", o.schedule, "Print every step of one pack or exchange (small groups)");
   c->add_option("--pack", o.pack, "The pack whose steps --schedule prints")->capture_default_str();
+  c->add_option("--exchange", o.exchange, "The exchange whose steps --schedule prints, in place of a pack's");
   c->add_flag("--check", o.check, "Prove that the schedules are right, element by element");
 }
 

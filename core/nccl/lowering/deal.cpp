@@ -1,0 +1,148 @@
+#include "core/nccl/lowering/deal.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/schedule/schedule.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr std::int64_t kWarp = 32;
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Portions for the size at hand that are to it what the planned ones are to theirs.
+Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
+  if (elements >= planned) return chunks;
+  const auto part = [&](std::int64_t of) {
+    const auto product = static_cast<long double>(of) * static_cast<long double>(elements);
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(product / static_cast<long double>(planned)));
+  };
+  const std::int64_t slices = divided_up(chunks.chunk, chunks.slice);
+  chunks.chunk = std::max(slices, part(chunks.chunk));
+  chunks.slice = divided_up(chunks.chunk, slices);
+  return chunks;
+}
+
+class Deal {
+ public:
+  Deal(const Communicator& comm, Function function, const Choice& choice, std::int64_t planned, std::int64_t item)
+      : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
+
+  /// By 2.22 and later, each part with the chunks of its own size.
+  [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
+    std::vector<ChannelLoops> channels;
+    for (const ChannelPart& part : split_over_channels(function_, choice_.protocol, comm_.version, comm_.ranks,
+                                                       planned_, item_, choice_.channels)) {
+      ChannelLoops& made = add(channels, part, part.count * item_);
+      made.shares_last = rings_all_reduce();
+      made.granule = in_elements(16);
+    }
+    return channels;
+  }
+
+  /// By 2.20 and 2.21: parts of whole portions of the protocol, as even as they can be so.
+  [[nodiscard]] std::vector<ChannelLoops> evenly() const {
+    const std::int64_t grain = in_elements(alignment());
+    const std::int64_t bytes = planned_ * item_;
+    const std::int64_t most = divided_up(divided_up(bytes, choice_.channels), 16) * 16;
+    const std::int64_t each = divided_up(divided_up(most, item_), grain) * grain;
+    std::vector<ChannelLoops> channels;
+    for (std::int64_t begin = 0; begin < planned_; begin += each) {
+      ChannelLoops& made = add(channels, {begin, std::min(each, planned_ - begin)}, total_bytes() / choice_.channels);
+      made.shares_last = rings_all_reduce() || made.pieces > 1;
+      made.granule = grain;
+    }
+    return channels;
+  }
+
+  /// Before: everyone goes through everything.
+  [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
+    std::vector<ChannelLoops> channels;
+    for (int c = 0; c < choice_.channels; ++c) {
+      ChannelLoops& made = add(channels, {0, planned_}, total_bytes() / choice_.channels);
+      made.turns = choice_.channels;
+      made.turn = c;
+      made.granule = in_elements(least_chunk());
+      made.side_by_side = rings_all_reduce() && choice_.protocol != Protocol::kSimple;
+      // Trees shrink their chunks only where there is one loop.
+      made.shares_last =
+          choice_.algorithm == Algorithm::kRing || (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
+    }
+    return channels;
+  }
+
+ private:
+  ChannelLoops& add(std::vector<ChannelLoops>& channels, const ChannelPart& part, std::int64_t bytes) const {
+    ChannelLoops& made = channels.emplace_back();
+    made.part = part;
+    made.chunks = chunks_of(comm_, function_, choice_.algorithm, choice_.protocol, bytes, item_);
+    if (rings_all_reduce()) made.pieces = comm_.ranks;
+    if (choice_.algorithm == Algorithm::kNvls || choice_.algorithm == Algorithm::kNvlsTree)
+      made.pieces = heads_of(comm_);
+    return made;
+  }
+
+  [[nodiscard]] bool rings_all_reduce() const {
+    return choice_.algorithm == Algorithm::kRing && function_ == Function::kAllReduce;
+  }
+  [[nodiscard]] bool of_blocks() const {
+    return function_ == Function::kAllGather || function_ == Function::kReduceScatter;
+  }
+  [[nodiscard]] std::int64_t in_elements(std::int64_t bytes) const { return std::max<std::int64_t>(1, bytes / item_); }
+  [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * (of_blocks() ? comm_.ranks : 1); }
+
+  /// Of 2.20 and 2.21, bytes.
+  [[nodiscard]] std::int64_t alignment() const {
+    switch (choice_.protocol) {
+      case Protocol::kLl: return 8 * std::int64_t{choice_.threads};
+      case Protocol::kLl128: return 480 * (choice_.threads / kWarp);
+      case Protocol::kSimple: break;
+    }
+    return 4096;
+  }
+
+  /// Of 2.19 and before, bytes: what all threads move at once, or a share of it.
+  [[nodiscard]] std::int64_t least_chunk() const {
+    constexpr std::int64_t kLl128OfThread = 60;
+    const std::int64_t threads = choice_.threads;
+    const bool tree = choice_.algorithm == Algorithm::kTree;
+    const bool chain = function_ == Function::kBroadcast || function_ == Function::kReduce;
+    switch (choice_.protocol) {
+      case Protocol::kLl: return 8 * threads;
+      case Protocol::kLl128: return threads * kLl128OfThread / (tree ? 8 : chain ? 1 : 2);
+      case Protocol::kSimple: break;
+    }
+    return tree ? (threads - 2 * kWarp) * 64 : (threads - kWarp) * 8;
+  }
+
+  const Communicator& comm_;
+  Function function_;
+  const Choice& choice_;
+  std::int64_t planned_;
+  std::int64_t item_;
+};
+
+}  // namespace
+
+std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function, const Choice& choice,
+                                   std::int64_t count, std::int64_t planned, std::int64_t item) {
+  TUTTI_CHECK((comm.version >= Version{2, 10, 0} && planned >= count && count > 0), "{} of {} elements by NCCL {}",
+              count, planned, to_string(comm.version));
+  const Deal deal(comm, function, choice, planned, item);
+  std::vector<ChannelLoops> channels = comm.version >= Version{2, 22, 0}   ? deal.by_traffic()
+                                       : comm.version >= Version{2, 20, 0} ? deal.evenly()
+                                                                           : deal.in_turns();
+  if (count == planned) return channels;
+  const EvenCut evenly{count, std::ssize(channels)};
+  for (std::int64_t c = 0; c < std::ssize(channels); ++c) {
+    ChannelLoops& channel = channels[static_cast<std::size_t>(c)];
+    channel.part = channel.turns > 1 ? ChannelPart{0, count} : ChannelPart{evenly.offset(c), evenly.size(c)};
+    channel.chunks = scaled(channel.chunks, count, planned);
+    channel.granule = 1;
+  }
+  return channels;
+}
+
+}  // namespace tutti::core::nccl

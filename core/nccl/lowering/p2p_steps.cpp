@@ -1,0 +1,361 @@
+// Sends and receives of a group, one kernel for all. Round after round (p2p_rounds.h) a rank's message to one peer and that from another get as many channels as they have parts.
+// The thread block of a channel takes what it got in batches: up to eight rounds, each with some of its warps to send and some to receive, all at once; the next batch begins when
+// all of them are through.
+//
+// Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Of a channel first the gate, which says when a batch is through, then for each place of a batch one that
+// sends and one that receives. What goes to another node with PXN is sent to the GPU beside the card on the receiver's rail, whose proxy sends it on: a relay, one for each sending
+// lane that has something to relay, so that no message waits behind those of others.
+
+#include <map>
+#include <unordered_map>
+
+#include "core/nccl/lowering/p2p_rounds.h"
+#include "core/nccl/lowering/parts.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+/// Slots of a connection.
+constexpr int kSlots = 8;
+
+/// A part of the message that goes in a round, as a lane has it.
+struct Piece {
+  int round = 0;
+  int part = 0;
+  int batch = 0;
+  std::int64_t first = 0;  ///< steps [first, end) of the lane
+  std::int64_t end = 0;
+};
+using Pieces = std::vector<Piece>;
+
+const Piece& piece_of(const Pieces& pieces, std::int64_t step) {
+  return *std::prev(std::upper_bound(pieces.begin(), pieces.end(), step,
+                                     [](std::int64_t at, const Piece& piece) { return at < piece.first; }));
+}
+std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces.back().end; }
+
+/// Where a channel's batches stop.
+struct Gate {
+  std::vector<Wait> waits;            ///< its steps
+  std::vector<std::int64_t> through;  ///< so many of them when batch b is
+};
+
+/// What the kernel of a rank does, the same for all ranks of a class.
+struct Kernel {
+  std::vector<Pieces> lanes;
+  std::vector<Gate> gates;                      ///< by channel
+  std::unordered_map<std::int64_t, int> place;  ///< of (round, part): in its batch
+};
+
+/// What a rank sends on for others of its node.
+struct Relays {
+  struct Lane {
+    int source = 0;          ///< GPU of the node
+    core::Lane sending = 0;  ///< its lane
+    Pieces pieces;
+  };
+  std::vector<Lane> lanes;
+  std::map<std::pair<int, core::Lane>, int> index;
+};
+
+class Sends : public Schedule {
+ public:
+  Sends(const Communicator& comm, const LoweringRequest& request)
+      : n_(comm.ranks),
+        gpus_(comm.ranks_of_node()),
+        contract_(
+            Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
+        p2p_(comm.p2p),
+        rounds_(comm),
+        count_(contract_.block()),
+        item_(size_of(request.type).count()) {
+    const std::int64_t blocks = has_blocks(request.kind) ? n_ : 1;
+    planned_ = std::max(request.planned, request.elements) / blocks;
+    near_ = p2p_portions(comm, planned_ * item_, false, false);
+    far_ = p2p_portions(comm, planned_ * item_, true, false);
+    self_ = p2p_portions(comm, planned_ * item_, false, true);
+    deal_out();
+  }
+
+  [[nodiscard]] std::int32_t ranks() const override { return n_; }
+  [[nodiscard]] std::int32_t lanes(Rank rank) const override {
+    return own_lanes() + static_cast<std::int32_t>(relays(rank).lanes.size());
+  }
+  [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return std::ssize(relays(rank).lanes) * chunk(far_); }
+  [[nodiscard]] Engine engine(Rank, Lane lane) const override {
+    return lane < own_lanes() ? Engine::kKernel : Engine::kCopyEngine;
+  }
+
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    if (lane >= own_lanes()) return steps_of(relay(rank, lane).pieces);
+    if (lane % of_channel() == 0) return std::ssize(gate(rank, lane).waits);
+    return steps_of(kernel(rank).lanes[static_cast<std::size_t>(lane)]);
+  }
+
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    Step step;
+    if (lane >= own_lanes()) {
+      relay_on(step, rank, lane, index);
+      return step;
+    }
+    const Lane role = lane % of_channel();
+    if (role == 0) {
+      step.wait = gate(rank, lane).waits[static_cast<std::size_t>(index)];
+      return step;
+    }
+    const Piece& piece = piece_of(kernel(rank).lanes[static_cast<std::size_t>(lane)], index);
+    if (index == piece.first && piece.batch > 0)
+      step.wait = {lane - role, gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
+    role % 2 == 1 ? send(step, rank, lane, piece, index - piece.first)
+                  : receive(step, rank, piece, index - piece.first);
+    return step;
+  }
+
+ private:
+  // --- lanes ---
+
+  [[nodiscard]] Lane of_channel() const { return 1 + 2 * width_; }
+  [[nodiscard]] Lane own_lanes() const { return p2p_.channels * of_channel(); }
+  /// Ranks at one place of their nodes are alike where all deal with all.
+  [[nodiscard]] std::size_t class_of(Rank rank) const {
+    return static_cast<std::size_t>(contract_.kind == CollectiveKind::kAllToAll ? rank % gpus_ : rank);
+  }
+  [[nodiscard]] const Kernel& kernel(Rank rank) const { return kernels_[class_of(rank)]; }
+  [[nodiscard]] const Relays& relays(Rank rank) const { return relays_[class_of(rank)]; }
+  [[nodiscard]] const Relays::Lane& relay(Rank rank, Lane lane) const {
+    return relays(rank).lanes[static_cast<std::size_t>(lane - own_lanes())];
+  }
+  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const {
+    return kernel(rank).gates[static_cast<std::size_t>(lane / of_channel())];
+  }
+  static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
+  [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
+    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).place.at(key(round, part));
+  }
+  [[nodiscard]] Lane receiving_lane(Rank rank, int round, int part) const {
+    return sending_lane(rank, round, part) + 1;
+  }
+
+  // --- who sends what ---
+
+  [[nodiscard]] bool far(Rank a, Rank b) const { return a / gpus_ != b / gpus_; }
+  [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
+    return from == to ? self_ : far(from, to) ? far_ : near_;
+  }
+  /// What is in its place anyway does not count.
+  [[nodiscard]] bool deals(Rank from, Rank to) const {
+    return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
+  }
+  /// The rank that sends to another node for `from`; itself without PXN, or inside.
+  [[nodiscard]] Rank leaves_by(Rank from, Rank to) const {
+    return far(from, to) ? from - from % gpus_ + p2p_.relay(from % gpus_, to % gpus_) : from;
+  }
+  /// In their order.
+  [[nodiscard]] std::vector<int> rounds_of(Rank rank) const {
+    std::vector<int> rounds;
+    const Rank root = contract_.kind == CollectiveKind::kSendReceive ? -1 : contract_.root();
+    if (contract_.kind == CollectiveKind::kAllToAll || rank == root) {
+      for (int round = 0; round < n_; ++round) rounds.push_back(round);
+    } else if (contract_.kind == CollectiveKind::kSendReceive) {
+      rounds = {rounds_.round_of(rank, (rank + 1) % n_), rounds_.round_of((rank + n_ - 1) % n_, rank)};
+    } else {
+      rounds = {contract_.kind == CollectiveKind::kGather ? rounds_.round_of(rank, root)
+                                                          : rounds_.round_of(root, rank)};
+    }
+    std::sort(rounds.begin(), rounds.end());
+    rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
+    return rounds;
+  }
+
+  // --- portions, in elements ---
+
+  [[nodiscard]] std::int64_t chunk(const P2pPortions& portions) const {
+    if (count_ == planned_) return portions.chunk / item_;
+    return std::max<std::int64_t>(1, portions.chunk / item_ * count_ / planned_);
+  }
+  /// Of the message; its buffer's offset comes to it.
+  [[nodiscard]] Range part(const P2pPortions& portions, int part) const {
+    if (count_ != planned_) {
+      const EvenCut cut{count_, portions.parts};
+      return {Buffer::kData, cut.offset(part), cut.size(part)};
+    }
+    const P2pPart bytes = p2p_part(count_ * item_, portions.parts, part);
+    return {Buffer::kData, bytes.begin / item_, (bytes.end - bytes.begin) / item_};
+  }
+  [[nodiscard]] std::int64_t chunks(const P2pPortions& portions, int number) const {
+    const std::int64_t each = chunk(portions);
+    return std::max<std::int64_t>(1, (part(portions, number).count + each - 1) / each);
+  }
+  [[nodiscard]] Range chunk_of(Rank from, Rank to, int number, std::int64_t index) const {
+    const P2pPortions& of = portions(from, to);
+    const Range whole = part(of, number);
+    const std::int64_t begin = index * chunk(of);
+    return {Buffer::kData, whole.offset + begin, std::min(chunk(of), whole.count - begin)};
+  }
+  static Range moved(Range range, std::int64_t by) {
+    range.offset += by;
+    return range;
+  }
+
+  // --- steps ---
+
+  void send(Step& step, Rank rank, Lane lane, const Piece& piece, std::int64_t index) const {
+    const Rank to = rounds_.sends_to(rank, piece.round);
+    const Contract::Part where = *contract_.part(rank, to);
+    if (to == rank) {
+      const Range range = part(self_, piece.part);
+      step.kind = StepKind::kCopy;
+      step.source = moved(range, where.source.offset + contract_.input_shift);
+      step.target = moved(range, where.target.offset);
+      return;
+    }
+    step.kind = StepKind::kSend;
+    step.source = moved(chunk_of(rank, to, piece.part, index), where.source.offset + contract_.input_shift);
+    const Rank by = leaves_by(rank, to);
+    step.to = by == rank ? Peer::at(to, receiving_lane(to, piece.round, piece.part)) : relay_peer(by, rank, lane);
+  }
+
+  void receive(Step& step, Rank rank, const Piece& piece, std::int64_t index) const {
+    const Rank from = rounds_.receives_from(rank, piece.round);
+    step.kind = StepKind::kReceive;
+    step.target = moved(chunk_of(from, rank, piece.part, index), contract_.part(from, rank)->target.offset);
+    const Lane lane = sending_lane(from, piece.round, piece.part);
+    const Rank by = leaves_by(from, rank);
+    step.from = by == from ? Peer::at(from, lane) : relay_peer(by, from, lane);
+  }
+
+  [[nodiscard]] Peer relay_peer(Rank by, Rank source, Lane sending) const {
+    return Peer::at(by, own_lanes() + relays(by).index.at({source % gpus_, sending}));
+  }
+
+  void relay_on(Step& step, Rank rank, Lane lane, std::int64_t index) const {
+    const Relays::Lane& of = relay(rank, lane);
+    const Piece& piece = piece_of(of.pieces, index);
+    const Rank source = rank - rank % gpus_ + of.source;
+    const Rank to = rounds_.sends_to(source, piece.round);
+    step.kind = StepKind::kReceiveSend;
+    step.from = Peer::at(source, of.sending);
+    step.to = Peer::at(to, receiving_lane(to, piece.round, piece.part));
+    step.target = {Buffer::kScratch, (lane - own_lanes()) * chunk(far_),
+                   chunk_of(source, to, piece.part, index - piece.first).count};
+    step.source = step.target;
+  }
+
+  // --- dealing out ---
+
+  void deal_out() {
+    const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
+    kernels_.resize(static_cast<std::size_t>(classes));
+    relays_.resize(static_cast<std::size_t>(classes));
+    // Places first: how many lanes a channel has depends on how full its fullest batch is.
+    std::vector<std::vector<Dealt>> dealt;
+    for (Rank rank = 0; rank < classes; ++rank) {
+      dealt.push_back(parts_of(rank));
+      for (const Dealt& one : dealt.back()) width_ = std::max(width_, one.place + 1);
+    }
+    for (Rank rank = 0; rank < classes; ++rank) lay_out(rank, dealt[static_cast<std::size_t>(rank)]);
+    for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
+  }
+
+  /// A round's part, in the batch of a channel that it got to.
+  struct Dealt {
+    int round = 0, part = 0, batch = 0, place = 0;
+    bool sends = false, receives = false;
+  };
+
+  [[nodiscard]] std::vector<Dealt> parts_of(Rank rank) const {
+    struct Batch {
+      int number = 0, full = 0, round = 0;
+    };
+    std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
+    std::vector<Dealt> dealt;
+    for (const int round : rounds_of(rank)) {
+      const Rank to = rounds_.sends_to(rank, round);
+      const Rank from = rounds_.receives_from(rank, round);
+      const int sent = deals(rank, to) ? portions(rank, to).parts : 0;
+      const int received = deals(from, rank) && from != rank ? portions(from, rank).parts : 0;
+      for (int part = 0; part < std::max(sent, received); ++part) {
+        Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
+        if (batch.full > 0 && (batch.full == kP2pAtOnce || !rounds_.together(round, batch.round)))
+          batch = {batch.number + 1, 0, 0};
+        dealt.push_back({round, part, batch.number, batch.full++, part < sent, part < received});
+        batch.round = round;
+      }
+    }
+    return dealt;
+  }
+
+  void lay_out(Rank rank, const std::vector<Dealt>& dealt) {
+    Kernel& made = kernels_[static_cast<std::size_t>(rank)];
+    made.lanes.resize(static_cast<std::size_t>(own_lanes()));
+    made.gates.resize(static_cast<std::size_t>(p2p_.channels));
+    const auto add = [&](Lane lane, const Dealt& one, std::int64_t steps) {
+      Pieces& pieces = made.lanes[static_cast<std::size_t>(lane)];
+      const std::int64_t first = steps_of(pieces);
+      pieces.push_back({one.round, one.part, one.batch, first, first + steps});
+    };
+    for (const Dealt& one : dealt) {
+      made.place[key(one.round, one.part)] = one.place;
+      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + 1 + 2 * one.place;
+      const Rank to = rounds_.sends_to(rank, one.round);
+      if (one.sends) add(lane, one, to == rank ? 1 : chunks(portions(rank, to), one.part));
+      if (one.receives) add(lane + 1, one, chunks(portions(rounds_.receives_from(rank, one.round), rank), one.part));
+    }
+    for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
+  }
+
+  /// A batch is through when all of its lanes are; behind the last nobody waits.
+  void close_gates(Kernel& made, int channel) const {
+    const Lane gate = channel * of_channel();
+    std::map<int, std::vector<Wait>> of_batch;
+    for (Lane lane = gate + 1; lane < gate + of_channel(); ++lane) {
+      for (const Piece& piece : made.lanes[static_cast<std::size_t>(lane)])
+        of_batch[piece.batch].push_back({lane, piece.end});
+    }
+    if (!of_batch.empty()) of_batch.erase(std::prev(of_batch.end()));
+    Gate& to = made.gates[static_cast<std::size_t>(channel)];
+    for (const auto& [batch, waits] : of_batch) {
+      to.waits.insert(to.waits.end(), waits.begin(), waits.end());
+      to.through.push_back(std::ssize(to.waits));
+    }
+  }
+
+  void find_relays(Rank rank) {
+    const Kernel& from = kernels_[static_cast<std::size_t>(rank)];
+    for (Lane lane = 0; lane < own_lanes(); ++lane) {
+      if (lane % of_channel() % 2 == 0) continue;
+      for (const Piece& piece : from.lanes[static_cast<std::size_t>(lane)]) {
+        const Rank by = leaves_by(rank, rounds_.sends_to(rank, piece.round));
+        if (by == rank) continue;
+        Relays& there = relays_[class_of(by)];
+        const auto [at, fresh] = there.index.try_emplace({rank % gpus_, lane}, static_cast<int>(there.lanes.size()));
+        if (fresh) there.lanes.push_back({rank % gpus_, lane, {}});
+        Pieces& pieces = there.lanes[static_cast<std::size_t>(at->second)].pieces;
+        const std::int64_t first = steps_of(pieces);
+        pieces.push_back({piece.round, piece.part, piece.batch, first, first + piece.end - piece.first});
+      }
+    }
+  }
+
+  std::int32_t n_;
+  std::int32_t gpus_;
+  Contract contract_;
+  PointToPoint p2p_;
+  P2pRounds rounds_;
+  std::int64_t count_;    ///< elements of a message
+  std::int64_t planned_;  ///< … that portions are made for
+  std::int64_t item_;
+  P2pPortions near_, far_, self_;
+  int width_ = 1;  ///< of the fullest batch
+  std::vector<Kernel> kernels_;
+  std::vector<Relays> relays_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Schedule> lowered_sends(const Communicator& comm, const LoweringRequest& request) {
+  return std::make_shared<Sends>(comm, request);
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,378 @@
+// Blocks are told by their distance s from the rank, 0 … n - 1, and go along the bits of s: the lowest bit that is set is the dimension by which a block travels next.
+// The tree is cut at its top into `factor` branches that do the same at the same time ("aggregated"): the chunks of one step go in one message if it has room for them. s = branch · delta + low;
+// low goes through 1 … delta - 1 in the order of a tree walked from far to near, so that no more of the messages' slots are taken than there are.
+// Phases, by NCCL's numbers: 0 leaves, 1 the low bits, 2 and 3 the branches (an all-gather begins with 2, a reduce-scatter ends with 2, 3 and at last 4, the own block).
+
+#include "core/nccl/lowering/pat_order.h"
+
+#include <array>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+/// Slots of a connection.
+constexpr int kDepth = 8;
+
+int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
+int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
+
+class Walk {
+ public:
+  Walk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers) : n_(ranks), gathers_(gathers) {
+    TUTTI_CHECK(ranks > 1 && ranks <= 1 << 20 && slot_bytes > 0 && part_bytes > 0,
+                "PAT between {} ranks, {} of {} bytes", ranks, part_bytes, slot_bytes);
+    order_.dimensions = log2_up(ranks);
+    delta_ = 1 << order_.dimensions;
+    const auto double_factor = [this] {
+      factor_ *= 2;
+      delta_ /= 2;
+    };
+    while (slot_bytes / (part_bytes * factor_) >= 2 && factor_ < n_ / 2) double_factor();
+    order_.per_message = each_ = factor_;
+    for (int depth = kDepth; depth > 1 && factor_ < n_ / 2; depth /= 2) double_factor();
+    done_.resize(2 * static_cast<std::size_t>(order_.dimensions));
+    touched_.resize(static_cast<std::size_t>(order_.dimensions));
+  }
+
+ protected:
+  /// A step as NCCL's algorithm says it: places count chunks of a message, `later` messages that come after the one that is next (of an all-gather those
+  /// received, of a reduce-scatter those sent).
+  struct Said {
+    int ahead = 0;
+    int receive = -1, receive_place = 0;
+    int send = -1, send_place = 0;
+    int later = 0;
+    bool post_receive = false, post_send = false;
+    bool skip = false;
+  };
+
+  void add(const Said& said) {
+    if (said.skip) return;
+    PatStep step;
+    step.ahead = said.ahead;
+    if (said.receive >= 0) {
+      int& done = of(said.receive, false);
+      step.from = {said.receive, done + (gathers_ ? said.later : 0), said.receive_place};
+      step.from_through = said.post_receive;
+      done += static_cast<int>(said.post_receive);
+    }
+    if (said.send >= 0) {
+      int& done = of(said.send, true);
+      step.to = {said.send, done + (gathers_ ? 0 : said.later), said.send_place};
+      step.to_complete = said.post_send;
+      done += static_cast<int>(said.post_send);
+    }
+    const PatStep::Place& matters = gathers_ ? step.from : step.to;
+    if (matters.dimension < 0) {
+      step.fresh = !own_touched_;
+      own_touched_ = true;
+    } else {
+      // Behind all that was touched before.
+      auto& most = touched_[static_cast<std::size_t>(matters.dimension)];
+      const std::pair here{matters.message, matters.place};
+      step.fresh = !most || *most < here;
+      if (step.fresh) most = here;
+    }
+    order_.steps.push_back(step);
+  }
+
+  int n_;
+  bool gathers_;
+  int factor_ = 1;  ///< branches
+  int delta_ = 1;   ///< between them
+  int each_ = 1;    ///< chunks of a message
+  PatOrder order_;
+
+ private:
+  int& of(int dimension, bool sent) { return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)]; }
+
+  std::vector<int> done_;  ///< messages received and sent, by dimension
+  std::vector<std::optional<std::pair<int, int>>> touched_;
+  bool own_touched_ = false;
+};
+
+class AllGather : public Walk {
+ public:
+  AllGather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) : Walk(ranks, slot_bytes, part_bytes, true) {}
+
+  PatOrder order() {
+    for (scale_ = factor_ / 2; scale_ > 0; scale_ /= 2) {
+      for (int a = 0; a < factor_ / (2 * scale_); ++a) branch(a);
+    }
+    bits_ = log2_up(delta_);
+    for (int d = 0; d < bits_; ++d) left_[static_cast<std::size_t>(d)] = bits_ - d;
+    zero_step_.fill(1);
+    low_ = next_low();
+    do {
+      for (int a = 0; a < factor_; ++a) pass_on(a);
+      if (low_ % 2 == 1) {
+        for (int a = 0; a < factor_; ++a) leaf(a);
+      }
+      const bool odd = low_ % 2 == 1;
+      low_ = next_low();
+      if (odd && low_ == delta_ / 2) break;
+    } while (true);
+    return std::move(order_);
+  }
+
+ private:
+  /// Phase 2: to the head of a branch.
+  void branch(int a) {
+    Said said;
+    int s = (2 * a + 1) * scale_ * delta_;
+    said.post_send = a % each_ == each_ - 1 || (2 * (a + 1) + 1) * scale_ * delta_ >= n_;
+    said.skip = s >= n_;
+    said.send = lowest_bit(s);
+    s -= 1 << said.send;
+    said.send_place = a % each_;
+    said.later = a / each_;
+    said.ahead = s;
+    if (s > 0) {
+      said.receive = lowest_bit(s);
+      const int received = a * 2 * scale_ * delta_ >> (said.receive + 1);
+      said.receive_place = received % each_;
+      said.later = received / each_;
+    }
+    add(said);
+  }
+
+  /// Phase 1: what came is kept and sent on.
+  void pass_on(int a) {
+    Said said;
+    int s = a * delta_ + low_;
+    said.skip = s >= n_;
+    said.send = lowest_bit(s);
+    s -= 1 << said.send;
+    said.ahead = s;
+    const bool last = a % each_ == each_ - 1;
+    said.send_place = said.receive_place = a % each_;
+    said.post_send = last || (a + 1) * delta_ + low_ >= n_;
+    said.post_receive = said.send == 0 && (last || (a + 1) * delta_ + low_ - 1 >= n_);
+    said.later = said.send == 0 ? 0 : a / each_;
+    if (s == 0) {
+      said.post_receive = false;
+    } else {
+      said.receive = lowest_bit(s);
+      if (low_ - (1 << said.send) == 0) {
+        const int received = a * delta_ >> (said.receive + 1);
+        said.receive_place = received % each_;
+        said.post_receive =
+            said.send == 0 && (received % each_ == each_ - 1 || ((received + 1) * 2 + 1) << said.receive >= n_);
+        said.later = said.send == 0 ? 0 : received / each_;
+      }
+    }
+    if (s < n_ && said.send == 0 && said.skip) {
+      // It is received, though there is nobody to send it on to.
+      said.send = -1;
+      said.post_send = false;
+      said.skip = false;
+    }
+    add(said);
+  }
+
+  /// Phase 0: what goes no further.
+  void leaf(int a) {
+    Said said;
+    const int s = a * delta_ + low_;
+    said.skip = s >= n_;
+    said.ahead = s;
+    said.receive = 0;
+    said.receive_place = a % each_;
+    said.post_receive = a % each_ == each_ - 1 || (a + 1) * delta_ + low_ >= n_;
+    add(said);
+  }
+
+  /// The low bits in the order of a tree that is walked from far to near.
+  int next_low() {
+    for (int d = 0; d < bits_; ++d) {
+      const int bit = 1 << d;
+      int& left = left_[static_cast<std::size_t>(d)];
+      if (--left > 0) continue;
+      value_ ^= bit;
+      left = bit;
+      if ((value_ & bit) != 0) continue;
+      int& zeros = zero_step_[static_cast<std::size_t>(d)];
+      left += lowest_bit(zeros) - 1;
+      if (left == 0) {
+        value_ ^= bit;
+        left = bit;
+      }
+      ++zeros;
+    }
+    return value_;
+  }
+
+  int scale_ = 0;
+  int low_ = 0;
+  int bits_ = 0;
+  int value_ = 0;
+  std::array<int, 32> left_{};
+  std::array<int, 32> zero_step_{};
+};
+
+class ReduceScatter : public Walk {
+ public:
+  ReduceScatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes)
+      : Walk(ranks, slot_bytes, part_bytes, false) {}
+
+  PatOrder order() {
+    low_ = delta_ - 1;
+    while (true) {
+      begin();
+      for (int a = 0; a < factor_; ++a) leaf(a);
+      if (low_ == 1) break;
+      do {
+        begin();
+        for (int a = 0; a < factor_; ++a) pass_on(a);
+        --low_;
+      } while (low_ % 2 == 0);
+    }
+    for (scale_ = 1; scale_ < factor_; scale_ *= 2) {
+      const int last = factor_ / (2 * scale_);
+      begin();
+      for (int a = 0; a < last; ++a) branch_leaf(a, last);
+      begin();
+      for (int a = 0; a < last; ++a) branch(a, last);
+    }
+    Said own;
+    own.receive = 0;
+    own.receive_place = (factor_ - 1) % each_;
+    own.post_receive = true;
+    add(own);
+    return std::move(order_);
+  }
+
+ private:
+  void begin() { skipped_ = later_ = 0; }
+  /// The bits of i of `max` = 2^k turned round, those that are clear in place of those that are set.
+  static int mirrored(int i, int max) {
+    int made = 0;
+    for (int mask = 1, mirror = max / 2; mask < max; mask <<= 1, mirror >>= 1) {
+      if ((i & mask) == 0) made += mirror;
+    }
+    return made;
+  }
+  /// Of 2^k: only upper bits are set.
+  static bool new_peer(int i, int power) { return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1)); }
+  [[nodiscard]] bool ends(int a, int last) const { return a % each_ + 1 >= each_ || a == last - 1; }
+
+  /// Phase 0: a first contribution.
+  void leaf(int a) {
+    Said said;
+    const int s = mirrored(a, factor_) * delta_ + low_;
+    said.skip = s >= n_;
+    said.ahead = s;
+    said.send = 0;
+    said.send_place = a % each_;
+    said.post_send = ends(a, factor_);
+    said.later = later_;
+    add(said);
+  }
+
+  /// Phase 1: one's own is added to what came.
+  void pass_on(int a) {
+    Said said;
+    int s = mirrored(a, factor_) * delta_ + low_;
+    bool skip = s >= n_;
+    said.receive = lowest_bit(s);
+    said.send_place = said.receive_place = a % each_;
+    said.post_send = said.receive == 0 && ends(a, factor_);
+    said.post_receive = ends(a, factor_);
+    said.later = later_;
+    s -= 1 << said.receive;
+    said.ahead = s;
+    const int received = said.receive;
+    if (s > 0) {
+      said.send = lowest_bit(s);
+      if (low_ - (1 << received) == 0) {
+        if (new_peer(a, factor_)) {
+          skipped_ = a;
+          said.later = later_ = 0;
+        }
+        said.send_place = (a - skipped_) % each_;
+      }
+    }
+    if (s < n_ && skip) {
+      said.receive = -1;
+      said.post_receive = false;
+      skip = false;
+    }
+    said.skip = skip;
+    add(said);
+    if (received > 0 && (a - skipped_) % each_ + 1 >= each_ && !skip) ++later_;
+  }
+
+  /// Phase 2: of branches, first contributions by way of the nearest dimension.
+  void branch_leaf(int a, int last) {
+    Said said;
+    int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
+    bool skip = s >= n_;
+    said.receive = 0;
+    s -= 1;
+    if (s < n_ && skip) {
+      said.receive = -1;
+      skip = false;
+    } else if (!skip) {
+      const int received = a + factor_ - factor_ / scale_;
+      said.post_receive = (received + 1) % each_ == 0;
+      said.receive_place = received % each_;
+    }
+    said.skip = skip;
+    said.ahead = s;
+    said.send = s > 0 ? lowest_bit(s) : -1;
+    said.later = later_;
+    said.post_send = a == last - 1 || (a + 1) % each_ == 0;
+    said.send_place = a % each_;
+    add(said);
+  }
+
+  /// Phase 3: … and the sums of a branch to the next.
+  void branch(int a, int last) {
+    Said said;
+    int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
+    bool skip = s >= n_;
+    said.receive = lowest_bit(s);
+    s -= 1 << said.receive;
+    said.ahead = s;
+    said.post_receive = a == last - 1 || (a + 1) % each_ == 0;
+    said.receive_place = a % each_;
+    said.send = s > 0 ? lowest_bit(s) : -1;
+    if (s < n_ && skip) {
+      said.receive = -1;
+      said.post_receive = false;
+      skip = false;
+    }
+    said.skip = skip;
+    said.later = later_;
+    if (new_peer(a, last)) {
+      skipped_ = a;
+      said.later = later_ = 0;
+    }
+    const int sent = a - skipped_;
+    said.send_place = sent % each_;
+    add(said);
+    if (sent % each_ + 1 >= each_ && !skip) ++later_;
+  }
+
+  int scale_ = 1;
+  int low_ = 0;
+  int skipped_ = 0;  ///< steps before those that go to the peer at hand
+  int later_ = 0;
+};
+
+}  // namespace
+
+PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) {
+  return AllGather(ranks, slot_bytes, part_bytes).order();
+}
+
+PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) {
+  return ReduceScatter(ranks, slot_bytes, part_bytes).order();
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tutti::core::nccl {
+
+/// What a thread block does at once in PAT, NCCL's parallel aggregated trees, for one chunk of one rank's block. Ranks speak with those at distances of powers of two, one
+/// dimension each. An all-gather takes a chunk from a message (or from its own buffer) to its output and into a message to another; a reduce-scatter adds its own to
+/// what came, or to what lies in the message to send already, and keeps the sum in a message or as its result.
+struct PatStep {
+  /// A chunk in a message of a dimension: the `message`-th of a loop, the chunk's place in it. Without a dimension it is in the rank's own buffer.
+  struct Place {
+    int dimension = -1;
+    int message = 0;
+    int place = 0;
+  };
+  Place from;
+  Place to;
+  int ahead = 0;  ///< of the rank whose block it is about: so many ranks further on
+  bool fresh =
+      false;  ///< nothing has come of it so far: goes to the output (all-gather), or one's own is put in (reduce-scatter)
+  bool from_through = false;  ///< nothing of the received message is needed any longer
+  bool to_complete = false;   ///< the message can be sent
+};
+
+/// A loop of a channel: a chunk of every rank's block. The same for all ranks.
+struct PatOrder {
+  int dimensions = 0;
+  int per_message = 1;  ///< chunks in a message at most
+  std::vector<PatStep> steps;
+};
+
+/// Of an all-gather: a rank sends to the one that is 2^d before it, or (reduce-scatter) the one 2^d further on. Small parts have several chunks in a message, as many as its slot
+/// holds; what does not fit one message goes in up to eight that follow each other. `slot_bytes`: a chunk at its largest.
+/// REQUIRES: at least two ranks, at most 2^20; a part and a slot of some bytes.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and later); src/device/prims_simple.h, patCopy, patReduce.
+PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
+PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/nccl/communicator.h"
+#include "core/nccl/search_settings.h"
+#include "core/nccl/settings.h"
+#include "core/nccl/system.h"
+#include "core/nccl/topology.h"
+
+namespace tutti::core::nccl {
+
+/// Of a communicator of `ranks` ranks with `channels` channels for collectives, of which each node is like `node`: so many channels to a peer that
+/// its NVLinks are filled, two to another in the node, and over the network what a GPU's cards need, less in large communicators. What goes to another node leaves
+/// beside the card on the receiver's rail if NVLink reaches that (NCCL_P2P_PXN_LEVEL 2, the default).
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, ncclTopoComputeP2pChannels, ncclTopoPathAllNVLink; src/graph/search.cc, ncclTopoGetNetDev.
+PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks, int channels);
+
+/// The same of machines that are all alike, by counting: GPUs share out the cards of their node in order, and hang on PCIe switches.
+PointToPoint point_to_point(const System& system, const Settings& settings, int channels);
+
+}  // namespace tutti::core::nccl

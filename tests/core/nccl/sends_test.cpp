@@ -1,0 +1,257 @@
+// NCCL's sends and receives: their order and portions against NCCL's own words and cases worked out from its source, every schedule proved, and bytes on every way against
+// what all-to-all, gather, scatter and send-receive have to move.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/nccl/lowering/p2p_rounds.h"
+#include "core/schedule/checker.h"
+#include "tests/core/nccl/communicators.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+using test::communicator;
+using test::hopper;
+using test::hopper_system;
+
+LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t planned = 0, Rank root = 0) {
+  return {kind, {}, DataType::kFloat32, elements, planned, root};
+}
+
+TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
+  const P2pRounds rounds(hopper(16, 1));
+  std::vector<int> deltas;
+  for (int round = 0; round < rounds.rounds(); ++round) deltas.push_back(rounds.sends_to(0, round));
+  EXPECT_EQ(deltas, (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
+}
+
+TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
+  for (const Version version : {Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6)}) {
+      const P2pRounds rounds(hopper(nodes, gpus, version));
+      for (Rank rank = 0; rank < nodes * gpus; ++rank) {
+        std::vector<bool> met(static_cast<std::size_t>(nodes * gpus));
+        for (int round = 0; round < rounds.rounds(); ++round) {
+          const Rank to = rounds.sends_to(rank, round);
+          EXPECT_EQ(rounds.receives_from(to, round), rank);
+          EXPECT_EQ(rounds.round_of(rank, to), round);
+          EXPECT_FALSE(met[static_cast<std::size_t>(to)]);
+          met[static_cast<std::size_t>(to)] = true;
+        }
+      }
+    }
+  }
+}
+
+// By hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
+TEST(P2pRounds, TakeChannelsFarApart) {
+  // One node: the round's bits, turned round, of 32 channels.
+  const P2pRounds one(hopper(1, 8));
+  EXPECT_EQ(one.channel(0, 0), 0);
+  EXPECT_EQ(one.channel(1, 0), 16);
+  EXPECT_EQ(one.channel(1, 3), 19);
+  EXPECT_EQ(one.channel(6, 0), 12);
+  EXPECT_EQ(one.channel(7, 31), (28 + 31) % 32);
+  // Several: eight rounds share a channel; the second node's, of 16, is in the middle.
+  const P2pRounds several(hopper(4, 8));
+  EXPECT_EQ(several.channel(7, 0), 0);
+  EXPECT_EQ(several.channel(8, 0), 8);
+  EXPECT_EQ(several.channel(16, 1), 5);
+  // Before 2.28.3 channels follow each other.
+  const P2pRounds before(hopper(4, 8, {2, 27, 3}));
+  EXPECT_EQ(before.channel(16, 1), 3);
+}
+
+// By hand from addP2pToPlan of 2.28.9. Two nodes of 8: 16 channels, 2 to a peer, of which 16 ranks take one as long as it does.
+TEST(P2pPortions, AreThoseOfNccl) {
+  const Communicator far = hopper(2, 8);
+  ASSERT_EQ(far.p2p.channels, 16);
+  ASSERT_EQ(far.p2p.per_peer, 2);
+  EXPECT_EQ(p2p_portions(far, 65536, true, false),
+            (P2pPortions{1, 32768, false}));  // under a step of 128 KiB: a quarter
+  EXPECT_EQ(p2p_portions(far, 131072, true, false), (P2pPortions{1, 65536, false}));    // under eight: half
+  EXPECT_EQ(p2p_portions(far, 262144, true, false), (P2pPortions{2, 65536, false}));    // more than a step each
+  EXPECT_EQ(p2p_portions(far, 1 << 24, true, false), (P2pPortions{2, 131072, false}));  // no more than two
+  EXPECT_EQ(p2p_portions(far, 32768, false, false), (P2pPortions{1, 32768, true}));     // LL up to 16 KiB a channel
+  EXPECT_EQ(p2p_portions(far, 32769, false, false), (P2pPortions{1, 131072, false}));
+  // One node: 32 channels, all of them to a peer if it comes to that; 4 let all 8 ranks have their own.
+  const Communicator near = hopper(1, 8);
+  ASSERT_EQ(near.p2p.channels, 32);
+  ASSERT_EQ(near.p2p.per_peer, 32);
+  EXPECT_EQ(p2p_portions(near, 1, false, false), (P2pPortions{1, 32768, true}));
+  EXPECT_EQ(p2p_portions(near, 524288, false, false), (P2pPortions{4, 32768, true}));
+  EXPECT_EQ(p2p_portions(near, 1 << 20, false, false), (P2pPortions{4, 524288, false}));
+  EXPECT_EQ(p2p_portions(near, 1 << 28, false, false), (P2pPortions{16, 524288, false}));  // 16 MiB each at most
+  // Itself: no LL.
+  EXPECT_EQ(p2p_portions(near, 4096, false, true), (P2pPortions{1, 524288, false}));
+}
+
+TEST(P2pPortions, PartsAreWholePagesAndTheWhole) {
+  for (const std::int64_t bytes : {0, 4, 4096, 4100, 1000000}) {
+    for (const int parts : {1, 2, 7, 16}) {
+      std::int64_t end = 0;
+      for (int part = 0; part < parts; ++part) {
+        const P2pPart one = p2p_part(bytes, parts, part);
+        EXPECT_EQ(one.begin, end);
+        EXPECT_TRUE(one.begin % 4096 == 0 || one.begin == bytes);
+        end = one.end;
+      }
+      EXPECT_EQ(end, bytes);
+    }
+  }
+}
+
+void prove(const Communicator& comm, const LoweringRequest& request) {
+  const auto schedule = lower(comm, request);
+  ASSERT_TRUE(schedule) << schedule.error().message();
+  const Contract contract =
+      Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind));
+  EXPECT_EQ(check(**schedule, contract), std::vector<std::string>())
+      << comm.nodes << " nodes, " << comm.ranks << " ranks, NCCL " << to_string(comm.version) << ", "
+      << to_string(request.kind) << " of " << request.elements << " for " << request.planned;
+}
+
+TEST(Sends, AreProved) {
+  for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 3), std::pair(5, 1),
+                                    std::pair(3, 8), std::pair(2, 12)}) {
+    for (const Version version : {Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+      const Communicator comm = hopper(nodes, gpus, version);
+      for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter,
+                                        CollectiveKind::kSendReceive}) {
+        const std::int64_t ranks = has_blocks(kind) ? comm.ranks : 1;
+        for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{400'000}})
+          prove(comm, request(kind, 13 * ranks, planned * ranks, has_root(kind) ? comm.ranks / 2 : 0));
+      }
+    }
+  }
+}
+
+TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
+  // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once; of 2.28.9 those of an epoch of eight.
+  for (const Version version : {Version{2, 27, 3}, kDefaultVersion}) {
+    const Communicator comm = hopper(40, 1, version);
+    ASSERT_EQ(comm.p2p.channels, 4);
+    prove(comm, request(CollectiveKind::kAllToAll, 40, 0));
+    const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, 40, 0));
+    bool waits = false;
+    for (Lane lane = 0; lane < (*schedule)->lanes(0); ++lane) {
+      for (std::int64_t i = 0; i < (*schedule)->steps(0, lane); ++i)
+        waits = waits || (sends((*schedule)->step(0, lane, i).kind) && (*schedule)->step(0, lane, i).wait.lane >= 0);
+    }
+    EXPECT_TRUE(waits) << to_string(version);
+  }
+}
+
+/// Elements by (sender, receiver) of all messages, those that are sent on again included.
+std::map<std::pair<Rank, Rank>, std::int64_t> sent(const Schedule& schedule) {
+  std::map<std::pair<Rank, Rank>, std::int64_t> elements;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
+      for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
+        const Step step = schedule.step(rank, lane, i);
+        if (sends(step.kind)) elements[{rank, step.to.rank(rank, schedule.ranks())}] += step.source.count;
+      }
+    }
+  }
+  return elements;
+}
+
+TEST(Sends, AllToAllGoesByTheReceiversRail) {
+  const int nodes = 3, gpus = 4;
+  const std::int64_t block = 50'000;
+  const auto schedule = lower(hopper(nodes, gpus), request(CollectiveKind::kAllToAll, nodes * gpus * block));
+  ASSERT_TRUE(schedule);
+  const auto bytes = sent(**schedule);
+  for (Rank from = 0; from < nodes * gpus; ++from) {
+    for (Rank to = 0; to < nodes * gpus; ++to) {
+      if (from == to) continue;
+      const auto found = bytes.find({from, to});
+      const std::int64_t elements = found == bytes.end() ? 0 : found->second;
+      // Between nodes GPUs of one rail alone speak, for all of their node; inside everyone gives each also what is for that one's rail elsewhere.
+      if (from / gpus != to / gpus) {
+        EXPECT_EQ(elements, from % gpus == to % gpus ? gpus * block : 0) << from << " to " << to;
+      } else {
+        EXPECT_EQ(elements, block * (1 + (nodes - 1))) << from << " to " << to;
+      }
+    }
+  }
+}
+
+TEST(Sends, AllToAllWithoutPxnIsEveryonesOwn) {
+  Settings settings;
+  settings.pxn_disabled = true;
+  const int nodes = 3, gpus = 4;
+  const std::int64_t block = 50'000;
+  const Communicator comm = communicator(hopper_system(nodes, gpus), kDefaultVersion, settings);
+  const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, nodes * gpus * block));
+  ASSERT_TRUE(schedule);
+  const auto bytes = sent(**schedule);
+  EXPECT_EQ(bytes.size(), 12U * 11U);
+  for (const auto& [way, elements] : bytes) EXPECT_EQ(elements, block);
+  prove(comm, request(CollectiveKind::kAllToAll, nodes * gpus * 3));
+}
+
+TEST(Sends, FourCardsOfEightGpusAreReachedByWayOfTheFirstBesideThem) {
+  System system = hopper_system(2, 8);
+  system.nics = 4;
+  const Communicator comm = communicator(system);
+  EXPECT_EQ(comm.p2p.relay(0, 5), 4);
+  EXPECT_EQ(comm.p2p.relay(5, 5), 4);
+  EXPECT_EQ(comm.p2p.relay(4, 4), 4);
+  prove(comm, request(CollectiveKind::kAllToAll, 16 * 5));
+  const std::int64_t block = 1000;
+  const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, 16 * block));
+  // Out of a node: every card's GPU, for all eight, to both GPUs of the other node on its rail.
+  for (const auto& [way, elements] : sent(**schedule)) {
+    if (way.first / 8 != way.second / 8) {
+      EXPECT_EQ(way.first % 8, way.second % 8 / 2 * 2);
+      EXPECT_EQ(elements, 8 * block);
+    }
+  }
+}
+
+TEST(Sends, GatherScatterAndSendReceiveMoveEveryMessageOnce) {
+  const Communicator comm = hopper(1, 6);
+  const std::int64_t block = 300'000;
+  for (const CollectiveKind kind : {CollectiveKind::kGather, CollectiveKind::kScatter}) {
+    const auto bytes = sent(**lower(comm, request(kind, 6 * block, 0, 2)));
+    EXPECT_EQ(bytes.size(), 5U);
+    for (const auto& [way, elements] : bytes) {
+      EXPECT_EQ(kind == CollectiveKind::kGather ? way.second : way.first, 2);
+      EXPECT_EQ(elements, block);
+    }
+  }
+  const auto bytes = sent(**lower(comm, request(CollectiveKind::kSendReceive, block)));
+  EXPECT_EQ(bytes.size(), 6U);
+  for (const auto& [way, elements] : bytes) {
+    EXPECT_EQ(way.second, (way.first + 1) % 6);
+    EXPECT_EQ(elements, block);
+  }
+}
+
+TEST(Sends, ARealSizeHasNcclsChannels) {
+  // 1 GiB between 8 GPUs: 128 MiB to each, 8 channels of 16 MiB, 32 chunks of 512 KiB.
+  const Communicator comm = hopper(1, 8);
+  const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, std::int64_t{1} << 28));
+  ASSERT_TRUE(schedule);
+  std::map<Rank, std::int64_t> lanes_to, steps_to;
+  for (Lane lane = 0; lane < (*schedule)->lanes(3); ++lane) {
+    std::map<Rank, std::int64_t> of_lane;
+    for (std::int64_t i = 0; i < (*schedule)->steps(3, lane); ++i) {
+      const Step step = (*schedule)->step(3, lane, i);
+      if (!sends(step.kind)) continue;
+      EXPECT_EQ(step.source.count * 4, 524288);
+      ++of_lane[step.to.value];
+    }
+    for (const auto& [rank, steps] : of_lane) ++lanes_to[rank], steps_to[rank] += steps;
+  }
+  EXPECT_EQ(lanes_to.size(), 7U);
+  for (const auto& [rank, lanes] : lanes_to) EXPECT_EQ(lanes, 8);
+  for (const auto& [rank, steps] : steps_to) EXPECT_EQ(steps, 256);
+}
+
+}  // namespace
+}  // namespace tutti::core::nccl

@@ -1,0 +1,160 @@
+#include "tools/tutti/plan_proofs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/nccl/collective_time.h"
+#include "core/nccl/lowering/lower.h"
+#include "core/schedule/checker.h"
+#include "core/strategy/who_reduces.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Collective;
+using core::Contract;
+using core::Error;
+using core::Expected;
+using core::Lane;
+using core::Pack;
+using core::Rank;
+using core::Scenario;
+using core::Schedule;
+
+/// Elements with which a schedule is proved: odd, and enough to fill every chunk.
+constexpr std::int64_t kCheckedElements = 4099;
+/// More words of clocks and cells, and more steps, than anyone waits for (some minutes).
+constexpr std::int64_t kMostCheckedWords = std::int64_t{1} << 27;
+constexpr std::int64_t kMostCheckedSteps = 10'000'000;
+
+/// NCCL's steps for a collective that has its choice, `elements` of it in the place of all. ERRORS: what is not lowered.
+Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std::int64_t elements) {
+  const core::nccl::CollectiveTime& time = *planned.nccl;
+  const core::Cluster& cluster = planned.group.cluster();
+  std::vector<std::vector<int>> inside;
+  const auto gpus = static_cast<std::size_t>(time.communicator->ranks_of_node());
+  for (const core::RingOrder& ring : cluster.machine(0).rings_inside()) {
+    if (core::knows_rings(cluster) && ring.gpus.size() == gpus)
+      inside.insert(inside.end(), static_cast<std::size_t>(ring.channels), ring.gpus);
+  }
+  return core::nccl::lower(with_orders(*time.communicator, inside),
+                           {planned.kind, time.choice.value_or(core::nccl::Choice{}), planned.type, elements,
+                            planned.elements, planned.root});
+}
+
+/// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
+std::int64_t words_to_check(const Collective& collective) {
+  const Schedule& schedule = *collective.schedule;
+  std::int64_t words = 0;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank)
+    words += collective.contract().buffer_elements() + schedule.scratch(rank);
+  return words;
+}
+
+/// At most kCheckedElements, and a block for everyone where there are blocks.
+std::int64_t elements_to_check(const Collective& planned) {
+  const std::int64_t elements = std::min(planned.elements, kCheckedElements);
+  if (!has_blocks(planned.kind)) return elements;
+  return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
+}
+
+/// `small` is `planned` at a size that can be proved; `as_it_is`: it is `planned` itself.
+Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small, bool as_it_is) {
+  Contract contract = small.contract();
+  std::string of_nccl;
+  if (planned.nccl) {
+    auto own = lowered(planned, small.elements);
+    of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
+                  : fmt::format("as rings ({}): ", own.error().problems().front().text);
+    if (own) {
+      small.schedule = std::move(*own);
+      contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), small.elements,
+                              planned.root, !can_be_in_place(planned.kind));
+    }
+  }
+  const std::int64_t steps = steps_of(*small.schedule);
+  if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
+    return tl::make_unexpected(Error::request(fmt::format(
+        "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
+        "schedule follows the same rules",
+        what, steps, small.schedule->ranks())));
+  }
+  const std::vector<std::string> problems = core::check(*small.schedule, contract);
+  if (!problems.empty()) {
+    std::string all = fmt::format("{}: the schedule is wrong:", what);
+    for (const std::string& problem : problems) all += "\n  " + problem;
+    return tl::make_unexpected(Error::run(all));
+  }
+  return fmt::format(
+      "{}: {}every one of {} replicas ends with {} ({} elements{})\n", what, of_nccl, small.contributors,
+      planned.kind == core::CollectiveKind::kAllReduce ? "every contribution exactly once"
+                                                       : fmt::format("what {} says", to_string(planned.kind)),
+      small.elements, small.elements < planned.elements ? fmt::format(" in place of {}", planned.elements) : "");
+}
+
+Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
+  const Pack& pack = scenario.plan.packs[number];
+  const Collective& planned = pack.collective;
+  const std::int64_t elements = elements_to_check(planned);
+  const core::Strategy strategy = strategy_of(scenario.strategy, pack);
+  const core::Cluster& cluster = *scenario.cluster;
+  const auto& partition = scenario.plan.partition;
+  // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
+  // What is sparse or saved is not reduced as the strategy reduces gradients.
+  const bool as_it_is =
+      core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.reduction.has_value();
+  Collective small = as_it_is ? planned
+                     : partition
+                         ? core::make_collective(cluster, strategy, planned.type, elements, pack.turn, *partition)
+                         : core::make_collective(cluster, strategy, planned.type, elements, pack.turn);
+  return prove(fmt::format("pack {}", number), planned, std::move(small), as_it_is);
+}
+
+Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t number) {
+  const core::PlannedExchange& exchange = scenario.plan.exchanges[number];
+  const Collective& planned = exchange.collective;
+  const auto c = static_cast<std::size_t>(exchange.communicator);
+  core::Strategy strategy = scenario.communicators[c].strategy;
+  strategy.collective = planned.kind;
+  strategy.out_of_place = planned.out_of_place;
+  return prove(fmt::format("exchange {}", number), planned,
+               core::make_collective(*scenario.cluster, strategy, planned.type, elements_to_check(planned),
+                                     static_cast<int>(number), exchange.partition),
+               false);
+}
+
+}  // namespace
+
+std::int64_t steps_of(const Schedule& schedule) {
+  std::int64_t steps = 0;
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) steps += schedule.steps(rank, lane);
+  }
+  return steps;
+}
+
+Collective shown_steps(const Collective& planned) {
+  Collective collective = planned;
+  if (!planned.nccl) return collective;
+  if (auto steps = lowered(planned, planned.elements)) collective.schedule = std::move(*steps);
+  return collective;
+}
+
+Expected<std::string> prove_schedules(const Scenario& scenario) {
+  std::string text;
+  for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
+    const auto line = prove_pack(scenario, p);
+    if (!line) return tl::make_unexpected(line.error());
+    text += *line;
+  }
+  for (std::size_t e = 0; e < scenario.plan.exchanges.size(); ++e) {
+    const auto line = prove_exchange(scenario, e);
+    if (!line) return tl::make_unexpected(line.error());
+    text += *line;
+  }
+  return text;
+}
+
+}  // namespace tutti::tools
