@@ -75,6 +75,17 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   return chunk;
 }
 
+/// Smaller if there are few for the depth, of which those that all heads have at once count as one.
+std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, std::int64_t part) {
+  if (chain) chunk = std::min<std::int64_t>(262144, chunk);
+  const std::int64_t depth = chain ? comm.ranks_of_node() : comm.ranks_of_node() == 1 ? 1 : 2;
+  const std::int64_t at_once = chain ? 1 : std::ssize(collnet_heads(comm));
+  while (part / (at_once * chunk) < depth * 64 && chunk > 131072) chunk /= 2;
+  while (part / (at_once * chunk) < depth * 8 && chunk > 65536) chunk /= 2;
+  while (part / (at_once * chunk) < depth * (chain ? 1 : 8) && chunk > 32768) chunk /= 2;
+  return chunk;
+}
+
 /// Less if all ranks' blocks together would be few of them.
 std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
   const std::int64_t wanted = function == Function::kAllGather ? 32 : 16;
@@ -103,6 +114,8 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     bytes = nvls(comm, algorithm, step, part_bytes);
   if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes * comm.ranks);
+  if (algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain)
+    bytes = collnet(comm, algorithm == Algorithm::kCollNetChain, bytes, part_bytes);
   if (comm.version >= Version{2, 22, 0}) bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
   const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
   return {chunk, (chunk + slices - 1) / slices, kSteps / steps_of_slice};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/nccl/communicator.h"
 #include "core/nccl/names.h"
@@ -18,6 +19,9 @@ struct Chunks {
 
 /// GPUs of a node that own a share of what NVLS adds.
 int heads_of(const Communicator& communicator);
+
+/// GPUs of a node that let the network add (CollNetDirect), in their order. REQUIRES: the graph has its orders.
+std::vector<int> collnet_heads(const Communicator& communicator);
 
 /// For a channel that does `part_bytes`. Of collectives that NVLS does `part_bytes` times the heads are what a channel is compared with. Before 2.22 `part_bytes` are a channel's
 /// even share of all bytes.

@@ -57,7 +57,7 @@ class Deal {
     return channels;
   }
 
-  /// Before: everyone goes through everything.
+  /// Before, and of CollNet: everyone goes through everything.
   [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
@@ -81,6 +81,7 @@ class Deal {
     if (rings_all_reduce()) made.pieces = comm_.ranks;
     if (choice_.algorithm == Algorithm::kNvls || choice_.algorithm == Algorithm::kNvlsTree)
       made.pieces = heads_of(comm_);
+    if (choice_.algorithm == Algorithm::kCollNetDirect) made.pieces = static_cast<int>(collnet_heads(comm_).size());
     return made;
   }
 
@@ -131,9 +132,10 @@ std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function, 
   TUTTI_CHECK((comm.version >= Version{2, 10, 0} && planned >= count && count > 0), "{} of {} elements by NCCL {}",
               count, planned, to_string(comm.version));
   const Deal deal(comm, function, choice, planned, item);
-  std::vector<ChannelLoops> channels = comm.version >= Version{2, 22, 0}   ? deal.by_traffic()
-                                       : comm.version >= Version{2, 20, 0} ? deal.evenly()
-                                                                           : deal.in_turns();
+  const bool collnet = choice.algorithm == Algorithm::kCollNetDirect || choice.algorithm == Algorithm::kCollNetChain;
+  std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()
+                                       : comm.version < Version{2, 22, 0}          ? deal.evenly()
+                                                                                   : deal.by_traffic();
   if (count == planned) return channels;
   const EvenCut evenly{count, std::ssize(channels)};
   for (std::int64_t c = 0; c < std::ssize(channels); ++c) {

@@ -33,6 +33,8 @@ Communicator with_orders(const Communicator& communicator, const std::vector<std
   Communicator comm = communicator;
   fill_orders(comm.graphs.ring, comm.ranks_of_node(), inside);
   fill_orders(comm.graphs.tree, comm.ranks_of_node(), inside);
+  fill_orders(comm.graphs.collnet_chain, comm.ranks_of_node(), inside);
+  fill_orders(comm.graphs.collnet_direct, comm.ranks_of_node(), inside);
   return comm;
 }
 
@@ -57,7 +59,11 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
       if (comm.version < Version{2, 18, 0}) return fmt::format("NVLS of {} is", to_string(comm.version));
       return comm.nodes > 1 ? "NVLS with SHARP between nodes is" : "";
     case Algorithm::kCollNetDirect:
-    case Algorithm::kCollNetChain: break;
+    case Algorithm::kCollNetChain:
+      if (request.kind != CollectiveKind::kAllReduce) return by;
+      if (comm.version < Version{2, 14, 0}) return fmt::format("CollNet of {} is", to_string(comm.version));
+      if (comm.nodes == 1) return "CollNet in one node is";
+      return "";
   }
   return fmt::format("{} is", to_string(algorithm));
 }
@@ -96,6 +102,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   }
   if (choice.algorithm == Algorithm::kRing)
     return lowered_ring(comm, request.kind, request.root, request.elements, std::move(channels));
+  if (choice.algorithm == Algorithm::kCollNetDirect || choice.algorithm == Algorithm::kCollNetChain)
+    return lowered_collnet(comm, choice.algorithm == Algorithm::kCollNetChain, std::move(channels));
   return choice.algorithm == Algorithm::kTree ? lowered_tree(comm, std::move(channels))
                                               : lowered_nvls(comm, std::move(channels));
 }
