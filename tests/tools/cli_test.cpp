@@ -50,8 +50,16 @@ TEST(Help, TellsTheVersion) { EXPECT_THAT(run_tutti({"--version"}).out, StartsWi
 
 TEST(Help, WrongWordsAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({}, folder, HasSubstr("subcommand is required"));
-  expect_refused({"simulat"}, folder, HasSubstr("--help"));
+  expect_refused({}, folder, HasSubstr("tutti: say what to do, one of simulate, run, sweep, "));
+  expect_refused({"simulat"}, folder,
+                 HasSubstr("there is no command \"simulat\"; did you mean \"simulate\"?; expected one of"));
+  expect_refused({"import"}, folder, HasSubstr("tutti import: say what to do, one of tf-config, nccl-topology"));
+  expect_refused({"import", "xml"}, folder, HasSubstr("tutti import: there is no command \"xml\"; expected one of"));
+  expect_refused(
+      {"simulate", scenario("01_two_ranks"), "--timelin=x"}, folder,
+      HasSubstr("tutti simulate: there is no option --timelin; did you mean \"--timeline\"?; tutti simulate --help"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "--step", "3"}, folder, HasSubstr("there is no option --step"));
+  expect_refused({"simulate", scenario("01_two_ranks"), "more"}, folder, HasSubstr("\"more\" is one word too many"));
   expect_refused({"simulate"}, folder, HasSubstr("scenario is required"));
   expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder, HasSubstr("--fast"));
   expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder,

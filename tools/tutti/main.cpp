@@ -17,6 +17,7 @@
 #include "tools/tutti/command.h"
 #include "tools/tutti/memory_limit.h"
 #include "tools/tutti/options/options.h"
+#include "tools/tutti/options/wrong_words.h"
 #include "tools/tutti/view.h"
 
 namespace tutti::tools {
@@ -74,7 +75,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.
-    if (app.exit(error) != 0) return kWrongRequest;
+    if (error.get_exit_code() != 0) return tell(wrong_words(app, error) + "\n"), kWrongRequest;
+    app.exit(error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
   const Environment environment{core::Library(core::library_folder())};

@@ -1,0 +1,65 @@
+#include "tools/tutti/options/wrong_words.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace tutti::tools {
+namespace {
+
+/// The command that the words have come to.
+const CLI::App* innermost(const CLI::App* app) {
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().back();
+  return app;
+}
+
+std::string full_name(const CLI::App* app) {
+  return app->get_parent() == nullptr ? app->get_name() : full_name(app->get_parent()) + " " + app->get_name();
+}
+
+std::vector<std::string> commands_of(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+}  // namespace
+
+std::string wrong_words(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* const command = innermost(&app);
+  const std::string name = full_name(command);
+  const std::vector<std::string> commands = commands_of(command);
+  std::vector<std::string> unknown = command->remaining();
+  if (!commands.empty()) {
+    if (unknown.empty())
+      return fmt::format("{}: say what to do, one of {}; {} --help tells more", name, list(commands), name);
+    return fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
+                       core::did_you_mean(unknown.front(), commands), list(commands));
+  }
+  // Its name is that of the command.
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
+    return fmt::format("{}: {}; {} --help tells more", name, error.what(), name);
+  const auto option =
+      std::find_if(unknown.begin(), unknown.end(), [](const auto& word) { return word.starts_with('-'); });
+  if (option == unknown.end())
+    return fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name, unknown.front(), name);
+  const std::string written = option->substr(0, option->find('='));
+  return fmt::format("{}: there is no option {}{}; {} --help lists them", name, written,
+                     core::did_you_mean(written, options_of(command)), name);
+}
+
+}  // namespace tutti::tools
