@@ -43,7 +43,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
     return wrong(fmt::format(
         "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
         "take tutti simulate",
-        scenario.strategy.distribution));
+        scenario.strategy.distribution_name));
   }
   if (own_pace && core::has_slices(scenario.workload)) {
     return wrong(

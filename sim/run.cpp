@@ -101,7 +101,9 @@ core::Expected<void> Run::finish() {
   tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
   write_exchanges();
   if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
-  if (fusing_.any() && steps_ended_ > 0) sink_.note(fusing_.describe());
+  if (fusing_.any() && steps_ended_ > 0) {
+    for (const std::string& note : fusing_.notes()) sink_.note(note);
+  }
   tell_rounds();
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));

@@ -61,8 +61,8 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
   flight.started[static_cast<std::size_t>(rank)] = now;
   flight.last_start = now;
   recorder_.launched(device, flight.instance);
-  events_.push({now + later + collectives_.launch_overhead(flight.work), static_cast<std::uint64_t>(rank),
-                EventKind::kStart, flight.instance, static_cast<std::uint32_t>(rank)});
+  events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank), EventKind::kStart,
+                flight.instance, static_cast<std::uint32_t>(rank)});
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
@@ -136,7 +136,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
   const auto origin = static_cast<std::size_t>(trail.origin);
   const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
-  trail.parts.launch += collectives_.launch_overhead(flight.work);
+  trail.parts.launch += launch_overhead(flight);
   if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
   TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
               trail.parts.total().count(), (now - start).count());

@@ -149,6 +149,12 @@ class Run : private InterpreterListener {
   [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
     return flight.fused ? *flight.fused->collective : collectives_.collective(flight.work);
   }
+  /// Of what travels: packs that were fused are launched as one.
+  [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
+    const auto& fused = flight.fused;
+    return fused && fused->collective->nccl ? fused->collective->nccl->launch
+                                            : collectives_.launch_overhead(flight.work);
+  }
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});
   void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override;

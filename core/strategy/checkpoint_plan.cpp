@@ -41,13 +41,13 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
     return StrategyProblem{
         "", fmt::format("{} keeps one copy of a variable, on its server, so that none is brought together when it is "
                         "saved; leave on_read out of the workload",
-                        strategy.distribution)};
+                        strategy.distribution_name)};
   if (plan.partition && !workload.on_read.empty())
     return StrategyProblem{
         "",
         "on_read variables of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; "
         "leave on_read out of the workload"};
-  const bool mirrored = strategy.distribution.starts_with("MirroredStrategy");
+  const bool mirrored = reads_on_cpu(strategy.distribution);
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);
