@@ -92,6 +92,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
     return;
   }
+  if (scenario.plan.credit && !replicas_.empty()) admission_.emplace(scenario.plan, per_worker);
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
@@ -185,13 +186,14 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   return {};
 }
 
-/// The host is there from the beginning.
+/// The host is there from the beginning; where a pack answers another, once it is through with that.
 void WorkerRun::start_helpers() {
   if (own_pace_) return own_pace_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::int32_t step = first_; step < first_ + count_; ++step) {
       for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
-        if (is_in(step, p) && r < ranks_of(p).size()) collectives_->start(tag_of(step, p), ranks_[r]);
+        if (scenario_.plan.packs[p].answers < 0 && is_in(step, p) && r < ranks_of(p).size())
+          collectives_->start(tag_of(step, p), ranks_[r]);
       }
     }
   }
@@ -342,7 +344,19 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
 
 // --- packs ---
 
+/// At once, or when it is its turn on all replicas here.
 void WorkerRun::launch(Replica& replica, int pack) {
+  if (!admission_ || tables_.answer[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
+  admit(admission_->ready({replica.step, pack}));
+}
+
+void WorkerRun::admit(const std::vector<core::Admission::Push>& begun) {
+  for (const core::Admission::Push& push : begun) {
+    for (const std::unique_ptr<Replica>& replica : replicas_) begin(*replica, push.pack);
+  }
+}
+
+void WorkerRun::begin(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
   const CollectiveTag tag =
       own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
@@ -368,12 +382,17 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   const Clock::time_point now = timers_.now();
   const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   log_.done(collective, rank, index < replicas_.size(), now);
-  one_less_left(static_cast<std::int32_t>(collective.step));
+  const int answer = own_pace_ ? -1 : tables_.answer[collective.pack];
+  const auto step = static_cast<std::int32_t>(collective.step);
+  if (answer >= 0 && index >= replicas_.size())
+    collectives_->start(tag_of(step, static_cast<std::size_t>(answer)), rank);
+  one_less_left(step);
   if (index >= replicas_.size()) return;
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0)
     replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
+  if (admission_ && answer >= 0) admit(admission_->through({step, static_cast<int>(collective.pack)}));
   replica.driver.pack_done(static_cast<int>(collective.pack), replica);
 }
 

@@ -61,6 +61,11 @@ core::Expected<void> Run::run() {
     versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
     own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
   }
+  if (scenario_.plan.credit) {
+    const std::int64_t workers = cluster_.replicas() / cluster_.replicas_per_worker();
+    admissions_.assign(static_cast<std::size_t>(workers),
+                       core::Admission(scenario_.plan, cluster_.replicas_per_worker()));
+  }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
   lane_steps_ = std::max(1.0, steps_of(scenario_));

@@ -58,7 +58,8 @@ std::string describe(const AllReduceSpec& spec) {
 
 std::string describe(const Strategy& strategy) {
   std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
-  if (strategy.servers) text = fmt::format("variables {}", describe(*strategy.servers));
+  const bool pushes = strategy.distribution == Distribution::kBytePs;
+  if (strategy.servers) text = fmt::format("{} {}", pushes ? "partitions" : "variables", describe(*strategy.servers));
   if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
   if (strategy.algorithm == Algorithm::kReductionToOneDevice)

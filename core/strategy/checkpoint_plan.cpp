@@ -37,6 +37,9 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
 
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan) {
+  if (strategy.distribution == Distribution::kBytePs && !workload.on_read.empty())
+    return StrategyProblem{
+        "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
   if (strategy.servers && !workload.on_read.empty())
     return StrategyProblem{
         "", fmt::format("{} keeps one copy of a variable, on its server, so that none is brought together when it is "

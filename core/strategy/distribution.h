@@ -13,6 +13,7 @@ enum class Distribution : std::uint8_t {
   kCentralStorage,
   kParameterServer,
   kTfCnnBenchmarks,
+  kBytePs,
 };
 
 /// Variables that are synchronised when read are copied to the worker's CPU and added up there.
@@ -24,6 +25,8 @@ constexpr bool reads_on_cpu(Distribution d) { return d == Distribution::kMirrore
 constexpr bool gathers_on_first_device(Distribution d) { return d == Distribution::kMirrored; }
 
 /// It has embeddings: gradients may be IndexedSlices.
-constexpr bool knows_slices(Distribution d) { return d != Distribution::kTfCnnBenchmarks; }
+constexpr bool knows_slices(Distribution d) {
+  return d != Distribution::kTfCnnBenchmarks && d != Distribution::kBytePs;
+}
 
 }  // namespace tutti::core

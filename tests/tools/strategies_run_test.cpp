@@ -61,6 +61,25 @@ TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   }
 }
 
+/// BytePS: what is pulled is the sum of what everybody pushed.
+TEST(StrategiesRun, BytePs) {
+  for (const char* transport : {"tcp", "shm"}) {
+    for (const auto& [servers, strategy] :
+         {std::pair(2, "byteps { partition_bytes: 100 } reduction: MEAN"),
+          std::pair(1, "byteps { partition_bytes: 100000 scheduling_credit: 1 }"),
+          std::pair(0, "byteps { servers_on_workers: 2 scheduling_credit: 3 key_hash_fn: NAIVE }")}) {
+      const TemporaryFolder folder;
+      const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, servers, strategy, 3)), "--rows",
+                                   "0", "--transport", transport});
+      EXPECT_EQ(o.status, 0) << strategy << o.err;
+      EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+    }
+  }
+  std::string on_cpus = scenario_of(2, 2, "byteps { scheduling_credit: 1 }", 1);
+  on_cpus.replace(on_cpus.find("dgx1-v100"), 9, "cpu-host");
+  expect_right(on_cpus);
+}
+
 /// Where servers add up, too: every pack is proved as it is planned.
 TEST(StrategiesRun, PlansAreProved) {
   const TemporaryFolder folder;
