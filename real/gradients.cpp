@@ -63,6 +63,7 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
       const core::Collective& collective = scenario_.plan.packs[p].collective;
       const std::vector<Rank> ranks = holders(p);
       for (std::size_t r = 0; r < ranks.size(); ++r) {
+        if (gives_back(p, r)) continue;
         if (set[p].size() == r) set[p].push_back(devices_.take(ranks[r], collective.buffer_bytes().count(), false));
         fill(reduced(step, p), collective.contract(), ranks[r], set[p][r].get());
       }
@@ -91,7 +92,11 @@ std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t
     devices_.copy_now(fetched.back().data(), results.back(), collective.buffer_bytes().count());
     results.back() = fetched.back().data();
   }
-  return find_wrong_element(reduced(step, pack), collective.contract(), ranks, results);
+  const int answered = scenario_.plan.packs[pack].answers;
+  if (answered < 0) return find_wrong_element(reduced(step, pack), collective.contract(), ranks, results);
+  // What comes back is what the other pack brought together: the sum of everybody's.
+  results.resize(replicas_.size());
+  return find_wrong_element(reduced(step, static_cast<std::size_t>(answered)), collective.elements, replicas_, results);
 }
 
 core::Expected<void> Gradients::verify(std::int32_t step) const {

@@ -34,6 +34,8 @@ class Gradients {
   void fill(std::int32_t first, std::int32_t count);
   /// REQUIRES: `step` is one of those, `replica` counts those of this worker; the CPU comes behind them, null if it holds nothing.
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
+    if (gives_back(pack, replica))
+      return data(step, static_cast<std::size_t>(scenario_.plan.packs[pack].answers), replica);
     const std::vector<Devices::Memory>& buffers = sets_[static_cast<std::size_t>(step - first_)][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
@@ -41,6 +43,11 @@ class Gradients {
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:
+  /// The CPU is where the pack comes from that answers another: it gives what it has of that one.
+  [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
+    const core::Pack& p = scenario_.plan.packs[pack];
+    return p.answers >= 0 && replica == replicas_.size() && p.collective.root == host_;
+  }
   /// Ranks here that hold data of the pack.
   [[nodiscard]] std::vector<core::Rank> holders(std::size_t pack) const;
   [[nodiscard]] Reduced reduced(std::int32_t step, std::size_t pack) const;

@@ -20,7 +20,7 @@ namespace {
 /// Of a whole crew as processes of one machine.
 constexpr std::int64_t kMostHere = 64;
 
-Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates) {
+Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates, Backend backend) {
   const std::int64_t workers = scenario.cluster->workers();
   const auto wrong = [&](const std::string& text) {
     return tl::make_unexpected(Error::request(text, {scenario.file, 0, 0}));
@@ -31,11 +31,17 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
         "leave \"{}\" out; take tutti simulate, or leave communicators out",
         scenario.communicators.front().name));
   }
-  if (scenario.plan.fusion) {
+  if (scenario.plan.fusion && backend != Backend::kTcp) {
     return wrong(
-        "Horovod's cycles are simulated only: what travels together is decided while it runs, and a real run opens its "
-        "packs before "
-        "they begin; take tutti simulate, or another packing of about the same sizes (bytes_per_pack)");
+        fmt::format("Horovod's cycles are not carried out by --backend {}: what travels together is decided while it "
+                    "runs, and copied on the "
+                    "host; take --backend tcp, or tutti simulate",
+                    to_string(backend)));
+  }
+  if (scenario.plan.fusion && emulates) {
+    return wrong(
+        "links of packs that are fused in cycles cannot be emulated: they are followed for collectives that are known "
+        "before they begin; run it without --emulate, or take tutti simulate");
   }
   const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
   const bool own_pace = who == core::WhoReduces::kServersAtOwnPace;
@@ -43,7 +49,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
     return wrong(fmt::format(
         "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
         "take tutti simulate",
-        scenario.strategy.distribution));
+        scenario.strategy.distribution_name));
   }
   if (own_pace && core::has_slices(scenario.workload)) {
     return wrong(
@@ -103,7 +109,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
                                 const core::RunControl& control, core::TimelineSink& sink) {
   Gathering& gathering = options_.gathering;
   if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
-  auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale));
+  auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
   // Where workers join from elsewhere, each looks for itself what there is.
   if (good) good = check_backend(options_.backend, scenario, gathering.spawn == Gathering::Spawn::kAll);
   if (!good) {

@@ -92,12 +92,31 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
     return;
   }
+  if (scenario.plan.fusion) fuse();
+  if (scenario.plan.credit && !replicas_.empty()) admission_.emplace(scenario.plan, per_worker);
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
 }
 
 WorkerRun::~WorkerRun() = default;
+
+/// Packs wait for cycles.
+void WorkerRun::fuse() {
+  Cycles::Hooks hooks;
+  hooks.data = [this](std::int32_t step, int pack, std::size_t replica) {
+    return gradients_->data(step, static_cast<std::size_t>(pack), replica);
+  };
+  hooks.launched = [this](std::int32_t step, int pack, std::size_t r) { launched(*replicas_[r], step, pack); };
+  hooks.done = [this](std::int32_t step, int pack, std::size_t r) { done(step, pack, replicas_[r]->rank); };
+  const auto period = options_.scale.here(scenario_.plan.fusion->cycle);
+  cycles_ = std::make_unique<Cycles>(scenario_, ranks_, std::chrono::duration_cast<std::chrono::nanoseconds>(period),
+                                     devices_, timers_, *collectives_, std::move(hooks));
+}
+
+bool WorkerRun::is_fused(std::size_t pack) const {
+  return cycles_ && scenario_.plan.packs[pack].phase == core::PackPhase::kGradients;
+}
 
 std::vector<std::string> WorkerRun::notes() const {
   std::vector<std::string> notes = devices_.notes();
@@ -108,6 +127,8 @@ std::vector<std::string> WorkerRun::notes() const {
 std::vector<std::string> WorkerRun::last_words() const {
   std::vector<std::string> words = notes();
   for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
+  // All workers know the same.
+  if (cycles_ && !ranks_.empty() && ranks_.front() == 0) words.push_back(cycles_->describe());
   return words;
 }
 
@@ -131,7 +152,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
   gradients_->fill(first, count);
   for (std::int32_t step = first; step < first + count; ++step) {
     for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
-      if (!is_in(step, p)) continue;
+      if (!is_in(step, p) || is_fused(p)) continue;
       const std::vector<Rank> ranks = ranks_of(p);
       std::vector<std::byte*> data(ranks.size());
       for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
@@ -139,6 +160,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
                          operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks, data);
     }
   }
+  if (cycles_) cycles_->prepare(first, count);
 }
 
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
@@ -158,6 +180,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
     timers_.at(begin, [this, r = replica.get()] { begin_step(*r); });
   }
   start_helpers();
+  if (cycles_) cycles_->begin(begin);
   still_since_.reset();
   Clock::time_point moved = Clock::now();
   std::int64_t seen = progress_ + collectives_->moved();
@@ -177,21 +200,23 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   }
   collectives_->hear_the_rest();
   if (own_pace_) own_pace_->close(*collectives_);
+  if (cycles_) cycles_->close();
   for (std::int32_t step = first_; !own_pace_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {
-      if (is_in(step, p)) collectives_->close(tag_of(step, p));
+      if (is_in(step, p) && !is_fused(p)) collectives_->close(tag_of(step, p));
     }
   }
   return {};
 }
 
-/// The host is there from the beginning.
+/// The host is there from the beginning; where a pack answers another, once it is through with that.
 void WorkerRun::start_helpers() {
   if (own_pace_) return own_pace_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
     for (std::int32_t step = first_; step < first_ + count_; ++step) {
       for (std::size_t p = 0; p < scenario_.plan.packs.size(); ++p) {
-        if (is_in(step, p) && r < ranks_of(p).size()) collectives_->start(tag_of(step, p), ranks_[r]);
+        if (scenario_.plan.packs[p].answers < 0 && is_in(step, p) && r < ranks_of(p).size())
+          collectives_->start(tag_of(step, p), ranks_[r]);
       }
     }
   }
@@ -216,6 +241,7 @@ void WorkerRun::go_on() {
   const auto once = [this] {
     if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
     if (auto polled = collectives_->poll(); !polled && works_) works_ = polled;
+    if (cycles_) cycles_->go_on();
   };
   timers_.run_due(once);
   once();
@@ -342,21 +368,40 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
 
 // --- packs ---
 
+/// At once, or when it is its turn on all replicas here.
 void WorkerRun::launch(Replica& replica, int pack) {
+  if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
+  if (!admission_ || tables_.answer[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
+  admit(admission_->ready({replica.step, pack}));
+}
+
+void WorkerRun::admit(const std::vector<core::Admission::Push>& begun) {
+  for (const core::Admission::Push& push : begun) {
+    for (const std::unique_ptr<Replica>& replica : replicas_) begin(*replica, push.pack);
+  }
+}
+
+void WorkerRun::begin(Replica& replica, int pack) {
   const Clock::time_point now = timers_.now();
   const CollectiveTag tag =
       own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
-  if (replica.in_flight++ == 0) replica.in_flight_since = now;
-  if (in_flight_++ == 0) core_wait_->lap();
-  log_.launched(tag_of(replica.step, static_cast<std::size_t>(pack)), replica.rank, now);
+  launched(replica, replica.step, pack);
   if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
   const core::Time overhead = scenario_.plan.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
   timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
 }
 
+void WorkerRun::launched(Replica& replica, std::int32_t step, int pack) {
+  const Clock::time_point now = timers_.now();
+  if (replica.in_flight++ == 0) replica.in_flight_since = now;
+  if (in_flight_++ == 0) core_wait_->lap();
+  log_.launched(tag_of(step, static_cast<std::size_t>(pack)), replica.rank, now);
+}
+
 void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   ++progress_;
+  if (cycles_ && cycles_->rank_done(collective, rank)) return;
   if (own_pace_) {
     own_pace_->rank_done(collective, rank, *collectives_);
     const auto pack = own_pace_->pack_of(collective);
@@ -365,22 +410,39 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     // What a server does for a worker is in that worker's records.
     if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
   }
+  done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
+}
+
+/// The rank's part of a pack is over.
+void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
+  const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
   const Clock::time_point now = timers_.now();
   const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   log_.done(collective, rank, index < replicas_.size(), now);
-  one_less_left(static_cast<std::int32_t>(collective.step));
+  const int answer = tables_.answer[collective.pack];
+  if (answer >= 0 && index >= replicas_.size())
+    collectives_->start(tag_of(step, static_cast<std::size_t>(answer)), rank);
+  one_less_left(step);
   if (index >= replicas_.size()) return;
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0)
     replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
-  replica.driver.pack_done(static_cast<int>(collective.pack), replica);
+  if (admission_ && answer >= 0) admit(admission_->through({step, pack}));
+  replica.driver.pack_done(pack, replica);
 }
 
 void WorkerRun::channel_done(const ChannelDone& done) { log_.channel(done); }
 
 void WorkerRun::step_done(const StepDone& done) {
   ++progress_;
+  if (cycles_ && cycles_->is_one(done.collective)) {
+    const auto travels = cycles_->pack_of(done.collective);
+    if (!travels) return;
+    StepDone told = done;
+    told.collective = *travels;
+    return log_.lane_step(told);
+  }
   if (!own_pace_) return log_.lane_step(done);
   const auto pack = own_pace_->pack_of(done.collective);
   if (!pack) return;

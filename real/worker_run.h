@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
+#include "core/strategy/admission.h"
 #include "core/strategy/driver.h"
 #include "real/core_wait.h"
 #include "real/emulate/scale.h"
+#include "real/fusing/cycles.h"
 #include "real/gradients.h"
 #include "real/interpreter/interpreter.h"
 #include "real/own_pace/own_pace.h"
@@ -100,6 +102,12 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void compute_done(Replica& replica, const Task& done);
   [[nodiscard]] bool computes(Clock::time_point now) const;
   void launch(Replica& replica, int pack);
+  void begin(Replica& replica, int pack);
+  void launched(Replica& replica, std::int32_t step, int pack);
+  void done(std::int32_t step, int pack, core::Rank rank);
+  void fuse();
+  [[nodiscard]] bool is_fused(std::size_t pack) const;
+  void admit(const std::vector<core::Admission::Push>& begun);
   void go_on();
   core::Expected<void> look(Clock::time_point until);
 
@@ -113,7 +121,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
-  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers do not wait for each other
+  std::optional<core::Admission> admission_;  ///< where packs wait for their turn
+  std::unique_ptr<Cycles> cycles_;            ///< where packs are fused
+  std::unique_ptr<OwnPace> own_pace_;         ///< instead, if workers do not wait for each other
   StepLog log_;
   std::int32_t first_ = 0;  ///< of the steps at hand,
   std::int32_t count_ = 0;  ///< and how many there are

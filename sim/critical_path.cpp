@@ -55,7 +55,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start, const
     if (at.until == from.start) continue;
     PathPiece piece;
     piece.kind = from.kind;
-    piece.device = cluster.part_name(cluster.replica(from.replica));
+    const std::int64_t host = from.replica - cluster.replicas();
+    piece.device = cluster.part_name(host < 0 ? cluster.replica(from.replica) : cluster.host(host));
     piece.start = from.start;
     piece.end = at.until;
     piece.pack = from.pack;

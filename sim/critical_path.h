@@ -19,8 +19,8 @@ struct Cause {
 /// Work of a replica that something may have waited for.
 struct PathNode {
   Cause before;
-  std::int32_t kind = 0;  ///< a compute span's kind, or kPackInFlight
-  std::int32_t replica = 0;
+  std::int32_t kind = 0;     ///< a compute span's kind, or kPackInFlight
+  std::int32_t replica = 0;  ///< or, behind all of them, the CPU of a worker by its number
   std::int32_t step = 0;
   std::int32_t pack = -1;
   core::Time start;

@@ -1,11 +1,11 @@
 #include "sim/fusing.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/scenario/nccl_model.h"
 #include "core/strategy/fusion.h"
 
 namespace tutti::sim {
@@ -104,7 +104,8 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(std::int32_t step, std::vector<in
   for (const int p : packs) elements += of(p).elements;
   const core::Collective& first = of(packs.front());
   if (packs.size() == 1) {
-    made->collective = std::make_shared<core::Collective>(first);
+    // The plan's own: what is known of a collective is known by where it lies.
+    made->collective = {std::shared_ptr<const void>(), &first};
   } else {
     auto& known = made_[{first.type, elements}];
     if (!known) known = std::make_shared<const core::Collective>(make(first.type, elements));
@@ -113,6 +114,7 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(std::int32_t step, std::vector<in
   }
   made->packs = std::move(packs);
   sizes_[step].push_back(made->collective->bytes());
+  if (made->collective->nccl) times_.push_back(made->collective->nccl);
   return made;
 }
 
@@ -126,7 +128,7 @@ void Fusing::forget(const FusedPacks& packs) {
   for (const int pack : packs.packs) pending_.erase({packs.step, pack});
 }
 
-std::string Fusing::describe() const {
+std::vector<std::string> Fusing::notes() const {
   const auto in_words = [](const std::vector<Bytes>& sizes) {
     constexpr std::size_t kMost = 12;
     std::string text;
@@ -137,12 +139,16 @@ std::string Fusing::describe() const {
   const auto [fewest, most] = std::minmax_element(
       sizes_.begin(), sizes_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   const auto& last = *sizes_.rbegin();
-  return fmt::format("{} gradients were fused into {} all-reduces a step; those of step {}: {}",
-                     scenario_.plan.packs.size(),
-                     fewest->second.size() == most->second.size()
-                         ? std::to_string(most->second.size())
-                         : fmt::format("{} to {}", fewest->second.size(), most->second.size()),
-                     last.first, in_words(last.second));
+  std::vector<std::string> notes{fmt::format("{} gradients were fused into {} all-reduces a step; those of step {}: {}",
+                                             scenario_.plan.packs.size(),
+                                             fewest->second.size() == most->second.size()
+                                                 ? std::to_string(most->second.size())
+                                                 : fmt::format("{} to {}", fewest->second.size(), most->second.size()),
+                                             last.first, in_words(last.second))};
+  std::vector<const core::nccl::CollectiveTime*> times;
+  for (const auto& time : times_) times.push_back(time.get());
+  if (std::string note = core::nccl_note(times); !note.empty()) notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace tutti::sim

@@ -55,8 +55,8 @@ class Fusing {
 
   Stream& stream(std::int64_t replica) { return streams_[static_cast<std::size_t>(replica)]; }
   void forget(const FusedPacks& packs);
-  /// How many collectives there were in the first and the last step, in words.
-  [[nodiscard]] std::string describe() const;
+  /// How many collectives there were in the first and the last step, in words; and what NCCL took for them, if it was asked.
+  [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
   [[nodiscard]] core::Collective make(core::DataType type, std::int64_t elements) const;
@@ -75,7 +75,8 @@ class Fusing {
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
   core::Time next_free_;
   bool due_ = false;
-  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step
+  std::map<std::int32_t, std::vector<core::Bytes>> sizes_;                ///< by step
+  std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;  ///< NCCL's, of all so far
 };
 
 }  // namespace tutti::sim

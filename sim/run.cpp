@@ -61,6 +61,11 @@ core::Expected<void> Run::run() {
     versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
     own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
   }
+  if (scenario_.plan.credit) {
+    const std::int64_t workers = cluster_.replicas() / cluster_.replicas_per_worker();
+    admissions_.assign(static_cast<std::size_t>(workers),
+                       core::Admission(scenario_.plan, cluster_.replicas_per_worker()));
+  }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
   lane_steps_ = std::max(1.0, steps_of(scenario_));
@@ -101,7 +106,9 @@ core::Expected<void> Run::finish() {
   tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
   write_exchanges();
   if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
-  if (fusing_.any() && steps_ended_ > 0) sink_.note(fusing_.describe());
+  if (fusing_.any() && steps_ended_ > 0) {
+    for (const std::string& note : fusing_.notes()) sink_.note(note);
+  }
   tell_rounds();
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));

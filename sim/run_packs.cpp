@@ -11,10 +11,10 @@ using core::PartId;
 using core::Rank;
 using core::Time;
 
-void Run::launch(Replica& replica, const Work& work, std::int64_t number) {
-  Flight& flight = flight_of(replica.step, replica.cause, work, number);
+void Run::launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause) {
+  Flight& flight = flight_of(replica.step, cause, work, number);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
-  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, replica.cause, now_);
+  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, cause, now_);
   if (deadlines_.any()) arm(flight, replica, static_cast<Rank>(work.place.rank));
 }
 
@@ -49,8 +49,11 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
     flight.asked.assign(static_cast<std::size_t>(ranks), now_);
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
+  if (work.pack >= 0 && tables_.answer[static_cast<std::size_t>(work.pack)] >= 0)
+    flight.through.assign(static_cast<std::size_t>(ranks), false);
   // Helpers have no driver: they are there when the first replica is.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
+    if (answers_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
   }
   return flight;
@@ -61,8 +64,8 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
   flight.started[static_cast<std::size_t>(rank)] = now;
   flight.last_start = now;
   recorder_.launched(device, flight.instance);
-  events_.push({now + later + collectives_.launch_overhead(flight.work), static_cast<std::uint64_t>(rank),
-                EventKind::kStart, flight.instance, static_cast<std::uint32_t>(rank)});
+  events_.push({now + later + launch_overhead(flight), static_cast<std::uint64_t>(rank), EventKind::kStart,
+                flight.instance, static_cast<std::uint32_t>(rank)});
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
@@ -83,7 +86,12 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
     exchanged_[static_cast<std::size_t>(work.exchange)] += static_cast<core::Wide>((now - started).count());
   }
   Cause cause;
-  if (rank < collective.contributors) cause = {add_flight_node(flight, rank, now, trail), now};
+  const bool answered = !flight.through.empty();
+  if (rank < collective.contributors || answered) cause = {add_flight_node(flight, rank, now, trail), now};
+  if (answered) {
+    flight.through[static_cast<std::size_t>(rank)] = true;
+    if (rank >= collective.contributors) answer(flight, rank, cause);
+  }
   const std::shared_ptr<const FusedPacks> fused = flight.fused;
   const bool last = --flight.ranks_left == 0;
   if (last) {
@@ -96,7 +104,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
     TimedCollectives::has(instance) ? timed_.close(instance) : interpreter_.close(instance);
     flight.causes.clear();
     flight.fused.reset();
-    flight.came.clear(), flight.done.clear();
+    flight.came.clear(), flight.done.clear(), flight.through.clear();
     recorder_.closed(instance);
   }
   if (rank >= collective.contributors) return;
@@ -107,6 +115,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
     fused_done(replica, *fused);
     if (last) fusing_.forget(*fused);
   } else if (work.pack >= 0) {
+    if (is_admitted(work.pack)) turn_over(replica, replica.step, work.pack);
     replica.driver.pack_done(work.pack, replica.actions);
   } else {
     replica.driver.exchange_done(work.exchange, replica.actions);
@@ -136,7 +145,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Trail trail) {
   const auto origin = static_cast<std::size_t>(trail.origin);
   const Time start = flight.fused ? flight.asked[origin] : flight.started[origin];
-  trail.parts.launch += collectives_.launch_overhead(flight.work);
+  trail.parts.launch += launch_overhead(flight);
   if (flight.fused) trail.parts.launch += flight.started[origin] - start + flight.copies[origin];
   TUTTI_CHECK(trail.parts.total() == now - start, "the critical path of pack {} explains {} of {} ps", flight.number,
               trail.parts.total().count(), (now - start).count());

@@ -1,8 +1,8 @@
 #pragma once
 
 // One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
-// what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_fusing.cpp packs that are
-// fused, run_deadlines.cpp timers.
+// what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_answers.cpp packs that answer others,
+// run_fusing.cpp packs that are fused, run_deadlines.cpp timers.
 
 #include <deque>
 #include <map>
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/strategy/admission.h"
 #include "core/strategy/staleness.h"
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
@@ -99,6 +100,7 @@ class Run : private InterpreterListener {
     std::vector<Cause> causes;        ///< per rank: of its launch
     std::vector<core::Time> started;  ///< per rank
     std::vector<bool> came, done;     ///< by replica's rank; only where there are timers
+    std::vector<bool> through;        ///< by rank; only of packs that others answer
     // Of packs that are fused:
     std::shared_ptr<const FusedPacks> fused;
     std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
@@ -144,11 +146,18 @@ class Run : private InterpreterListener {
   [[nodiscard]] std::vector<Cause*> causes();
 
   // Packs and exchanges: run_packs.cpp.
-  void launch(Replica& replica, const Work& work, std::int64_t number);
+  void launch(Replica& replica, const Work& work, std::int64_t number) { launch(replica, work, number, replica.cause); }
+  void launch(Replica& replica, const Work& work, std::int64_t number, const Cause& cause);
   Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                     const std::shared_ptr<const FusedPacks>& fused = {});
   [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
     return flight.fused ? *flight.fused->collective : collectives_.collective(flight.work);
+  }
+  /// Of what travels: packs that were fused are launched as one.
+  [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
+    const auto& fused = flight.fused;
+    return fused && fused->collective->nccl ? fused->collective->nccl->launch
+                                            : collectives_.launch_overhead(flight.work);
   }
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});
@@ -156,6 +165,16 @@ class Run : private InterpreterListener {
   void pack_done(const Flight& flight, std::int32_t pack, core::Time now);
   std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
   void step_done(const StepDone& done) override;
+
+  // Packs that answer others, and those that wait for their turn: run_answers.cpp.
+  [[nodiscard]] bool is_admitted(std::int32_t pack) const {
+    return !admissions_.empty() && tables_.answer[static_cast<std::size_t>(pack)] >= 0;
+  }
+  void ask_for_turn(const Replica& replica, std::int32_t pack);
+  void turn_over(const Replica& replica, std::int32_t step, std::int32_t pack);
+  void admit(std::int64_t worker, const std::vector<core::Admission::Push>& begun, const Cause& cause);
+  [[nodiscard]] bool answers_later(const Flight& flight, core::Rank rank) const;
+  void answer(const Flight& answered, core::Rank rank, const Cause& cause);
 
   // Packs that are fused: run_fusing.cpp.
   void ask(Replica& replica, int pack);
@@ -202,7 +221,8 @@ class Run : private InterpreterListener {
   core::Versions versions_;  ///< where workers do not wait for each other
   core::OwnPaces own_paces_;
   Fusing fusing_;
-  bool remembers_;  ///< steps that repeat are told, not simulated
+  std::vector<core::Admission> admissions_;  ///< by worker, where packs wait for their turn
+  bool remembers_;                           ///< steps that repeat are told, not simulated
   Repetition repetition_;
   Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;   ///< all steps to come have been told

@@ -28,6 +28,7 @@ void Run::Actions::pack_ready(int pack) {
 void Run::Actions::launch(int pack) {
   const core::Pack& what = run->scenario_.plan.packs[static_cast<std::size_t>(pack)];
   if (run->fusing_.any() && what.phase == core::PackPhase::kGradients) return run->ask(*replica, pack);
+  if (run->is_admitted(pack)) return run->ask_for_turn(*replica, pack);
   run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack);
 }
 

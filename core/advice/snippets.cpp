@@ -197,7 +197,12 @@ std::optional<Snippet> own_framework(const Scenario& scenario) {
                    fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} HOROVOD_CACHE_CAPACITY={}\n",
                                one->fusion_threshold.count(), to_us(one->cycle) / 1e3, one->cache_capacity),
                    true, "the threshold in bytes, the cycle in milliseconds"};
-  return byteps(std::get<BytePs>(*framework).partition.count(), true);
+  const auto& one = std::get<BytePs>(*framework);
+  Snippet snippet = byteps(one.partition.count(), true);
+  if (scenario.strategy.distribution == Distribution::kBytePs)
+    snippet.text += fmt::format("export BYTEPS_SCHEDULING_CREDIT={} BYTEPS_KEY_HASH_FN={} DMLC_NUM_SERVER={}\n",
+                                one.credit, to_string(one.hash), scenario.strategy.servers->count);
+  return snippet;
 }
 
 /// What would come near it in other frameworks.

@@ -96,6 +96,10 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
                   {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
                    "COLLECTIVE_ALL_REDUCE"}));
     add(one_field("strategy.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}));
+  } else if (s.distribution == Distribution::kBytePs) {
+    add(one_field("strategy.byteps.partition_bytes", packs));
+    add(one_field("strategy.byteps.scheduling_credit", {"0", "1", "2", "4", "8", "16"}));
+    add(one_field("strategy.byteps.key_hash_fn", {"DJB2", "NAIVE", "SDBM"}));
   } else if (s.spec || s.servers || has("strategy.one_device")) {
     return tl::make_unexpected(
         Error::request("this strategy has no usual settings to try; say which with --over, such as --over "

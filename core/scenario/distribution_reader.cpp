@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -55,6 +56,10 @@ class Lowering {
     strategy_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
+  void name(Distribution which, std::string name) {
+    strategy_.distribution = which;
+    strategy_.distribution_name = std::move(name);
+  }
   [[nodiscard]] std::int64_t workers() const { return cluster_.workers() - cluster_.servers(); }
   [[nodiscard]] bool on_gpus() const { return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu; }
 
@@ -75,7 +80,7 @@ class Lowering {
   // --- tf.distribute ---
 
   void one_device() {
-    strategy_.distribution = "OneDeviceStrategy";
+    name(Distribution::kOneDevice, "OneDeviceStrategy");
     take(Algorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(
@@ -91,7 +96,7 @@ class Lowering {
           "communication_options for MultiWorkerMirroredStrategy, or all_reduce_spec for MultiWorkerAllReduce",
           workers());
     const CrossDeviceOps ops = ops_of(mirrored);
-    strategy_.distribution = fmt::format("MirroredStrategy ({})", to_string(ops));
+    name(Distribution::kMirrored, fmt::format("MirroredStrategy ({})", to_string(ops)));
     take(ops == CrossDeviceOps::kNcclAllReduce               ? Algorithm::kNccl
          : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? Algorithm::kHierarchicalCopy
                                                              : Algorithm::kReductionToOneDevice);
@@ -128,7 +133,7 @@ class Lowering {
   }
 
   void central_storage() {
-    strategy_.distribution = "CentralStorageStrategy";
+    name(Distribution::kCentralStorage, "CentralStorageStrategy");
     if (workers() > 1)
       return complain("CentralStorageStrategy works on one worker (here there are {}); take one, or parameter_server",
                       workers());
@@ -138,7 +143,7 @@ class Lowering {
   }
 
   void parameter_server(const proto::ParameterServerStrategy& ps) {
-    strategy_.distribution = "ParameterServerStrategy";
+    name(Distribution::kParameterServer, "ParameterServerStrategy");
     if (cluster_.servers() == 0)
       return complain(
           "The cluster spec needs to have `ps` jobs. Add workers {{ machine: … server: true }} to the cluster");
@@ -164,7 +169,7 @@ class Lowering {
   void tf_cnn_benchmarks(const proto::TfCnnBenchmarks& t) {
     using Mode = proto::TfCnnBenchmarks;
     mode_ = mode_name(t.variable_update());
-    strategy_.distribution = fmt::format("tf_cnn_benchmarks --variable_update={}", mode_);
+    name(Distribution::kTfCnnBenchmarks, fmt::format("tf_cnn_benchmarks --variable_update={}", mode_));
     refuse_flags_of_other_modes(t);
     switch (t.variable_update()) {
       case Mode::REPLICATED: return replicated(t);

@@ -1,6 +1,7 @@
 #include "core/scenario/framework_reader.h"
 
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/byteps_reader.h"
 
 namespace tutti::core {
 namespace {
@@ -41,7 +42,11 @@ Megatron megatron_from(const proto::Megatron& message, Fields& fields) {
 }
 
 BytePs byteps_from(const proto::BytePs& message, Fields& fields) {
-  return {Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostBytes).value_or(4'096'000))};
+  BytePs byteps;
+  byteps.partition = Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostBytes).value_or(4'096'000));
+  byteps.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
+  byteps.hash = static_cast<KeyHash>(message.key_hash_fn());
+  return byteps;
 }
 
 Horovod horovod_from(const proto::Horovod& message, Fields& fields) {
@@ -78,6 +83,7 @@ std::optional<Framework> framework_from(const proto::Strategy& s, Fields& fields
   besides(s.has_communication_options(), "communication_options");
   besides(s.has_hints(), "hints");
   besides(s.has_collective_all_reduce(), "collective_all_reduce");
+  if (s.has_byteps()) check_byteps(s, fields);
   if (s.has_horovod() && s.launch() != proto::Strategy::LAUNCH_DEFAULT)
     fields.complain_at(s, "launch",
                        "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");

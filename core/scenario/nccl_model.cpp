@@ -233,6 +233,14 @@ void visit_timed(const Plan& plan, Visit visit) {
   }
 }
 
+std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime time, BandEnd end) {
+  const double factor = end == BandEnd::kLow ? time.band.low : time.band.high;
+  for (Time* part : {&time.launch, &time.delay, &time.work, &time.links, &time.cards})
+    *part = Time(std::llround(static_cast<double>(part->count()) * factor));
+  time.time.transfer *= factor;
+  return std::make_shared<const nccl::CollectiveTime>(std::move(time));
+}
+
 }  // namespace
 
 void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario) {
@@ -252,16 +260,42 @@ bool take_band_end(Scenario& scenario, BandEnd end) {
   const auto take = [&](Collective& collective) {
     if (!collective.nccl) return;
     any = true;
-    nccl::CollectiveTime time = *collective.nccl;
-    const double factor = end == BandEnd::kLow ? time.band.low : time.band.high;
-    for (Time* part : {&time.launch, &time.delay, &time.work, &time.links, &time.cards})
-      *part = Time(std::llround(static_cast<double>(part->count()) * factor));
-    time.time.transfer *= factor;
-    collective.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(time));
+    collective.nccl = at_band_end(*collective.nccl, end);
   };
   for (Pack& pack : scenario.plan.packs) take(pack.collective);
   for (PlannedExchange& e : scenario.plan.exchanges) take(e.collective);
+  if (auto& fusion = scenario.plan.fusion; fusion && fusion->nccl_time) {
+    any = true;
+    fusion->nccl_time = [usual = std::move(fusion->nccl_time),
+                         end](const Collective& fused) -> std::shared_ptr<const nccl::CollectiveTime> {
+      const auto time = usual(fused);
+      return time ? at_band_end(*time, end) : nullptr;
+    };
+  }
   return any;
+}
+
+std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
+  if (times.empty()) return "";
+  std::map<std::string, int> choices;
+  nccl::ErrorBand widest;
+  for (const nccl::CollectiveTime* const time : times) {
+    ++choices[describe(*time)];
+    widest.low = std::min(widest.low, time->band.low);
+    widest.high = std::max(widest.high, time->band.high);
+  }
+  constexpr std::size_t kFew = 4;
+  std::string which;
+  for (const auto& [choice, count] : choices) {
+    if (choices.size() > kFew) break;
+    which += fmt::format("{}{}", which.empty() ? "" : "; ", choice);
+    if (choices.size() > 1) which += fmt::format(" ({})", count);
+  }
+  if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
+  return fmt::format(
+      "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
+      "prediction, on systems that the model was not fitted to",
+      nccl::to_string(times.front()->version), which, widest.low, widest.high);
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {
@@ -271,28 +305,11 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
         "NCCL's own choice and times are not known here: {}; its collectives are simulated as rings over its channels",
         scenario.why_rings));
   }
-  std::map<std::string, int> choices;
-  nccl::Version version;
-  nccl::ErrorBand widest;
-  visit_timed(scenario.plan, [&](const nccl::CollectiveTime& time) {
-    version = time.version;
-    ++choices[describe(time)];
-    widest.low = std::min(widest.low, time.band.low);
-    widest.high = std::max(widest.high, time.band.high);
-  });
-  if (choices.empty()) return notes;
-  constexpr std::size_t kFew = 4;
-  std::string which;
-  for (const auto& [choice, times] : choices) {
-    if (choices.size() > kFew) break;
-    which += fmt::format("{}{}", which.empty() ? "" : "; ", choice);
-    if (choices.size() > 1) which += fmt::format(" ({})", times);
-  }
-  if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
-  notes.push_back(fmt::format(
-      "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
-      "prediction, on systems that the model was not fitted to",
-      nccl::to_string(version), which, widest.low, widest.high));
+  // What is fused, and what NCCL takes for that, is known when it is.
+  if (scenario.plan.fusion) return notes;
+  std::vector<const nccl::CollectiveTime*> times;
+  visit_timed(scenario.plan, [&](const nccl::CollectiveTime& time) { times.push_back(&time); });
+  if (std::string note = nccl_note(times); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -13,6 +13,9 @@ class Strategy;
 namespace tutti::core {
 
 struct Scenario;
+namespace nccl {
+struct CollectiveTime;
+}
 
 /// Gives every collective of the plan that NCCL carries out as a whole (algorithm nccl; packs and exchanges) NCCL's choice, and what that takes. Where its
 /// model does not know the machine, Scenario::why_rings says why, and they stay the rings that they are.
@@ -27,7 +30,11 @@ enum class BandEnd { kLow, kHigh };
 /// Has all of NCCL's collectives take what the faster, or the slower, of eight of ten measurements took of the prediction. False if there are none.
 bool take_band_end(Scenario& scenario, BandEnd end);
 
-/// What a reader of a prediction should know of NCCL's part in it: release, choices, error bands; or why there is none.
+/// What NCCL takes for these collectives: release, choices, the widest error band. Empty if there are none.
+std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times);
+
+/// What a reader of a prediction should know of NCCL's part in it: nccl_note() of the plan's collectives, or why there is none. Of packs that
+/// are fused while they run, whoever fuses them tells.
 std::vector<std::string> nccl_notes(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -58,8 +58,9 @@ std::string describe(const AllReduceSpec& spec) {
 
 std::string describe(const Strategy& strategy) {
   std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
-  if (strategy.servers) text = fmt::format("variables {}", describe(*strategy.servers));
-  if (!strategy.distribution.empty()) text = fmt::format("{}: {}", strategy.distribution, text);
+  const bool pushes = strategy.distribution == Distribution::kBytePs;
+  if (strategy.servers) text = fmt::format("{} {}", pushes ? "partitions" : "variables", describe(*strategy.servers));
+  if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
   if (strategy.algorithm == Algorithm::kReductionToOneDevice)
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
@@ -160,7 +161,8 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = pack.collective.bytes();
     entry.type = std::string(to_string(pack.collective.type));
-    if (const auto& nccl = pack.collective.nccl; simulated && nccl) {
+    // What is fused travels otherwise than it would alone.
+    if (const auto& nccl = pack.collective.nccl; simulated && nccl && !scenario.plan.fusion) {
       entry.nccl = nccl::describe(*nccl);
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;

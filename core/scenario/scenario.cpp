@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/all_reduce_spec_reader.h"
+#include "core/scenario/byteps_reader.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/conditions_reader.h"
@@ -240,6 +241,8 @@ class ScenarioReader {
       lower_distribution(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
       take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
+    if (scenario_.cluster && is_byteps(message_.strategy()))
+      lower_byteps(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
     if (scenario_.strategy.servers && scenario_.strategy.servers->updates && message_.workload().has_update_ms()) {
       fields_.complain_at(
           message_.workload(), "update_ms",

@@ -6,6 +6,7 @@
 
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/all_reduce_spec_reader.h"
+#include "core/scenario/byteps_reader.h"
 #include "core/scenario/communicators_reader.h"
 #include "core/scenario/distribution_reader.h"
 #include "core/scenario/framework_reader.h"
@@ -67,7 +68,8 @@ class StrategyReader {
       strategy_.spec = std::move(spec);
     } else {
       // Of MultiWorkerMirroredStrategy, and other strategies of tf.distribute, it is known when cluster and gradients are.
-      const bool later = all_reduce || message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET;
+      const bool later =
+          all_reduce || message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET || is_byteps(message_);
       const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
       known = algorithm.has_value();
       strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));

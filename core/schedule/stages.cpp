@@ -96,7 +96,8 @@ class Stages : public Schedule {
                case StageScope::kReplicas: return stage.schedule->same_everywhere(by, per_worker);
                case StageScope::kLeaders:
                case StageScope::kHosts: return stage.schedule->same_everywhere(by, 1);
-               case StageScope::kLeadersWithHosts: return false;
+               case StageScope::kLeadersWithHosts:
+               case StageScope::kHostsAndHelpers: return false;
              }
              return false;
            });
@@ -115,7 +116,9 @@ class Stages : public Schedule {
 
   // --- ranks ---
 
+  /// Or a helper behind them.
   [[nodiscard]] bool is_host(Rank rank) const { return rank >= group_.replicas(); }
+  [[nodiscard]] bool is_workers(Rank rank) const { return rank < group_.ranks() - group_.helpers; }
 
   [[nodiscard]] std::int32_t size(StageScope scope) const {
     switch (scope) {
@@ -126,6 +129,7 @@ class Stages : public Schedule {
       case StageScope::kLeaders:
       case StageScope::kHosts: return group_.workers;
       case StageScope::kLeadersWithHosts: return 2 * group_.workers;
+      case StageScope::kHostsAndHelpers: return group_.ranks() - group_.replicas();
     }
     return 0;
   }
@@ -133,13 +137,14 @@ class Stages : public Schedule {
   [[nodiscard]] bool takes_part(const Stage& stage, Rank rank) const {
     const bool leader = !is_host(rank) && rank % group_.per_worker == 0;
     switch (stage.scope) {
-      case StageScope::kEveryone:
-      case StageScope::kWorkersWithHost: return true;
+      case StageScope::kEveryone: return true;
+      case StageScope::kWorkersWithHost: return is_workers(rank);
       case StageScope::kReplicas:
       case StageScope::kInsideWorkers: return !is_host(rank);
       case StageScope::kLeaders: return leader;
-      case StageScope::kLeadersWithHosts: return leader || is_host(rank);
-      case StageScope::kHosts: return is_host(rank);
+      case StageScope::kLeadersWithHosts: return leader || (is_host(rank) && is_workers(rank));
+      case StageScope::kHosts: return is_host(rank) && is_workers(rank);
+      case StageScope::kHostsAndHelpers: return is_host(rank);
     }
     return false;
   }
@@ -153,7 +158,8 @@ class Stages : public Schedule {
       case StageScope::kInsideWorkers: return rank % group_.per_worker;
       case StageScope::kWorkersWithHost: return is_host(rank) ? group_.per_worker : rank % group_.per_worker;
       case StageScope::kLeaders:
-      case StageScope::kHosts: return worker;
+      case StageScope::kHosts:
+      case StageScope::kHostsAndHelpers: return worker;
       case StageScope::kLeadersWithHosts: return is_host(rank) ? group_.workers + worker : worker;
     }
     return 0;
@@ -169,7 +175,8 @@ class Stages : public Schedule {
       case StageScope::kWorkersWithHost:
         return other == group_.per_worker ? group_.replicas() + worker : worker * group_.per_worker + other;
       case StageScope::kLeaders: return other * group_.per_worker;
-      case StageScope::kHosts: return group_.replicas() + other;
+      case StageScope::kHosts:
+      case StageScope::kHostsAndHelpers: return group_.replicas() + other;
       case StageScope::kLeadersWithHosts:
         return other < group_.workers ? other * group_.per_worker : group_.replicas() + other - group_.workers;
     }

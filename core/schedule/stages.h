@@ -18,6 +18,7 @@ enum class StageScope {
   kLeaders,           ///< one instance over the first replica of every worker
   kLeadersWithHosts,  ///< one instance over the first replicas, then the hosts
   kHosts,             ///< one instance over the hosts
+  kHostsAndHelpers,   ///< one instance over the hosts, then the helpers behind them
 };
 
 struct Stage {
@@ -32,7 +33,8 @@ struct StageGroup {
   bool hosts = false;
   /// Hosts have data buffers of their own, which the contract is about; they are `data` in all stages.
   bool hosts_hold_data = false;
-  std::int32_t helpers = 0;  ///< behind those, of no worker here; only for stages of everyone
+  std::int32_t helpers =
+      0;  ///< behind those, of no worker here: in no stage but those of everyone and kHostsAndHelpers
 
   [[nodiscard]] std::int32_t replicas() const { return workers * per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas() + (hosts ? workers : 0) + helpers; }

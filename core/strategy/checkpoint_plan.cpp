@@ -37,17 +37,20 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
 
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan) {
+  if (strategy.distribution == Distribution::kBytePs && !workload.on_read.empty())
+    return StrategyProblem{
+        "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
   if (strategy.servers && !workload.on_read.empty())
     return StrategyProblem{
         "", fmt::format("{} keeps one copy of a variable, on its server, so that none is brought together when it is "
                         "saved; leave on_read out of the workload",
-                        strategy.distribution)};
+                        strategy.distribution_name)};
   if (plan.partition && !workload.on_read.empty())
     return StrategyProblem{
         "",
         "on_read variables of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; "
         "leave on_read out of the workload"};
-  const bool mirrored = strategy.distribution.starts_with("MirroredStrategy");
+  const bool mirrored = reads_on_cpu(strategy.distribution);
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);

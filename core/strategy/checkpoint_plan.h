@@ -8,7 +8,7 @@ namespace tutti::core {
 
 /// Adds to `plan` what brings variables that replicas keep by themselves (Workload::on_read) together when they are saved, every
 /// Workload::checkpoint_every steps: a pack for each, as the strategy reduces a single tensor.
-/// ERRORS: the strategy has no such variables, or more than one worker where it reduces to a worker's CPU.
+/// ERRORS: there are such variables, and the strategy keeps variables, or sums, on servers, or its replicas are in groups.
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan);
 

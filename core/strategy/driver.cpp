@@ -36,6 +36,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan(p) {
   packs_of_variable.resize(workload.gradients.size());
   successors.resize(plan.packs.size());
+  answer = answers_to(plan);
   concatenation_of_pack.assign(plan.packs.size(), -1);
   concatenation_of_variable.assign(workload.gradients.size(), -1);
   std::map<int, int> by_entry;
@@ -64,7 +65,9 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
     }
     for (const Member& member : pack.members) {
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
-      upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
+      // Of a push and its pull the second is what updates follow.
+      if (answer[static_cast<std::size_t>(i)] < 0)
+        upto += member.count * size_of(workload.gradients[static_cast<std::size_t>(member.variable)].type);
     }
     if (pack.also_needs >= 0) packs_of_variable[static_cast<std::size_t>(pack.also_needs)].push_back(i);
     bytes_up_to.push_back(upto);
@@ -347,6 +350,7 @@ void Driver::pack_done(int p, DriverActions& actions) {
 
 /// What can be done for one pack as soon as it is complete.
 void Driver::unpack_and_update(int p, DriverActions& actions) {
+  if (tables_.answer[static_cast<std::size_t>(p)] >= 0) return;
   if (const int c = tables_.concatenation_of_pack[static_cast<std::size_t>(p)]; c >= 0) {
     if (--concatenated_[static_cast<std::size_t>(c)].packs_missing == 0)
       unpack_concatenation(tables_.concatenations[static_cast<std::size_t>(c)], actions);

@@ -49,6 +49,7 @@ struct DriverTables {
   const Plan& plan;
   std::vector<std::vector<int>> packs_of_variable;
   std::vector<std::vector<int>> successors;  ///< of each pack: those that wait for it
+  std::vector<int> answer;                   ///< of each pack: the one that answers it; -1: none
   /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of these is ready, and are
   /// unpacked when the last of them is complete. One for each entry of a spec, or one in all.
   struct Concatenation {
@@ -81,6 +82,7 @@ std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t r
 ///   segment, where the framework would have put it.
 /// - Gradients that travel in another type are converted right behind their segment, packs right before they start.
 /// - Where the plan says so, the backward pass waits for the packs that are ready.
+/// - Where a pack answers another, gradients are there, and updated, when it is complete.
 /// - Variables that are brought together to be saved are so one by one, once all else of the step is over.
 /// - What follows a complete pack (copy out, conversion back, update) waits for the end of the backward pass: its kernels are queued
 ///   long before the pack is complete.

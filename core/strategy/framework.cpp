@@ -141,7 +141,10 @@ struct Describe {
                        show_mebibytes(horovod.fusion_threshold), to_us(horovod.cycle) / 1e3);
   }
   std::string operator()(const BytePs& byteps) const {
-    return "BytePS, partitions of " + std::to_string(byteps.partition.count()) + " bytes";
+    std::string text = "BytePS, partitions of " + std::to_string(byteps.partition.count()) + " bytes";
+    if (byteps.credit > 0) text += fmt::format(", {} at a time", byteps.credit);
+    if (byteps.hash != KeyHash::kDjb2) text += fmt::format(", {}", to_string(byteps.hash));
+    return text;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/packing/byteps_keys.h"
 #include "core/workload/workload.h"
 
 namespace tutti::core {
@@ -35,6 +36,8 @@ struct Megatron {
 /// BytePS.
 struct BytePs {
   Bytes partition;
+  std::int64_t credit = 0;  ///< partitions of a worker that are reduced at a time, by priority; 0: as many as are ready
+  KeyHash hash = KeyHash::kDjb2;
 };
 
 /// Horovod.

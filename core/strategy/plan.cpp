@@ -13,6 +13,7 @@
 #include "core/strategy/checkpoint_plan.h"
 #include "core/strategy/collective_keys.h"
 #include "core/strategy/fusion.h"
+#include "core/strategy/push_pull_plan.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/sparse_plan.h"
 #include "core/strategy/spec_plan.h"
@@ -36,6 +37,14 @@ const Collective& Plan::widest() const {
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
   if (pack.phase != PackPhase::kCheckpoint) return true;
   return plan.checkpoint_every > 0 && (step + 1) % plan.checkpoint_every == 0;
+}
+
+std::vector<int> answers_to(const Plan& plan) {
+  std::vector<int> answers(plan.packs.size(), -1);
+  for (std::size_t p = 0; p < plan.packs.size(); ++p) {
+    if (plan.packs[p].answers >= 0) answers[static_cast<std::size_t>(plan.packs[p].answers)] = static_cast<int>(p);
+  }
+  return answers;
 }
 
 Reduction reduction_of(const Strategy& strategy, const Pack& pack) {
@@ -424,6 +433,7 @@ class Planner {
 tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, const Strategy& strategy,
                                                       const Cluster& cluster,
                                                       const std::vector<Communicator>& communicators) {
+  if (strategy.distribution == Distribution::kBytePs) return plan_push_pull(workload, strategy, cluster);
   if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
   if (auto problem = problem_of_fusion(strategy, communicators)) return tl::make_unexpected(std::move(*problem));
   if (has_slices(workload)) return plan_with_slices(workload, strategy, cluster, communicators);

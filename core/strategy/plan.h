@@ -54,6 +54,9 @@ struct Pack {
   PackContent content = PackContent::kValues;
   /// If it is not the strategy's.
   std::optional<Reduction> reduction = std::nullopt;
+  /// The pack that brings together what this one brings back (a push, and its pull): whoever gives it begins when it is through with that
+  /// one, and so do replicas. -1: none.
+  int answers = -1;
   /// kCheckpoint: of which variable (Workload::on_read); it has no members.
   int on_read = -1;
 };
@@ -84,6 +87,8 @@ struct Plan {
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
   std::optional<Fusion> fusion;
+  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/strategy/admission.h).
+  std::optional<Bytes> credit;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
@@ -95,6 +100,8 @@ struct Plan {
 
 /// The pack is part of step `step`, counted from 0.
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step);
+/// Of each pack: the one that answers it (Pack::answers), or -1.
+std::vector<int> answers_to(const Plan& plan);
 /// By which `pack` of a plan of `strategy` is reduced.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 

@@ -86,6 +86,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.number(static_cast<int>(scenario.strategy.reduction));
   digest.number(scenario.plan.computation_waits ? 1 : 0);
   digest.number(scenario.plan.checkpoint_every);
+  digest.number(scenario.plan.credit.value_or(Bytes()).count());
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs) steps += steps_of(*pack.collective.schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostSteps + 1);
@@ -99,6 +100,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
     }
     digest.number(pack.entry);
     digest.number(pack.after);
+    digest.number(pack.answers);
     digest.number(pack.needs_all_gradients ? 1 : 0);
     digest.number(pack.also_needs);
     digest.number(static_cast<int>(pack.phase));

@@ -43,14 +43,13 @@ class ServerPlanner {
               "at most {} workers",
               plan_.partition->groups(), count(), kMostAtOnce / (2 * std::max(1, count())))});
     }
-    if (has_slices(workload_) &&
-        (!servers_.reads || !servers_.updates || !strategy_.distribution.ends_with("Strategy")))
+    if (has_slices(workload_) && (!servers_.reads || !servers_.updates || !knows_slices(strategy_.distribution)))
       return tl::make_unexpected(StrategyProblem{
           "",
           fmt::format(
               "sparse gradients (IndexedSlices) under {} are not modelled: its benchmarks have no embeddings; leave "
               "sparse_gradient out, or take parameter_server",
-              strategy_.distribution)});
+              strategy_.distribution_name)});
     const std::vector<int> places = places_of_variables();
     std::vector<std::int64_t> elements;
     for (const Variable& v : workload_.gradients) elements.push_back(v.elements);
@@ -280,7 +279,7 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
   const std::int64_t workers = cluster.workers() - cluster.servers();
   if (servers.on == Servers::On::kReplicas && (workers > 1 || cluster.servers() > 0)) {
     complain(fmt::format("{} keeps variables on the GPUs of one worker (here there are {}); take one, or servers",
-                         strategy.distribution, workers));
+                         strategy.distribution_name, workers));
   }
   if (servers.on == Servers::On::kHosts) {
     for (const WorkerGroup& group : cluster.groups()) {
@@ -288,7 +287,7 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
       complain(
           fmt::format("{} keeps variables on CPUs, and machine \"{}\" declares none; give it one (device {{ name: "
                       "\"cpu0\" kind: CPU … }})",
-                      strategy.distribution, group.machine->name()));
+                      strategy.distribution_name, group.machine->name()));
     }
     if (servers.first + servers.count > cluster.workers()) {
       complain(

@@ -13,12 +13,13 @@ std::string_view to_string(Placement placement) {
     case Placement::kRoundRobin: return "round robin";
     case Placement::kGreedyBytes: return "greedy by bytes";
     case Placement::kLeastElements: return "greedy by elements";
+    case Placement::kByHash: return "by the hash of their keys";
   }
   return "";
 }
 
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement) {
-  TUTTI_CHECK(places > 0, "{} places", places);
+  TUTTI_CHECK(places > 0 && placement != Placement::kByHash, "{} places, {}", places, to_string(placement));
   std::vector<std::int64_t> loads(static_cast<std::size_t>(places));
   std::vector<int> placed;
   for (const Placed& variable : variables) {

@@ -13,9 +13,10 @@ namespace tutti::core {
 
 /// Which of several places a variable is put on; in creation order, ties go to the first.
 enum class Placement : std::uint8_t {
-  kRoundRobin,    ///< one after the other
-  kGreedyBytes,   ///< where the fewest bytes lie so far
-  kLeastElements  ///< where the fewest elements lie so far
+  kRoundRobin,     ///< one after the other
+  kGreedyBytes,    ///< where the fewest bytes lie so far
+  kLeastElements,  ///< where the fewest elements lie so far
+  kByHash,         ///< part by part, where the hash of its key says (core/packing/byteps_keys.h); place() does not
 };
 std::string_view to_string(Placement placement);
 

@@ -20,6 +20,9 @@ struct Dense {
 Dense dense_of(const Workload& all) {
   Dense dense{all, {}};
   dense.workload.gradients.clear();
+  // Checkpoints are those of the whole plan, which are added to it when all else is there.
+  dense.workload.on_read.clear();
+  dense.workload.checkpoint_every = 0;
   std::vector<int> now(all.gradients.size(), -1);
   for (int v = 0; v < static_cast<int>(all.gradients.size()); ++v) {
     const Variable& gradient = all.gradients[static_cast<std::size_t>(v)];
@@ -107,7 +110,7 @@ class SparsePlanner {
   [[nodiscard]] bool over_one_device() const {
     return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
            strategy_.algorithm == Algorithm::kHierarchicalCopy ||
-           (strategy_.algorithm == Algorithm::kNccl && strategy_.distribution.starts_with("MirroredStrategy"));
+           (strategy_.algorithm == Algorithm::kNccl && gathers_on_first_device(strategy_.distribution));
   }
 
   /// By which algorithm what is sparse is gathered.

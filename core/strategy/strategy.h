@@ -11,6 +11,7 @@
 #include "core/strategy/all_reduce_spec.h"
 #include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
+#include "core/strategy/distribution.h"
 #include "core/strategy/framework.h"
 #include "core/strategy/servers.h"
 #include "core/strategy/tf_runtime.h"
@@ -89,9 +90,10 @@ struct Strategy {
   std::optional<Servers> servers;      ///< where variables lie, if not on every replica
   /// Of kReductionToOneDevice: the rank that adds; nothing: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
-  HierarchicalCopy hierarchical_copy;  ///< of kHierarchicalCopy
-  bool independent = false;            ///< every replica keeps its gradients to itself
-  std::string distribution;            ///< what all that was made of, if it was: "MirroredStrategy", for the reader
+  HierarchicalCopy hierarchical_copy;               ///< of kHierarchicalCopy
+  bool independent = false;                         ///< every replica keeps its gradients to itself
+  Distribution distribution = Distribution::kNone;  ///< what all that was made of, if it was
+  std::string distribution_name;                    ///< of it, for the reader: "MirroredStrategy (NcclAllReduce)"
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;

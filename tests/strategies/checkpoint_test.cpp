@@ -104,6 +104,21 @@ TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   }
 }
 
+/// Dense gradients are planned by themselves; what is saved is the whole plan's.
+TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
+  const core::Scenario s =
+      scenario("workers { machine: \"dgx1-v100\" count: 2 }", "algorithm: \"ring\"", "checkpoint_every: 1",
+               std::string(kVariables) +
+                   " variable { name: \"embedding\" shape: 100 shape: 8 } sparse_gradient { variable: \"embedding\" "
+                   "rows_per_step: 6 }");
+  EXPECT_THAT(checkpoint(s),
+              ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all", "total sum of 1 to all"));
+  EXPECT_EQ(s.plan.packs.back().phase, PackPhase::kCheckpoint) << "they come last";
+  EXPECT_EQ(std::count_if(s.plan.notes.begin(), s.plan.notes.end(),
+                          [](const std::string& note) { return note.find("to be saved") != std::string::npos; }),
+            1);
+}
+
 TEST(Checkpoint, SaysWhatIsWrong) {
   const auto wrong = [](const std::string& workers, const std::string& strategy, const std::string& steps,
                         const std::string& variables = kVariables) {

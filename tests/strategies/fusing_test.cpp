@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
 #include "core/strategy/fusion.h"
 #include "sim/collective_run.h"
 #include "sim/folding/folding.h"
+#include "sim/fusing.h"
 #include "tests/sim/simulated.h"
 
 namespace tutti {
@@ -19,6 +23,7 @@ using core::DataType;
 using core::PackRecord;
 using core::ReadyPack;
 using core::Time;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -160,6 +165,67 @@ TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
     EXPECT_GE(packs[i].first_start, before);
     EXPECT_EQ(packs[i].end, packs[i + 1].end) << "what is fused ends together";
     before = packs[i].end;
+  }
+}
+
+/// Sixteen gradients of 64 KiB on two DGX-1s, by NCCL, whose times are known there.
+core::Scenario by_nccl(const std::string& settings) {
+  std::string variables;
+  for (int v = 0; v < 16; ++v)
+    variables += fmt::format("variable {{ name: \"v{}\" shape: 16384 backward_ms: 0.1 }} ", v);
+  return test::read(
+      fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network {{ kind: ONE_SWITCH "
+                  "link: \"edr\" }} }} workload {{ {} forward_ms: 1 update_ms: 0 }} strategy {{ "
+                  "algorithm: \"nccl\" horovod {{ {} }} }} run {{ steps: 2 }}",
+                  variables, settings));
+}
+
+/// Launched as what it is, and not as one of the gradients in it would be.
+TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
+  const core::Scenario s = by_nccl("cycle_time_ms: 100");
+  const auto whole =
+      s.plan.fusion->nccl_time(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0));
+  ASSERT_TRUE(whole && s.plan.packs.front().collective.nccl);
+  ASSERT_NE(whole->launch, s.plan.packs.front().collective.nccl->launch) << "else this shows nothing";
+  const Bytes bytes(16 * 65536);
+  const Time copies = 2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
+  const Told told = run(s);
+  ASSERT_THAT(together(told), ElementsAre(16));
+  EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
+}
+
+/// The ends of NCCL's error band are those of what is fused, too; and the note is of that.
+TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
+  const core::Scenario usual = by_nccl("cycle_time_ms: 100");
+  const core::Collective whole =
+      core::make_collective(*usual.cluster, usual.strategy, DataType::kFloat32, 16 * 16384, 0);
+  const auto time = usual.plan.fusion->nccl_time(whole);
+  for (const core::BandEnd end : {core::BandEnd::kLow, core::BandEnd::kHigh}) {
+    core::Scenario s = usual;
+    ASSERT_TRUE(core::take_band_end(s, end));
+    const double factor = end == core::BandEnd::kLow ? time->band.low : time->band.high;
+    EXPECT_EQ(s.plan.fusion->nccl_time(whole)->work.count(),
+              std::llround(static_cast<double>(time->work.count()) * factor));
+    const auto took = [](const Told& told) { return told.packs.front().end - told.packs.front().first_start; };
+    EXPECT_EQ(took(run(s)) < took(run(usual)), end == core::BandEnd::kLow);
+  }
+  const std::vector<std::string> notes = run(usual).notes;
+  EXPECT_THAT(notes,
+              testing::Contains(AllOf(HasSubstr(describe(*time)),
+                                      HasSubstr(fmt::format("{:.2f} and {:.2f}", time->band.low, time->band.high)))));
+  EXPECT_TRUE(core::nccl_notes(usual).empty()) << "single gradients do not travel";
+}
+
+/// A pack that is alone is the plan's, at every time; so what is known of it stays known.
+TEST(Horovod, WhatIsAloneIsThePlansOwn) {
+  const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
+  sim::Fusing fusing(s);
+  for (std::int32_t step = 0; step < 3; ++step) {
+    for (std::int64_t replica = 0; replica < 2; ++replica) fusing.ask(step, 4, replica, {});
+    fusing.begin_cycle(core::milliseconds(step));
+    const auto groups = fusing.agreed();
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups.front()->collective.get(), &s.plan.packs[4].collective);
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
+#include "core/packing/byteps_keys.h"
 #include "core/schedule/checker.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
@@ -233,6 +235,51 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
     expect_bytes(
         scenario({workers, gpus}, fmt::format("tf_cnn_benchmarks {{ {} servers_on_workers: 2 }}", flags), sizes),
         shared, fmt::format("{} on workers", mode));
+  }
+}
+
+/// BytePS: inside a worker each GPU sends and gets (G - 1)/G·N twice, NCCL's halves, and its share of N to the CPU and back; what does not
+/// cut evenly goes along a chain to the last GPU and back; a worker sends and gets N; a server W times what lies there.
+TEST(StrategyBytes, BytePs) {
+  const std::vector<std::int64_t> sizes{10'000, 4, 61, 2};
+  // A page for each GPU: 1024 float32.
+  for (const int gpus : {1, 2, 3}) {
+    for (const bool on_workers : {false, true}) {
+      const int workers = 3, servers = 2;
+      Links expected;
+      for (std::size_t v = 0; v < sizes.size(); ++v) {
+        std::int64_t rest = sizes[v];
+        for (std::uint64_t part = 0; rest > 0; ++part) {
+          const std::int64_t n = std::min<std::int64_t>(rest, 1024 * gpus);
+          rest -= n;
+          const auto server = static_cast<int>(core::byteps_hash(core::KeyHash::kDjb2, core::byteps_key(v, part)) %
+                                               static_cast<std::uint64_t>(servers));
+          const int own = on_workers ? server : -1;
+          const std::int64_t share = n / gpus, left = n % gpus;
+          for (int w = 0; w < workers; ++w) {
+            const std::string worker = fmt::format("w{}", w);
+            for (int i = 0; i < gpus; ++i) {
+              both(expected, gpu(w, i), 2 * (gpus - 1) * share);
+              const std::int64_t whole = share + (i == gpus - 1 ? left : 0);
+              both(expected, gpu(w, i), whole);
+              if (gpus == 1 || left == 0) continue;
+              // To the last one by way of all others, and from there the same way round.
+              expected[gpu(w, i) + " out"] += (i < gpus - 1 ? left : 0) + (i != gpus - 2 ? left : 0);
+              expected[gpu(w, i) + " in"] += (i > 0 ? left : 0) + (i < gpus - 1 ? left : 0);
+            }
+            const std::int64_t away = w == own ? (workers - 1) * n : n;
+            both(expected, worker + "/nic", away);
+            both(expected, worker + "/cpu0", n + away);
+          }
+          if (!on_workers) both(expected, fmt::format("w{}/nic", workers + server), workers * n);
+        }
+      }
+      expect_bytes(scenario({workers, gpus, on_workers ? 0 : servers},
+                            fmt::format("byteps {{ partition_bytes: 100 {} }}",
+                                        on_workers ? "servers_on_workers: 2" : "scheduling_credit: 2"),
+                            sizes),
+                   expected, fmt::format("{} GPUs{}", gpus, on_workers ? ", servers on workers" : ""));
+    }
   }
 }
 

@@ -61,6 +61,54 @@ TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   }
 }
 
+/// Horovod: workers agree in cycles on what is ready on all of them, fuse it, and every gradient is what it has to be.
+TEST(StrategiesRun, Horovod) {
+  for (const char* transport : {"tcp", "shm"}) {
+    for (const char* strategy :
+         {"algorithm: \"ring\" horovod {}", "algorithm: \"nccl\" horovod { cycle_time_ms: 0.2 } reduction: MEAN",
+          "algorithm: \"nccl/ring\" horovod { fusion_threshold: 0 cycle_time_ms: 0.5 }",
+          "algorithm: \"ring\" horovod { cycle_time_ms: 20 } compression { type: FLOAT16 }",
+          "algorithm: \"double_tree\" horovod {} reduction: MAX out_of_place: true"}) {
+      for (const auto& [workers, replicas] : {std::pair(1, 2), std::pair(3, 1), std::pair(2, 2)}) {
+        const TemporaryFolder folder;
+        const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(workers, 0, strategy, replicas)),
+                                     "--rows", "0", "--transport", transport});
+        EXPECT_EQ(o.status, 0) << strategy << o.err;
+        EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+        EXPECT_THAT(o.out, HasSubstr("4 gradients were fused into ")) << strategy;
+      }
+    }
+  }
+}
+
+/// With a cycle longer than the backward pass all gradients of a type travel as one; with nothing to be fused each by itself.
+TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
+  const auto fused = [](const std::string& settings) {
+    return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1)).out;
+  };
+  EXPECT_THAT(fused("cycle_time_ms: 300"), HasSubstr("into 3 all-reduces a step")) << "float32, int32 and bfloat16";
+  EXPECT_THAT(fused("cycle_time_ms: 300 fusion_threshold: 0"), HasSubstr("into 4 all-reduces a step"));
+}
+
+/// BytePS: what is pulled is the sum of what everybody pushed.
+TEST(StrategiesRun, BytePs) {
+  for (const char* transport : {"tcp", "shm"}) {
+    for (const auto& [servers, strategy] :
+         {std::pair(2, "byteps { partition_bytes: 100 } reduction: MEAN"),
+          std::pair(1, "byteps { partition_bytes: 100000 scheduling_credit: 1 }"),
+          std::pair(0, "byteps { servers_on_workers: 2 scheduling_credit: 3 key_hash_fn: NAIVE }")}) {
+      const TemporaryFolder folder;
+      const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, servers, strategy, 3)), "--rows",
+                                   "0", "--transport", transport});
+      EXPECT_EQ(o.status, 0) << strategy << o.err;
+      EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+    }
+  }
+  std::string on_cpus = scenario_of(2, 2, "byteps { scheduling_credit: 1 }", 1);
+  on_cpus.replace(on_cpus.find("dgx1-v100"), 9, "cpu-host");
+  expect_right(on_cpus);
+}
+
 /// Where servers add up, too: every pack is proved as it is planned.
 TEST(StrategiesRun, PlansAreProved) {
   const TemporaryFolder folder;
@@ -134,7 +182,7 @@ TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
   };
   refused(scenario_of(2, 1, "parameter_server {}"), "cannot be emulated", {"--emulate"});
   refused(scenario_of(2, 0, "tf_cnn_benchmarks { variable_update: INDEPENDENT }"), "in groups are simulated only");
-  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), "Horovod's cycles are simulated only");
+  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), "fused in cycles cannot be emulated", {"--emulate"});
   std::string sparse = scenario_of(2, 1, "parameter_server {}");
   sparse.insert(sparse.find("forward_ms"), "sparse_gradient { variable: \"a\" rows_per_step: 3 } ");
   refused(sparse, "sparse gradients of workers that do not wait");

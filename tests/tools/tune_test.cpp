@@ -85,7 +85,7 @@ TEST(Tune, HasUsualSettingsForEveryFramework) {
   for (const char* strategy :
        {"algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 1000000 }",
         "algorithm: \"nccl\" megatron { overlap_grad_reduce: true }", "algorithm: \"pscpu\" byteps { }",
-        "communication_options { bytes_per_pack: 0 implementation: RING }"}) {
+        "byteps { servers_on_workers: 2 }", "communication_options { bytes_per_pack: 0 implementation: RING }"}) {
     const std::string file = folder.write("s.textproto", std::string(R"(
 cluster { workers { machine: "pcie4-a100" count: 2 replicas: 2 } network { kind: ONE_SWITCH link: "edr" } }
 workload {

@@ -301,7 +301,7 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
     return report(Error::request(
         fmt::format(
             "tutti perf measures a collective between all replicas, and {} has none; take an algorithm (ring, nccl, …)",
-            scenario->strategy.distribution),
+            scenario->strategy.distribution_name),
         {scenario->file, 0, 0}));
   }
   PerfSubject subject{*scenario};

@@ -51,7 +51,12 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
   if (pack.phase == core::PackPhase::kCheckpoint)
     return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
   if (scenario.plan.fusion) return "in the cycle after it is ready everywhere";
-  std::string text = pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry) : "when ready";
+  if (pack.answers >= 0) return fmt::format("after pack {}, when its sum is there", pack.answers);
+  const bool waits = scenario.plan.credit && pack.collective.kind == core::CollectiveKind::kReduce;
+  std::string text =
+      waits ? fmt::format("when ready and its turn, up to {} bytes at a time", scenario.plan.credit->count())
+      : pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry)
+                                 : "when ready";
   if (pack.also_needs >= 0) text += ", with the next bucket begun";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";

@@ -103,6 +103,9 @@ TEST(Snippets, BytePsCountsBytes) {
             "export BYTEPS_PARTITION_BYTES=1024000\n")
       << "of 8 GPUs: 32 KiB, which it is a multiple of";
   EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text, HasSubstr("=4096000"));
+  EXPECT_EQ(of(snippets("byteps { servers_on_workers: 2 scheduling_credit: 4 key_hash_fn: SDBM }"), "BytePS").text,
+            "export BYTEPS_PARTITION_BYTES=4096000\nexport BYTEPS_SCHEDULING_CREDIT=4 BYTEPS_KEY_HASH_FN=sdbm "
+            "DMLC_NUM_SERVER=2\n");
 }
 
 TEST(Snippets, HorovodCountsBytesAndMilliseconds) {

@@ -1,12 +1,9 @@
-// Every feature of golden.json is run by some test, or stands in the list below with the reason why nobody runs it yet.
-//
-// To run a feature: a test that loops over golden_cases() of its name (golden.h); and its line here goes.
+// Every feature of golden.json is run by some test: one that loops over golden_cases() of its name (golden.h).
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -18,15 +15,6 @@ namespace tutti {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kTfConfig = "which devices a server has is the scenario's to say: nothing is asked of servers";
-
-const std::map<std::string, std::string>& not_yet() {
-  static const std::map<std::string, std::string> kNotYet{
-      {"TFConfigClusterResolver.num_accelerators", kTfConfig},
-  };
-  return kNotYet;
-}
 
 /// The features that tests ask for, in the sources of all tests.
 std::set<std::string> run_features() {
@@ -43,18 +31,10 @@ std::set<std::string> run_features() {
   return run;
 }
 
-TEST(TensorFlowReference, EveryFeatureIsRunOrSaysWhyNotYet) {
+TEST(TensorFlowReference, EveryFeatureIsRun) {
   std::set<std::string> features;
   for (const test::Data& one : test::golden_cases()) features.insert(one["feature"].text());
-  const std::set<std::string> run = run_features();
-  for (const std::string& feature : features) {
-    EXPECT_TRUE(run.contains(feature) || not_yet().contains(feature))
-        << "nobody runs \"" << feature << "\", and nobody says why";
-    EXPECT_FALSE(run.contains(feature) && not_yet().contains(feature))
-        << "\"" << feature << "\" is run; take it off the list of those that are not yet";
-  }
-  for (const std::string& feature : run) EXPECT_TRUE(features.contains(feature)) << "there is no \"" << feature << '"';
-  for (const auto& [feature, reason] : not_yet()) EXPECT_TRUE(features.contains(feature)) << "there is no " << feature;
+  EXPECT_EQ(run_features(), features);
 }
 
 TEST(TensorFlowReference, EveryCaseHasAnIdOfItsOwnAndASource) {

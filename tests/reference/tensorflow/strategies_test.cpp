@@ -74,7 +74,7 @@ TEST(CrossDeviceOpsReference, ChooseTheBest) {
     const auto scenario = read(workers, fmt::format("mirrored {{ nccl_kernels: {} }}", nccl ? "true" : "false"),
                                "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
     ASSERT_TRUE(scenario) << scenario.error().message();
-    EXPECT_THAT(scenario->strategy.distribution, HasSubstr(c["expected"]["class"].text()));
+    EXPECT_THAT(scenario->strategy.distribution_name, HasSubstr(c["expected"]["class"].text()));
     if (c["expected"].has("num_packs")) {
       EXPECT_EQ(std::ssize(scenario->plan.packs), c["expected"]["num_packs"].number());
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cluster/accelerators.h"
 #include "core/cluster/tf_config.h"
 #include "tests/reference/tensorflow/golden.h"
 
@@ -70,6 +71,30 @@ TEST(TensorFlowClusterReference, AnIndexIsCastToANumber) {
     SCOPED_TRACE(test::golden_name(c));
     EXPECT_EQ(read(json(c["input"].value())).index, c["expected"]["task_id"].number());
   }
+}
+
+/// Of the task that this is, and of one that is asked for.
+TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
+  for (const Data& c : test::golden_cases("TFConfigClusterResolver.num_accelerators")) {
+    SCOPED_TRACE(test::golden_name(c));
+    core::ListedDevices devices;
+    for (const Value::Field& listed : c["input"]["devices"].value().fields) {
+      for (const Value& device : listed.value.items) devices[task(listed.name)].push_back(device.text);
+    }
+    const TfConfig config = read(fmt::format("{{\"task\": {}}}", json(c["input"]["task"].value())));
+    const auto expect = [&](const Data& expected, const std::optional<Task>& of) {
+      std::map<std::string, std::int64_t> counts;
+      for (const Value::Field& type : expected.value().fields) counts[type.name] = std::stoll(type.value.text);
+      EXPECT_EQ(core::num_accelerators(config, devices, of), counts);
+    };
+    expect(c["expected"]["default"], std::nullopt);
+    expect(c["expected"]["task_type='worker2', task_id=3"], Task{"worker2", 3});
+  }
+  const core::ListedDevices written{
+      {Task{"worker", 0}, {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
+  EXPECT_EQ(core::num_accelerators(read("{}"), written, Task{"worker", 0}),
+            (std::map<std::string, std::int64_t>{{"GPU", 1}}));
+  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty()) << "nobody says which task this is";
 }
 
 TEST(TensorFlowClusterReference, WithoutTfConfigThereIsNoClusterAndNoTask) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::core {
+
+/// By what BytePS spreads partitions over its servers (BYTEPS_KEY_HASH_FN).
+enum class KeyHash : std::uint8_t { kDjb2, kNaive, kBuiltIn, kSdbm };
+/// "djb2", "naive", "built_in", "sdbm": as BytePS has them.
+std::string_view to_string(KeyHash hash);
+
+/// The key of a tensor's partition; tensors are numbered in the order in which they were declared.
+/// SOURCE: byteps/common/operations.cc, InitTensor.
+constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition) { return (tensor << 16) + partition; }
+
+/// Modulo the number of servers the one that the partition lies on.
+/// SOURCE: byteps/common/global.cc, Hash_Naive, Hash_BuiltIn (with coefficient 1), Hash_DJB2, Hash_SDBM, EncodeDefaultKey.
+std::uint64_t byteps_hash(KeyHash hash, std::uint64_t key);
+
+}  // namespace tutti::core

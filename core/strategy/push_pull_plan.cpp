@@ -1,0 +1,152 @@
+#include "core/strategy/push_pull_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/algorithm/push_pull.h"
+#include "core/packing/buckets.h"
+#include "core/schedule/at_offset.h"
+#include "core/schedule/stages.h"
+#include "core/strategy/server_plan.h"
+#include "core/strategy/sparse_plan.h"
+
+namespace tutti::core {
+namespace {
+
+class PushPullPlanner {
+ public:
+  PushPullPlanner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
+      : workload_(workload),
+        strategy_(strategy),
+        byteps_(std::get<BytePs>(*strategy.framework)),
+        cluster_(cluster),
+        per_worker_(cluster.replicas_per_worker()),
+        workers_(static_cast<std::int32_t>(cluster.replicas() / per_worker_)),
+        on_gpus_(cluster.part(cluster.replica(0)).kind == PartKind::kGpu),
+        layout_{workers_, per_worker_, true, true, static_cast<std::int32_t>(cluster.servers())} {}
+
+  Plan make() {
+    plan_.notes = strategy_.notes;
+    plan_.update = strategy_.update;
+    plan_.launch_overhead = strategy_.launch_overhead;
+    if (byteps_.credit > 0)
+      plan_.credit = Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count());
+    std::vector<std::uint64_t> partitions(workload_.gradients.size());  // of each gradient so far
+    std::vector<std::int64_t> loads(static_cast<std::size_t>(strategy_.servers->count));
+    for (const Bucket& bucket : buckets_of(byteps_, workload_, cluster_.replicas(), per_worker_)) {
+      const Member& member = bucket.members.front();
+      const auto v = static_cast<std::size_t>(member.variable);
+      const std::uint64_t key = byteps_key(v, partitions[v]++);
+      const auto place = static_cast<std::size_t>(byteps_hash(byteps_.hash, key) % loads.size());
+      add(member, static_cast<std::int32_t>(strategy_.servers->first + static_cast<std::int64_t>(place)));
+      loads[place] += plan_.packs.back().collective.bytes().count();
+    }
+    if (loads.size() > 1) {
+      const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+      plan_.notes.push_back(fmt::format("partitions lie {}: {:.1f} MB on the fullest, {:.1f} MB on the emptiest",
+                                        describe(*strategy_.servers), static_cast<double>(*most) / 1e6,
+                                        static_cast<double>(*least) / 1e6));
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  /// `server`: a worker.
+  void add(const Member& member, std::int32_t server) {
+    const auto number = static_cast<int>(plan_.packs.size());
+    Pack push{{{member.variable, member.first, member.count, 0}}, collective(member, server, CollectiveKind::kReduce)};
+    push.turn = member.variable;
+    // Whoever asked for a mean divides what comes back.
+    push.reduction = Reduction::kSum;
+    Pack pull = push;
+    pull.collective = collective(member, server, CollectiveKind::kBroadcast);
+    pull.after = pull.answers = number;
+    if (strategy_.reduction == Reduction::kMean) pull.copied_out = pull.collective.bytes();
+    plan_.packs.push_back(std::move(push));
+    plan_.packs.push_back(std::move(pull));
+  }
+
+  [[nodiscard]] Collective collective(const Member& member, std::int32_t server, CollectiveKind kind) const {
+    const DataType type = workload_.gradients[static_cast<std::size_t>(member.variable)].type;
+    Collective made{
+        Group::of_cluster(cluster_, true), nullptr, type, member.count, strategy_.staging, cluster_.replicas(), kind,
+        layout_.replicas() + server};
+    const bool push = kind == CollectiveKind::kReduce;
+    std::vector<Stage> stages =
+        on_gpus_ ? by_hosts(type, member.count, server, push) : by_themselves(member.count, made.root, push);
+    if (!push) std::reverse(stages.begin(), stages.end());
+    made.schedule = in_stages(layout_, member.count, std::move(stages));
+    return made;
+  }
+
+  /// Of a push; those of a pull the other way about.
+  [[nodiscard]] std::vector<Stage> by_hosts(DataType type, std::int64_t elements, std::int32_t server,
+                                            bool push) const {
+    const std::int32_t g = per_worker_;
+    std::vector<Stage> stages;
+    const std::int64_t even = elements / g * g, left = elements - even;
+    if (g > 1 && even > 0)
+      stages.push_back({StageScope::kInsideWorkers,
+                        by_nccl(type, even, push ? CollectiveKind::kReduceScatter : CollectiveKind::kAllGather)});
+    if (g > 1 && left > 0)
+      stages.push_back(
+          {StageScope::kInsideWorkers,
+           at_offset(by_nccl(type, left, push ? CollectiveKind::kReduce : CollectiveKind::kBroadcast), even)});
+    stages.push_back({StageScope::kWorkersWithHost, push ? shares_to_host(g, elements, Engine::kCopyEngine)
+                                                         : shares_from_host(g, elements, Engine::kCopyEngine)});
+    const std::int32_t hosts = layout_.ranks() - layout_.replicas();
+    stages.push_back(
+        {StageScope::kHostsAndHelpers, push ? push_to_server(hosts, workers_, server, elements, Engine::kCpu)
+                                            : pull_from_server(hosts, workers_, server, elements, Engine::kCpu)});
+    return stages;
+  }
+
+  [[nodiscard]] std::vector<Stage> by_themselves(std::int64_t elements, Rank root, bool push) const {
+    const std::int32_t n = layout_.replicas();
+    return {{StageScope::kEveryone, push ? push_to_server(layout_.ranks(), n, root, elements, Engine::kCpu)
+                                         : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}};
+  }
+
+  /// NCCL among a worker's GPUs. What does not cut evenly is the last one's.
+  [[nodiscard]] std::shared_ptr<const Schedule> by_nccl(DataType type, std::int64_t elements,
+                                                        CollectiveKind kind) const {
+    Strategy nccl = Strategy::for_algorithm(Algorithm::kNccl);
+    nccl.channels = strategy_.channels;
+    nccl.collective = kind;
+    nccl.root = per_worker_ - 1;
+    const Partition workers{cluster_.replicas(), per_worker_, 1, false};
+    return make_collective(cluster_, nccl, type, elements, 0, workers).schedule;
+  }
+
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const BytePs& byteps_;
+  const Cluster& cluster_;
+  std::int32_t per_worker_;
+  std::int32_t workers_;
+  bool on_gpus_;
+  StageGroup layout_;
+  Plan plan_;
+};
+
+}  // namespace
+
+tl::expected<Plan, StrategyProblem> plan_push_pull(const Workload& workload, const Strategy& strategy,
+                                                   const Cluster& cluster) {
+  if (has_slices(workload))
+    return tl::make_unexpected(StrategyProblem{
+        "byteps",
+        "sparse gradients are not modelled with BytePS's servers; leave sparse_gradient out, and the whole variable is "
+        "pushed"});
+  if (strategy.compression)
+    return tl::make_unexpected(StrategyProblem{
+        "compression", "it is not modelled with BytePS's servers; leave it out, or say an algorithm, such as pscpu"});
+  Plan plan = PushPullPlanner(workload, strategy, cluster).make();
+  if (plan.packs.empty())
+    return tl::make_unexpected(
+        StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+  return plan;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,280 @@
+// BytePS: partitions that are pushed to servers and pulled from there, in turns. What goes when, held against closed forms and a slow queue.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/algorithm/push_pull.h"
+#include "core/packing/byteps_keys.h"
+#include "core/strategy/admission.h"
+#include "core/strategy/who_reduces.h"
+#include "sim/folding/folding.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti {
+namespace {
+
+using core::Admission;
+using core::Bytes;
+using core::KeyHash;
+using core::PackRecord;
+using core::Time;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// --- keys ---
+
+/// Worked out by hand: h·33 + c and h·65599 + c over the digits, and (tensor + partition)·9973.
+TEST(BytePsKeys, AreHashedAsBytePsDoes) {
+  EXPECT_EQ(core::byteps_key(3, 2), 196'610u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kDjb2, 0), 177'621u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kDjb2, 65'536), 210'653'553'582u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kDjb2, 10'485'760), 7'570'037'172'341'604u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kSdbm, 65'537), 3'850'799'628'401'345'594u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kSdbm, 10'485'760), 8'808'758'135'458'947'199u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kNaive, 65'537), 19'946u);
+  EXPECT_EQ(core::byteps_hash(KeyHash::kNaive, 196'610), 49'865u);
+}
+
+// --- shares ---
+
+TEST(Shares, AreEvenAndTheLastHasWhatIsLeft) {
+  EXPECT_EQ(core::share_of(3, 11, 0), (core::Range{core::Buffer::kData, 0, 3}));
+  EXPECT_EQ(core::share_of(3, 11, 2), (core::Range{core::Buffer::kData, 6, 5}));
+  EXPECT_EQ(core::share_of(4, 2, 1).count, 0);
+  EXPECT_EQ(core::share_of(4, 2, 3), (core::Range{core::Buffer::kData, 0, 2}));
+}
+
+// --- scenarios ---
+
+/// Two machines of `gpus` GPUs and servers; 10 GB/s, 1 us from device to device inside a worker.
+core::Scenario byteps(const std::string& settings, const std::string& workload, int workers = 2, int gpus = 1,
+                      int servers = 1, const std::string& run = "steps: 1 network_model: IDEAL interference: OFF") {
+  return test::read(fmt::format(
+      "cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" count: {} server: true }} network "
+      "{{ "
+      "kind: ONE_SWITCH latency_us: 5 }} machine {{ name: \"m\" device {{ name: \"gpu[0-{}]\" kind: GPU "
+      "memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ name: \"nic0\" "
+      "bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} link {{ from: \"gpu[0-{}]\" to: \"plx\" "
+      "kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"cpu0\" kind: PCIE "
+      "bandwidth_gb_per_s: 10 latency_us: 0.5 }} link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 "
+      "latency_us: 0.5 }} }} machine {{ name: \"s\" device {{ name: \"cpu0\" kind: CPU memory_gb_per_s: 50 }} nic {{ "
+      "name: \"nic0\" bandwidth_gb_per_s: 10 }} link {{ from: \"cpu0\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 "
+      "latency_us: 0.5 }} }} }}\nworkload {{ {} }}\nstrategy {{ byteps {{ {} }} }}\nrun {{ {} }}\n",
+      workers, servers, gpus - 1, gpus - 1, workload, settings, run));
+}
+
+/// A backward pass of 1 ms each: v3 is ready after 2 ms, v0 after 5.
+std::string four_variables(std::int64_t elements = 250'000) {
+  std::string text;
+  for (int v = 0; v < 4; ++v)
+    text += fmt::format("variable {{ name: \"v{}\" shape: {} backward_ms: 1 }} ", v, elements);
+  return text + "forward_ms: 1 update_ms: 0";
+}
+
+struct Told : core::DeafSink {
+  std::vector<PackRecord> packs;
+  std::vector<core::StepRecord> steps;
+  std::vector<core::PathPiece> pieces;
+  void pack(const PackRecord& pack) override { packs.push_back(pack); }
+  void step(const core::StepRecord& step) override { steps.push_back(step); }
+  void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
+};
+Told run(const core::Scenario& s) {
+  Told told;
+  const auto ran = sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(s, {}, {}, told);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  return told;
+}
+
+/// Those of the first step, in the order in which they began.
+std::vector<std::string> pushes(const core::Scenario& s, const Told& told) {
+  std::vector<PackRecord> packs = told.packs;
+  std::stable_sort(packs.begin(), packs.end(),
+                   [](const PackRecord& a, const PackRecord& b) { return a.first_start < b.first_start; });
+  std::vector<std::string> names;
+  for (const PackRecord& record : packs) {
+    const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(record.pack)];
+    if (record.step == 0 && pack.answers < 0)
+      names.push_back(s.workload.gradients[static_cast<std::size_t>(pack.members.front().variable)].name);
+  }
+  return names;
+}
+
+Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
+  std::vector<core::Hop> route;
+  EXPECT_TRUE(cluster.append_route(from, to, core::Staging::kViaHost, route));
+  Time sum;
+  for (const core::Hop& hop : route) sum += hop.latency;
+  return sum;
+}
+
+/// The GPU's share to its CPU; two of these to the server, whose port takes one after the other; the second is added; both ask meanwhile, and get
+/// the sum one after the other; and it goes to the GPU.
+TEST(PushPull, OfOnePartitionInClosedForm) {
+  const core::Scenario s = byteps("partition_bytes: 4096000",
+                                  "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
+  ASSERT_EQ(s.plan.packs.size(), 2u);
+  EXPECT_EQ(core::who_reduces(s.strategy, s.plan), core::WhoReduces::kServers);
+  const core::Cluster& c = *s.cluster;
+  const Bytes bytes(4'000'000);
+  const Time wire = core::transfer_time(bytes, core::Bandwidth(10'000'000'000));
+  const Time near = latency(c, c.replica(0), c.host(0)), far = latency(c, c.host(0), c.host(2));
+  const Time add = core::transfer_time(bytes, c.part(c.host(2)).device.reduce);
+  ASSERT_GT(add, 2 * far) << "else they have not yet asked";
+  ASSERT_LE(add, wire) << "else the first is not yet there when the second has come";
+  const Time push = near + wire + far + 2 * wire + add;
+  const Time pull = far + 2 * wire + near + wire;
+  const Told told = run(s);
+  ASSERT_EQ(told.steps.size(), 1u);
+  EXPECT_EQ(told.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
+  Time path;
+  for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
+  EXPECT_EQ(path, told.steps[0].end) << "the critical path has no gap";
+}
+
+/// Nobody pulls before the server has everybody's; and while later ones are pushed, earlier ones are pulled.
+TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
+  for (const char* settings : {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
+    const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
+    const Told told = run(s);
+    std::map<int, PackRecord> by_pack;
+    for (const PackRecord& record : told.packs) by_pack[record.pack] = record;
+    Time last_push;
+    Time first_pull = core::kNever;
+    for (const auto& [number, record] : by_pack) {
+      const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(number)];
+      if (pack.answers < 0) {
+        last_push = std::max(last_push, record.first_start);
+        continue;
+      }
+      first_pull = std::min(first_pull, record.end);
+      EXPECT_GT(record.end, by_pack.at(pack.answers).end) << settings;
+    }
+    EXPECT_LT(first_pull, last_push) << settings;
+  }
+}
+
+// --- turns ---
+
+core::Plan of_pushes(const std::vector<std::pair<int, std::int64_t>>& variable_and_elements, std::int64_t credit) {
+  const core::Scenario s = byteps("", four_variables());
+  core::Plan plan;
+  std::map<int, std::int64_t> first;
+  for (const auto& [variable, elements] : variable_and_elements) {
+    core::Pack pack = s.plan.packs.front();
+    pack.members = {{variable, first[variable], elements, 0}};
+    pack.collective.elements = elements;
+    first[variable] += elements;
+    plan.packs.push_back(std::move(pack));
+  }
+  plan.credit = Bytes(credit);
+  return plan;
+}
+
+TEST(Admission, TakesTheFirstCreatedAndPassesOverWhatIsTooLarge) {
+  const core::Plan plan = of_pushes({{0, 10}, {1, 10}, {1, 2}, {2, 10}}, 48);
+  Admission one(plan, 1);
+  EXPECT_THAT(one.ready({0, 3}), ElementsAre(Admission::Push{0, 3})) << "40 of 48";
+  EXPECT_THAT(one.ready({0, 1}), IsEmpty()) << "40 more are too many";
+  EXPECT_THAT(one.ready({0, 2}), ElementsAre(Admission::Push{0, 2})) << "8 are not";
+  EXPECT_THAT(one.ready({0, 0}), IsEmpty());
+  EXPECT_THAT(one.through({0, 3}), ElementsAre(Admission::Push{0, 0})) << "of v0 and v1 the first";
+  EXPECT_THAT(one.through({0, 2}), IsEmpty());
+  EXPECT_THAT(one.through({0, 0}), ElementsAre(Admission::Push{0, 1}));
+}
+
+TEST(Admission, WaitsForAllReplicasOfTheWorker) {
+  const core::Plan plan = of_pushes({{0, 1}}, 4);
+  Admission three(plan, 3);
+  EXPECT_THAT(three.ready({0, 0}), IsEmpty());
+  EXPECT_THAT(three.ready({0, 0}), IsEmpty());
+  EXPECT_THAT(three.ready({0, 0}), ElementsAre(Admission::Push{0, 0}));
+  EXPECT_THAT(three.through({0, 0}), IsEmpty());
+  EXPECT_THAT(three.ready({1, 0}), IsEmpty());
+}
+
+/// A share takes 2.5 ms to the CPU, so gradients pile up behind the first. With a credit of one the earliest variable of them is next; without
+/// they go as they come.
+TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
+  const std::string large = four_variables(6'250'000);
+  const std::string whole = "partition_bytes: 25001984";
+  const core::Scenario with = byteps(whole + " scheduling_credit: 1", large), without = byteps(whole, large);
+  // v3 at 2 ms, through at 4.5, when v2 and v1 wait; v1 until 7, when v0 and v2 do.
+  EXPECT_THAT(pushes(with, run(with)), ElementsAre("v3", "v1", "v0", "v2"));
+  EXPECT_THAT(pushes(without, run(without)), ElementsAre("v3", "v2", "v1", "v0"));
+}
+
+/// A worker's replicas begin together, so that none waits for another that has spent its credit on something else.
+TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
+  for (const char* settings : {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
+    const Told told = run(byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
+    EXPECT_EQ(told.steps.size(), 3u) << settings;
+    Time path;
+    for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
+    EXPECT_EQ(path, told.steps.back().end - told.steps.back().start) << settings;
+  }
+}
+
+TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
+  for (const char* settings : {"", "scheduling_credit: 1"}) {
+    const core::Scenario s = byteps(settings, four_variables(), 6, 4, 3, "steps: 3");
+    const auto every = test::simulated(s, sim::Folds::kNever, sim::Remembers::kNever);
+    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::Remembers::kAlways);
+    ASSERT_TRUE(every && remembered);
+    EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
+    EXPECT_THAT(sim::fold(s).why_not, HasSubstr("on servers"));
+  }
+}
+
+/// Updates follow pulls, each its share of the whole.
+TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
+  std::string text = byteps("", four_variables()).text;
+  text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
+  const core::Scenario after_all = test::read(text);
+  const Time without = run(test::read(byteps("", four_variables()).text)).steps[0].end;
+  EXPECT_EQ(run(after_all).steps[0].end, without + core::milliseconds(4)) << "one update, after the last";
+  text.replace(text.find("} }\nrun"), 7, "} update: PER_PACK }\nrun");
+  const Time per_pack = run(test::read(text)).steps[0].end;
+  EXPECT_LT(per_pack, without + core::milliseconds(4));
+  EXPECT_GE(per_pack, without + core::milliseconds(1)) << "that of the last pull is its fourth";
+}
+
+// --- what is refused ---
+
+TEST(BytePsServers, SayWhatTheyNeedAndWhere) {
+  const auto wrong = [](const std::string& cluster, const std::string& strategy, const std::string& more = "") {
+    const auto s = core::read_scenario(
+        fmt::format(
+            "cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\nworkload {{ variable {{ name: \"v\" "
+            "shape: 8 }} {} }}\nstrategy {{ {} }}\n",
+            cluster, more, strategy),
+        "f", core::Library(test::source_folder() + "/scenarios"));
+    return s ? "nothing" : s.error().message();
+  };
+  const std::string two = "workers { machine: \"dgx1-v100\" count: 2 } ",
+                    server = "workers { machine: \"cpu-host\" server: true } ";
+  EXPECT_EQ(wrong(two + server, "byteps {}"), "nothing");
+  EXPECT_THAT(wrong(two, "byteps {}"), HasSubstr("say servers_on_workers: 2"));
+  EXPECT_THAT(wrong(two + server, "byteps { servers_on_workers: 1 }"), HasSubstr("keep one"));
+  EXPECT_THAT(wrong(two, "byteps { servers_on_workers: 3 }"), HasSubstr("servers_on_workers"));
+  EXPECT_THAT(wrong("workers { machine: \"dgx1-v100\" } " + server, "byteps {}"),
+              HasSubstr("take algorithm: \"nccl\""));
+  EXPECT_THAT(wrong("workers { machine: \"cpu-host\" count: 2 }", "byteps { servers_on_workers: 1 }"),
+              HasSubstr("say workers { server: true }"));
+  EXPECT_THAT(wrong(two, "algorithm: \"ring\" byteps { scheduling_credit: 1 }"),
+              HasSubstr("scheduling_credit is of BytePS's servers"));
+  EXPECT_THAT(wrong(two + server, "byteps { scheduling_credit: -1 }"), HasSubstr("scheduling_credit"));
+  EXPECT_THAT(wrong(two + server, "byteps {} reduction: MAX"), HasSubstr("take SUM or MEAN"));
+  EXPECT_THAT(wrong(two + server, "byteps {} shards: 2"), HasSubstr("strategy: shards: BytePS"));
+  EXPECT_THAT(wrong(two + server, "byteps {} compression { type: FLOAT16 }"), HasSubstr("compression"));
+  EXPECT_THAT(wrong(two + server, "byteps {}", "sparse_gradient { variable: \"v\" rows_per_step: 1 }"),
+              HasSubstr("sparse gradients are not modelled"));
+}
+
+}  // namespace
+}  // namespace tutti
