@@ -43,8 +43,8 @@ struct Gate {
 /// What the kernel of a rank does, the same for all ranks of a class.
 struct Kernel {
   std::vector<Pieces> lanes;
-  std::vector<Gate> gates;                      ///< by channel
-  std::unordered_map<std::int64_t, int> place;  ///< of (round, part): in its batch
+  std::vector<Gate> gates;                                ///< by channel
+  std::unordered_map<std::int64_t, int> sends, receives;  ///< of (round, part): its place in the batch
 };
 
 /// What a rank sends on for others of its node.
@@ -66,6 +66,7 @@ class Sends : public Schedule {
         contract_(
             Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
         p2p_(comm.p2p),
+        old_(comm.version < Version{2, 22, 0}),
         rounds_(comm),
         count_(contract_.block()),
         item_(size_of(request.type).count()) {
@@ -82,7 +83,9 @@ class Sends : public Schedule {
     return own_lanes() + static_cast<std::int32_t>(relays(rank).lanes.size());
   }
   [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return std::ssize(relays(rank).lanes) * chunk(far_); }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return std::ssize(relays(rank).lanes) * largest_far_chunk();
+  }
   [[nodiscard]] Engine engine(Rank, Lane lane) const override {
     return lane < own_lanes() ? Engine::kKernel : Engine::kCopyEngine;
   }
@@ -131,10 +134,10 @@ class Sends : public Schedule {
   }
   static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
   [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
-    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).place.at(key(round, part));
+    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).sends.at(key(round, part));
   }
   [[nodiscard]] Lane receiving_lane(Rank rank, int round, int part) const {
-    return sending_lane(rank, round, part) + 1;
+    return rounds_.channel(round, part) * of_channel() + 2 + 2 * kernel(rank).receives.at(key(round, part));
   }
 
   // --- who sends what ---
@@ -170,28 +173,30 @@ class Sends : public Schedule {
 
   // --- portions, in elements ---
 
-  [[nodiscard]] std::int64_t chunk(const P2pPortions& portions) const {
-    if (count_ == planned_) return portions.chunk / item_;
-    return std::max<std::int64_t>(1, portions.chunk / item_ * count_ / planned_);
+  [[nodiscard]] std::int64_t chunk(const P2pPortions& portions, int number) const {
+    const std::int64_t bytes = number + 1 == portions.parts ? portions.last_chunk : portions.chunk;
+    if (count_ == planned_) return bytes / item_;
+    return std::max<std::int64_t>(1, bytes / item_ * count_ / planned_);
   }
+  [[nodiscard]] std::int64_t largest_far_chunk() const { return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1)); }
   /// Of the message; its buffer's offset comes to it.
-  [[nodiscard]] Range part(const P2pPortions& portions, int part) const {
+  [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
       const EvenCut cut{count_, portions.parts};
-      return {Buffer::kData, cut.offset(part), cut.size(part)};
+      return {Buffer::kData, cut.offset(number), cut.size(number)};
     }
-    const P2pPart bytes = p2p_part(count_ * item_, portions.parts, part);
+    const P2pPortions::Bounds bytes = portions.bounds(count_ * item_, number);
     return {Buffer::kData, bytes.begin / item_, (bytes.end - bytes.begin) / item_};
   }
   [[nodiscard]] std::int64_t chunks(const P2pPortions& portions, int number) const {
-    const std::int64_t each = chunk(portions);
+    const std::int64_t each = chunk(portions, number);
     return std::max<std::int64_t>(1, (part(portions, number).count + each - 1) / each);
   }
   [[nodiscard]] Range chunk_of(Rank from, Rank to, int number, std::int64_t index) const {
     const P2pPortions& of = portions(from, to);
     const Range whole = part(of, number);
-    const std::int64_t begin = index * chunk(of);
-    return {Buffer::kData, whole.offset + begin, std::min(chunk(of), whole.count - begin)};
+    const std::int64_t begin = index * chunk(of, number);
+    return {Buffer::kData, whole.offset + begin, std::min(chunk(of, number), whole.count - begin)};
   }
   static Range moved(Range range, std::int64_t by) {
     range.offset += by;
@@ -237,7 +242,7 @@ class Sends : public Schedule {
     step.kind = StepKind::kReceiveSend;
     step.from = Peer::at(source, of.sending);
     step.to = Peer::at(to, receiving_lane(to, piece.round, piece.part));
-    step.target = {Buffer::kScratch, (lane - own_lanes()) * chunk(far_),
+    step.target = {Buffer::kScratch, (lane - own_lanes()) * largest_far_chunk(),
                    chunk_of(source, to, piece.part, index - piece.first).count};
     step.source = step.target;
   }
@@ -258,29 +263,70 @@ class Sends : public Schedule {
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
-  /// A round's part, in the batch of a channel that it got to.
+  /// What is sent or received as a part of a round, in the batch of a channel that it got to.
   struct Dealt {
     int round = 0, part = 0, batch = 0, place = 0;
-    bool sends = false, receives = false;
+    bool sends = false;
   };
 
   [[nodiscard]] std::vector<Dealt> parts_of(Rank rank) const {
+    return old_ ? parts_one_by_one(rank) : parts_in_pairs(rank);
+  }
+  /// Parts of what the rank sends and receives in a round.
+  [[nodiscard]] std::pair<int, int> parts_in(Rank rank, int round) const {
+    const Rank to = rounds_.sends_to(rank, round);
+    const Rank from = rounds_.receives_from(rank, round);
+    return {deals(rank, to) ? portions(rank, to).parts : 0, deals(from, rank) ? portions(from, rank).parts : 0};
+  }
+
+  /// A channel takes a round's part to be sent and that to be received together.
+  [[nodiscard]] std::vector<Dealt> parts_in_pairs(Rank rank) const {
     struct Batch {
       int number = 0, full = 0, round = 0;
     };
     std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
     std::vector<Dealt> dealt;
     for (const int round : rounds_of(rank)) {
-      const Rank to = rounds_.sends_to(rank, round);
-      const Rank from = rounds_.receives_from(rank, round);
-      const int sent = deals(rank, to) ? portions(rank, to).parts : 0;
-      const int received = deals(from, rank) && from != rank ? portions(from, rank).parts : 0;
+      const auto [sent, received] = parts_in(rank, round);
       for (int part = 0; part < std::max(sent, received); ++part) {
         Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
         if (batch.full > 0 && (batch.full == kP2pAtOnce || !rounds_.together(round, batch.round)))
           batch = {batch.number + 1, 0, 0};
-        dealt.push_back({round, part, batch.number, batch.full++, part < sent, part < received});
+        if (part < sent) dealt.push_back({round, part, batch.number, batch.full, true});
+        if (part < received) dealt.push_back({round, part, batch.number, batch.full, false});
+        ++batch.full;
         batch.round = round;
+      }
+    }
+    return dealt;
+  }
+
+  /// Before 2.22 each for itself; every eighth round, and a peer that is there already, begins a new batch.
+  [[nodiscard]] std::vector<Dealt> parts_one_by_one(Rank rank) const {
+    struct Batch {
+      int number = -1;
+      std::vector<Rank> peers[2];
+    };
+    std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
+    std::vector<Dealt> dealt;
+    bool fuses = false;
+    const auto add = [&](int round, int part, bool sends) {
+      const Rank peer = sends ? rounds_.sends_to(rank, round) : rounds_.receives_from(rank, round);
+      Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
+      const std::vector<Rank>& there = batch.peers[sends ? 1 : 0];
+      if (batch.number < 0 || !fuses || there.size() == kP2pAtOnce ||
+          std::find(there.begin(), there.end(), peer) != there.end())
+        batch = {batch.number + 1, {}};
+      dealt.push_back({round, part, batch.number, static_cast<int>(batch.peers[sends ? 1 : 0].size()), sends});
+      batch.peers[sends ? 1 : 0].push_back(peer);
+      fuses = true;
+    };
+    for (const int round : rounds_of(rank)) {
+      const auto [sent, received] = parts_in(rank, round);
+      for (int part = 0; part < std::max(sent, received); ++part) {
+        if (round % kP2pAtOnce == 0) fuses = false;
+        if (part < received) add(round, part, false);
+        if (part < sent) add(round, part, true);
       }
     }
     return dealt;
@@ -296,11 +342,11 @@ class Sends : public Schedule {
       pieces.push_back({one.round, one.part, one.batch, first, first + steps});
     };
     for (const Dealt& one : dealt) {
-      made.place[key(one.round, one.part)] = one.place;
-      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + 1 + 2 * one.place;
-      const Rank to = rounds_.sends_to(rank, one.round);
-      if (one.sends) add(lane, one, to == rank ? 1 : chunks(portions(rank, to), one.part));
-      if (one.receives) add(lane + 1, one, chunks(portions(rounds_.receives_from(rank, one.round), rank), one.part));
+      (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
+      const Rank peer = one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
+      if (peer == rank && !one.sends) continue;  // its copy is the sender's
+      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
+      add(lane, one, peer == rank ? 1 : chunks(one.sends ? portions(rank, peer) : portions(peer, rank), one.part));
     }
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
   }
@@ -342,6 +388,7 @@ class Sends : public Schedule {
   std::int32_t gpus_;
   Contract contract_;
   PointToPoint p2p_;
+  bool old_;  ///< before 2.22
   P2pRounds rounds_;
   std::int64_t count_;    ///< elements of a message
   std::int64_t planned_;  ///< … that portions are made for
