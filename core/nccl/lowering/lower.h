@@ -27,7 +27,7 @@ struct LoweringRequest {
 /// so that channels leave a node at one card after the other.
 Communicator with_orders(const Communicator& communicator, const std::vector<std::vector<int>>& inside);
 
-/// The steps that NCCL would execute, in place if the kind can be: parts of channels, loops, chunks and slices, slots, and who sends to whom. Ring (all five collectives), Tree, NVLS, NVLSTree, CollNetDirect and CollNetChain (all-reduce), PAT (all-gather, reduce-scatter),
+/// The steps that NCCL would execute, in place if the kind can be: parts of channels, loops, chunks and slices, slots, and who sends to whom. Ring (all five collectives), Tree, NVLS, NVLSTree, CollNetDirect and CollNetChain (all-reduce), PAT and in one node NVLS (all-gather, reduce-scatter),
 /// and sends and receives (all-to-all, gather, scatter, send-receive) with PXN.
 /// A mean is the sum: NCCL divides on the way. REQUIRES: at least two ranks; orders (with_orders).
 /// ERRORS: what is not lowered: CollNet before 2.14, PAT before 2.26 between ranks that are no power of two, NVLS before 2.18, sends and receives before 2.20 (before 2.22 in nodes whose GPUs neither divide 8 nor 8 them), and releases before 2.10.
