@@ -82,8 +82,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (before({2, 10, 0}))
     return refuse(
         fmt::format("releases before 2.10, whose kernels are others, are (here {})", to_string(comm.version)));
-  if (!function && before({2, 20, 0}))
-    return refuse(fmt::format("sends and receives of releases before 2.20 are (here {})", to_string(comm.version)));
+  if (!function && before({2, 18, 0}))
+    return refuse(fmt::format("sends and receives of releases before 2.18 are (here {})", to_string(comm.version)));
   const int gpus = comm.ranks_of_node();
   if (!function && before({2, 22, 0}) && gpus % 8 != 0 && 8 % gpus != 0)
     return refuse(fmt::format("sends and receives of releases before 2.22 in nodes of {} GPUs are (here {})", gpus,

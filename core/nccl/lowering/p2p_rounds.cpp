@@ -14,6 +14,8 @@ namespace {
 constexpr int kSteps = 8;
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
+/// Until 2.19 from here on only one node's ranks leave each other channels.
+constexpr Version kSharesInOneNode{2, 18, 3};
 /// Up to so many bytes for every channel between two ranks LL is taken.
 constexpr std::int64_t kLlBytes = 16384;
 
@@ -31,7 +33,7 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// Of 2.20 and 2.21: outwards from 0 and from the far side in turn, and none twice.
+/// Before 2.22: outwards from 0 and from the far side in turn, and none twice.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
   for (int d = 0; d <= n / 4; ++d) {
@@ -78,7 +80,7 @@ P2pRounds::P2pRounds(const Communicator& comm)
       channels_(comm.p2p.channels),
       one_node_(comm.nodes == 1),
       version_(comm.version) {
-  TUTTI_CHECK((version_ >= Version{2, 20, 0}), "rounds of NCCL {}", to_string(version_));
+  TUTTI_CHECK((version_ >= Version{2, 18, 0}), "rounds of NCCL {}", to_string(version_));
   if (in_groups_of_eight(version_) && !one_node_) group_ = std::gcd(kP2pAtOnce, group_);
   const bool old = before_2_22(version_);
   between_ = old ? outwards(ranks_ / group_) : triangular(ranks_ / group_);
@@ -128,15 +130,24 @@ struct Sizes {
   std::int64_t ll;    ///< of LL, with flags
   int few;            ///< channels with which every rank has its own
   int most;           ///< channels to a peer
-  std::int64_t least_part(const Communicator& comm, std::int64_t of) const { return comm.nodes > 1 ? of / 2 : of / 8; }
-  std::int64_t largest_part(const Communicator& comm, std::int64_t of) const { return comm.nodes > 1 ? of : of * 32; }
+  static std::int64_t least_part(const Communicator& comm, std::int64_t of) {
+    return comm.nodes > 1 && comm.version >= Version{2, 20, 0} ? of / 2 : of / 8;
+  }
+  static std::int64_t largest_part(const Communicator& comm, std::int64_t of) { return comm.nodes > 1 ? of : of * 32; }
 };
 
 Sizes sizes(const Communicator& comm) {
   const std::int64_t simple = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kSimple)] / kSteps;
   Sizes made{std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, simple),
              comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl)] / kSteps, comm.p2p.per_peer, comm.p2p.per_peer};
-  while (made.few > 1 && static_cast<std::int64_t>(made.few) * comm.ranks > comm.p2p.channels) made.few /= 2;
+  const auto until = [&](int& channels, std::int64_t times) {
+    while (channels > 1 && static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times) channels /= 2;
+  };
+  const bool old = comm.version < Version{2, 20, 0};
+  const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
+  if (shares) until(made.few, 1);
+  // A thread block with eight sends and more has no warp to spare.
+  if (old && shares) until(made.most, 4);
   return made;
 }
 
@@ -157,7 +168,7 @@ std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, int most,
   return {parts, part};
 }
 
-/// 2.20 and 2.21: parts go by their own sizes.
+/// Before 2.22: parts go by their own sizes.
 P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
   const Sizes size = sizes(comm);
   const std::int64_t least = size.least_part(comm, size.step);

@@ -12,11 +12,11 @@ namespace tutti::core::nccl {
 
 /// Whom a rank deals with in which order. In round r it sends to the rank that is delta(r) further on and receives from the one that is as far behind, the same for
 /// all ranks, so that who sends is received from. A delta has two parts, of groups and inside a group: a group is a node or, since 2.28.7 over several nodes, eight GPUs of one.
-/// Of 2.20 and 2.21 nodes come in the order 0, n/2, -n/2, 1, -1, n/2 - 1, ….
+/// Before 2.22 nodes come in the order 0, n/2, -n/2, 1, -1, n/2 - 1, ….
 /// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank (before).
 class P2pRounds {
  public:
-  /// REQUIRES: 2.20 or later; nodes alike; before 2.22 their GPUs divide 8, or 8 them.
+  /// REQUIRES: 2.18 or later; nodes alike; before 2.22 their GPUs divide 8, or 8 them.
   explicit P2pRounds(const Communicator& communicator);
 
   [[nodiscard]] int rounds() const { return ranks_; }
@@ -60,7 +60,7 @@ struct P2pPortions {
   }
 };
 
-/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself. Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node: eighths).
+/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself. Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node, and before 2.20: eighths).
 /// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes; v2.21.5 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,
 /// ncclProxyComputeP2p.
 P2pPortions p2p_portions(const Communicator& communicator, std::int64_t bytes, bool far, bool self);

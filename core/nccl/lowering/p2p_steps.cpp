@@ -67,6 +67,7 @@ class Sends : public Schedule {
             Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
         p2p_(comm.p2p),
         old_(comm.version < Version{2, 22, 0}),
+        each_part_anew_(comm.version >= Version{2, 19, 4}),
         rounds_(comm),
         count_(contract_.block()),
         item_(size_of(request.type).count()) {
@@ -324,7 +325,7 @@ class Sends : public Schedule {
     for (const int round : rounds_of(rank)) {
       const auto [sent, received] = parts_in(rank, round);
       for (int part = 0; part < std::max(sent, received); ++part) {
-        if (round % kP2pAtOnce == 0) fuses = false;
+        if (round % kP2pAtOnce == 0 && (part == 0 || each_part_anew_)) fuses = false;
         if (part < received) add(round, part, false);
         if (part < sent) add(round, part, true);
       }
@@ -388,7 +389,8 @@ class Sends : public Schedule {
   std::int32_t gpus_;
   Contract contract_;
   PointToPoint p2p_;
-  bool old_;  ///< before 2.22
+  bool old_;             ///< before 2.22
+  bool each_part_anew_;  ///< … since 2.19.4 every part of an eighth round begins a batch, not only the first
   P2pRounds rounds_;
   std::int64_t count_;    ///< elements of a message
   std::int64_t planned_;  ///< … that portions are made for

@@ -287,8 +287,8 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
   const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
   EXPECT_THAT(why(hopper(1, 8, {2, 8, 4}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
               testing::HasSubstr("2.8.4"));
-  EXPECT_THAT(why(hopper(1, 8, {2, 19, 4}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("sends and receives of releases before 2.20"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 16, 2}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("sends and receives of releases before 2.18"));
   EXPECT_THAT(why(hopper(1, 6, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 66, 66}),
               testing::HasSubstr("before 2.22 in nodes of 6 GPUs"));
   EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),

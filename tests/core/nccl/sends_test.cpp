@@ -124,8 +124,23 @@ TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
   EXPECT_EQ(rest.last_chunk, 32768);
 }
 
+// By hand from scheduleP2pTasksToPlan of 2.19.3: over the network two channels however many ranks there are, and parts of whole 16 KiB; in one node ranks leave each other channels.
+TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
+  const Communicator far = hopper(16, 8, {2, 19, 3});
+  ASSERT_EQ(far.p2p.per_peer, 2);
+  EXPECT_EQ(hopper(16, 8, {2, 20, 5}).p2p.per_peer, 1);
+  const P2pPortions small = p2p_portions(far, 20'000, true, false);
+  expect(small, 2, 32768, false);
+  EXPECT_EQ(small.part, 16384);
+  // One node of 8 with 32 channels: four for each rank, and at most 16, four messages to a channel.
+  const Communicator near = hopper(1, 8, {2, 19, 3});
+  ASSERT_EQ(near.p2p.per_peer, 32);
+  EXPECT_EQ(p2p_portions(near, 1 << 20, false, false).parts, 4);
+  EXPECT_EQ(p2p_portions(near, std::int64_t{1} << 30, false, false).parts, 16);
+}
+
 TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
-  for (const Version version : {Version{2, 21, 5}, kDefaultVersion}) {
+  for (const Version version : {Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const Communicator& comm : {hopper(1, 8, version), hopper(3, 8, version), hopper(9, 2, version)}) {
       for (const std::int64_t bytes : {0, 4, 4096, 4100, 70'000, 1'000'000, 123'456'788}) {
         for (const bool far : {false, true}) {
@@ -158,7 +173,8 @@ void prove(const Communicator& comm, const LoweringRequest& request) {
 TEST(Sends, AreProved) {
   for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 3), std::pair(5, 1),
                                     std::pair(3, 8), std::pair(2, 12)}) {
-    for (const Version version : {Version{2, 20, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+    for (const Version version :
+         {Version{2, 18, 6}, Version{2, 20, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
       if (version < Version{2, 22, 0} && gpus % 8 != 0 && 8 % gpus != 0) continue;
       const Communicator comm = hopper(nodes, gpus, version);
       for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter,
