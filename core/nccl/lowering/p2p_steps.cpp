@@ -40,11 +40,22 @@ struct Gate {
   std::vector<std::int64_t> through;  ///< so many of them when batch b is
 };
 
-/// What the kernel of a rank does, the same for all ranks of a class.
+/// What the kernel of a rank does, the same for all ranks of a class. Only lanes and channels that have something to do.
 struct Kernel {
-  std::vector<Pieces> lanes;
-  std::vector<Gate> gates;                                ///< by channel
+  std::map<Lane, Pieces> lanes;
+  std::map<int, Gate> gates;                              ///< by channel
   std::unordered_map<std::int64_t, int> sends, receives;  ///< of (round, part): its place in the batch
+
+  [[nodiscard]] const Pieces& pieces(Lane lane) const {
+    static const Pieces kNone;
+    const auto found = lanes.find(lane);
+    return found == lanes.end() ? kNone : found->second;
+  }
+  [[nodiscard]] const Gate& gate(int channel) const {
+    static const Gate kOpen;
+    const auto found = gates.find(channel);
+    return found == gates.end() ? kOpen : found->second;
+  }
 };
 
 /// What a rank sends on for others of its node.
@@ -94,7 +105,7 @@ class Sends : public Schedule {
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (lane >= own_lanes()) return steps_of(relay(rank, lane).pieces);
     if (lane % of_channel() == 0) return std::ssize(gate(rank, lane).waits);
-    return steps_of(kernel(rank).lanes[static_cast<std::size_t>(lane)]);
+    return steps_of(kernel(rank).pieces(lane));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -108,7 +119,7 @@ class Sends : public Schedule {
       step.wait = gate(rank, lane).waits[static_cast<std::size_t>(index)];
       return step;
     }
-    const Piece& piece = piece_of(kernel(rank).lanes[static_cast<std::size_t>(lane)], index);
+    const Piece& piece = piece_of(kernel(rank).pieces(lane), index);
     if (index == piece.first && piece.batch > 0)
       step.wait = {lane - role, gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
     role % 2 == 1 ? send(step, rank, lane, piece, index - piece.first)
@@ -130,9 +141,7 @@ class Sends : public Schedule {
   [[nodiscard]] const Relays::Lane& relay(Rank rank, Lane lane) const {
     return relays(rank).lanes[static_cast<std::size_t>(lane - own_lanes())];
   }
-  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const {
-    return kernel(rank).gates[static_cast<std::size_t>(lane / of_channel())];
-  }
+  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const { return kernel(rank).gate(lane / of_channel()); }
   static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
   [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
     return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).sends.at(key(round, part));
@@ -335,10 +344,8 @@ class Sends : public Schedule {
 
   void lay_out(Rank rank, const std::vector<Dealt>& dealt) {
     Kernel& made = kernels_[static_cast<std::size_t>(rank)];
-    made.lanes.resize(static_cast<std::size_t>(own_lanes()));
-    made.gates.resize(static_cast<std::size_t>(p2p_.channels));
     const auto add = [&](Lane lane, const Dealt& one, std::int64_t steps) {
-      Pieces& pieces = made.lanes[static_cast<std::size_t>(lane)];
+      Pieces& pieces = made.lanes[lane];
       const std::int64_t first = steps_of(pieces);
       pieces.push_back({one.round, one.part, one.batch, first, first + steps});
     };
@@ -356,12 +363,12 @@ class Sends : public Schedule {
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
-    for (Lane lane = gate + 1; lane < gate + of_channel(); ++lane) {
-      for (const Piece& piece : made.lanes[static_cast<std::size_t>(lane)])
-        of_batch[piece.batch].push_back({lane, piece.end});
+    for (auto lane = made.lanes.upper_bound(gate); lane != made.lanes.lower_bound(gate + of_channel()); ++lane) {
+      for (const Piece& piece : lane->second) of_batch[piece.batch].push_back({lane->first, piece.end});
     }
-    if (!of_batch.empty()) of_batch.erase(std::prev(of_batch.end()));
-    Gate& to = made.gates[static_cast<std::size_t>(channel)];
+    if (of_batch.size() < 2) return;
+    of_batch.erase(std::prev(of_batch.end()));
+    Gate& to = made.gates[channel];
     for (const auto& [batch, waits] : of_batch) {
       to.waits.insert(to.waits.end(), waits.begin(), waits.end());
       to.through.push_back(std::ssize(to.waits));
@@ -370,9 +377,9 @@ class Sends : public Schedule {
 
   void find_relays(Rank rank) {
     const Kernel& from = kernels_[static_cast<std::size_t>(rank)];
-    for (Lane lane = 0; lane < own_lanes(); ++lane) {
+    for (const auto& [lane, pieces_of_lane] : from.lanes) {
       if (lane % of_channel() % 2 == 0) continue;
-      for (const Piece& piece : from.lanes[static_cast<std::size_t>(lane)]) {
+      for (const Piece& piece : pieces_of_lane) {
         const Rank by = leaves_by(rank, rounds_.sends_to(rank, piece.round));
         if (by == rank) continue;
         Relays& there = relays_[class_of(by)];
