@@ -37,7 +37,10 @@ int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
 }
 
 /// Two to another node, one if eight and more would share a channel.
-int far_channels(int ranks, int all) { return 2 * static_cast<std::int64_t>(ranks) > all * std::int64_t{4} ? 1 : 2; }
+int far_channels(int ranks, int all, Version version) {
+  if (version < Version{2, 20, 0}) return 2;
+  return 2 * static_cast<std::int64_t>(ranks) > all * std::int64_t{4} ? 1 : 2;
+}
 
 PointToPoint of_channels(int all, int per_peer) {
   PointToPoint made;
@@ -58,7 +61,8 @@ int relay_of(const Paths& paths, const SearchSettings& settings, int gpu, int pe
 
 }  // namespace
 
-PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks, int channels) {
+PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks, int channels,
+                            Version version) {
   const Paths paths(node, settings);
   const int gpus = node.count(NodeKind::kGpu);
   const int all = std::clamp(channels, 1, kMostChannels);
@@ -67,7 +71,9 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
     for (int peer = 0; peer < gpus; ++peer) {
       if (peer != g) least = std::min(least, to_local_peer(node, paths, g, peer));
     }
-    if (ranks > gpus) least = std::min(least, std::max(ports_to_fill(node, paths, g), far_channels(ranks, all)));
+    if (ranks == gpus) continue;
+    const int ports = version < Version{2, 20, 0} ? 0 : ports_to_fill(node, paths, g);
+    least = std::min(least, std::max(ports, far_channels(ranks, all, version)));
   }
   PointToPoint made = of_channels(all, least);
   made.all_nvlink = gpus == 1 || paths.farthest(NodeKind::kGpu) < PathType::kPix;
@@ -79,13 +85,13 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
   return made;
 }
 
-PointToPoint point_to_point(const System& s, const Settings& settings, int channels) {
+PointToPoint point_to_point(const System& s, const Settings& settings, int channels, Version version) {
   const int all = std::clamp(channels, 1, kMostChannels);
   const int links = s.inside == Inside::kNvswitch ? s.nvlinks
                     : s.inside == Inside::kPairs  ? s.nvlinks / std::max(1, s.pairs_of_machine())
                                                   : 1;
   int least = s.gpus > 1 ? std::min(all, 2 * std::max(1, links)) : all;
-  if (s.nodes > 1) least = std::min(least, far_channels(s.ranks(), all));
+  if (s.nodes > 1) least = std::min(least, far_channels(s.ranks(), all, version));
   PointToPoint made = of_channels(all, least);
   made.all_nvlink = s.inside != Inside::kPcie;
   const bool direct = s.inside == Inside::kNvswitch || s.inside == Inside::kPairs;

@@ -74,7 +74,7 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   count_channels(made, settings);
   const auto search = search_settings(settings);
   if (!search) return tl::unexpected(search.error());
-  made.p2p = point_to_point(found.node, *search, made.ranks, made.channels);
+  made.p2p = point_to_point(found.node, *search, made.ranks, made.channels, version);
   return made;
 }
 

@@ -224,7 +224,7 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   if (comm.ranks > 1 && comm.graphs.ring.channels == 0) return wrong("links too slow for any channel");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);
-  comm.p2p = point_to_point(system, settings, comm.channels);
+  comm.p2p = point_to_point(system, settings, comm.channels, version);
   return comm;
 }
 

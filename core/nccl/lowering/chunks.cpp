@@ -113,7 +113,7 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
     bytes = tree_simple(comm, bytes, part_bytes);
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     bytes = nvls(comm, algorithm, step, part_bytes);
-  if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes * comm.ranks);
+  if (algorithm == Algorithm::kPat) bytes = pat(function, bytes, part_bytes);
   if (algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain)
     bytes = collnet(comm, algorithm == Algorithm::kCollNetChain, bytes, part_bytes);
   if (comm.version >= Version{2, 22, 0}) bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));

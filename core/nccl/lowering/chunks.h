@@ -23,7 +23,7 @@ int heads_of(const Communicator& communicator);
 /// GPUs of a node that let the network add (CollNetDirect), in their order. REQUIRES: the graph has its orders.
 std::vector<int> collnet_heads(const Communicator& communicator);
 
-/// For a channel that does `part_bytes`. Of collectives that NVLS does `part_bytes` times the heads are what a channel is compared with. Before 2.22 `part_bytes` are a channel's
+/// For a channel that does `part_bytes`, of blocks those of all ranks. Of collectives that NVLS does `part_bytes` times the heads are what a channel is compared with. Before 2.22 `part_bytes` are a channel's
 /// even share of all bytes.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, calcCollChunking; v2.21.5, computeCollChunkInfo; v2.19.4, computeColl; src/device/prims_simple.h; src/include/device.h (NCCL_STEPS, *_CHUNKSTEPS, *_SLICESTEPS).
 Chunks chunks_of(const Communicator& communicator, Function function, Algorithm algorithm, Protocol protocol,

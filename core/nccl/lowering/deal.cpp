@@ -35,7 +35,7 @@ class Deal {
     std::vector<ChannelLoops> channels;
     for (const ChannelPart& part : split_over_channels(function_, choice_.protocol, comm_.version, comm_.ranks,
                                                        planned_, item_, choice_.channels)) {
-      ChannelLoops& made = add(channels, part, part.count * item_);
+      ChannelLoops& made = add(channels, part, part.count * item_ * blocks());
       made.shares_last = rings_all_reduce();
       made.granule = in_elements(16);
     }
@@ -79,7 +79,7 @@ class Deal {
     made.part = part;
     made.chunks = chunks_of(comm_, function_, choice_.algorithm, choice_.protocol, bytes, item_);
     if (rings_all_reduce()) made.pieces = comm_.ranks;
-    if (choice_.algorithm == Algorithm::kNvls || choice_.algorithm == Algorithm::kNvlsTree)
+    if (choice_.algorithm == Algorithm::kNvlsTree || (choice_.algorithm == Algorithm::kNvls && !of_blocks()))
       made.pieces = heads_of(comm_);
     if (choice_.algorithm == Algorithm::kCollNetDirect) made.pieces = static_cast<int>(collnet_heads(comm_).size());
     return made;
@@ -91,8 +91,9 @@ class Deal {
   [[nodiscard]] bool of_blocks() const {
     return function_ == Function::kAllGather || function_ == Function::kReduceScatter;
   }
+  [[nodiscard]] std::int64_t blocks() const { return of_blocks() ? comm_.ranks : 1; }
   [[nodiscard]] std::int64_t in_elements(std::int64_t bytes) const { return std::max<std::int64_t>(1, bytes / item_); }
-  [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * (of_blocks() ? comm_.ranks : 1); }
+  [[nodiscard]] std::int64_t total_bytes() const { return planned_ * item_ * blocks(); }
 
   /// Of 2.20 and 2.21, bytes.
   [[nodiscard]] std::int64_t alignment() const {

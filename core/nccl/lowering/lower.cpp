@@ -55,8 +55,9 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      if (request.kind != CollectiveKind::kAllReduce) return by;
       if (comm.version < Version{2, 18, 0}) return fmt::format("NVLS of {} is", to_string(comm.version));
+      // What is gathered comes from heads alone, and what is scattered goes to them.
+      if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node()) return by;
       return comm.nodes > 1 ? "NVLS with SHARP between nodes is" : "";
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain:
@@ -81,8 +82,12 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (before({2, 10, 0}))
     return refuse(
         fmt::format("releases before 2.10, whose kernels are others, are (here {})", to_string(comm.version)));
-  if (!function && before({2, 22, 0}))
-    return refuse(fmt::format("sends and receives of releases before 2.22 are (here {})", to_string(comm.version)));
+  if (!function && before({2, 18, 0}))
+    return refuse(fmt::format("sends and receives of releases before 2.18 are (here {})", to_string(comm.version)));
+  const int gpus = comm.ranks_of_node();
+  if (!function && before({2, 22, 0}) && gpus % 8 != 0 && 8 % gpus != 0)
+    return refuse(fmt::format("sends and receives of releases before 2.22 in nodes of {} GPUs are (here {})", gpus,
+                              to_string(comm.version)));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
@@ -104,6 +109,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
     return lowered_ring(comm, request.kind, request.root, request.elements, std::move(channels));
   if (choice.algorithm == Algorithm::kCollNetDirect || choice.algorithm == Algorithm::kCollNetChain)
     return lowered_collnet(comm, choice.algorithm == Algorithm::kCollNetChain, std::move(channels));
+  if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
+    return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
   return choice.algorithm == Algorithm::kTree ? lowered_tree(comm, std::move(channels))
                                               : lowered_nvls(comm, std::move(channels));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr int kSteps = 8;
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
+/// Until 2.19 from here on only one node's ranks leave each other channels.
+constexpr Version kSharesInOneNode{2, 18, 3};
 /// Up to so many bytes for every channel between two ranks LL is taken.
 constexpr std::int64_t kLlBytes = 16384;
 
@@ -26,6 +29,17 @@ std::vector<int> triangular(int count) {
   for (unsigned x = 0; x <= mask; ++x) {
     delta = (delta + x) & mask;
     if (delta < static_cast<unsigned>(count)) deltas.push_back(static_cast<int>(delta));
+  }
+  return deltas;
+}
+
+/// Before 2.22: outwards from 0 and from the far side in turn, and none twice.
+std::vector<int> outwards(int n) {
+  std::vector<int> deltas;
+  for (int d = 0; d <= n / 4; ++d) {
+    for (const int delta : {d, (n - d) % n, n / 2 - d, (n - (n / 2 - d)) % n}) {
+      if (std::find(deltas.begin(), deltas.end(), delta) == deltas.end()) deltas.push_back(delta);
+    }
   }
   return deltas;
 }
@@ -49,6 +63,7 @@ int reversed(int x, int bits) {
   return made;
 }
 
+bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
 /// What eight bits can say: a power of two and three bits behind it. SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
@@ -65,10 +80,11 @@ P2pRounds::P2pRounds(const Communicator& comm)
       channels_(comm.p2p.channels),
       one_node_(comm.nodes == 1),
       version_(comm.version) {
-  TUTTI_CHECK((version_ >= Version{2, 22, 0}), "rounds of NCCL {}", to_string(version_));
+  TUTTI_CHECK((version_ >= Version{2, 18, 0}), "rounds of NCCL {}", to_string(version_));
   if (in_groups_of_eight(version_) && !one_node_) group_ = std::gcd(kP2pAtOnce, group_);
-  between_ = triangular(ranks_ / group_);
-  inside_ = in_groups_of_eight(version_) ? in_order(group_) : triangular(group_);
+  const bool old = before_2_22(version_);
+  between_ = old ? outwards(ranks_ / group_) : triangular(ranks_ / group_);
+  inside_ = old || in_groups_of_eight(version_) ? in_order(group_) : triangular(group_);
   between_index_ = index_of(between_);
   inside_index_ = index_of(inside_);
 }
@@ -94,8 +110,11 @@ int P2pRounds::channel(int round, int part) const {
     const int each = static_cast<int>(divided_up(group_, kP2pAtOnce));
     base = round / group_ * each + round % group_ / kP2pAtOnce;
   }
+  if (before_2_22(version_) && !one_node_)
+    base = between_[static_cast<std::size_t>(round / group_)] + round % group_ / kP2pAtOnce;
   const int bits = std::bit_width(static_cast<unsigned>(channels_)) - 1;
-  base = version_ >= Version{2, 28, 3} ? reversed(base, bits) : base & 0xff;
+  const bool turned = before_2_22(version_) || version_ >= Version{2, 28, 3};
+  base = turned ? reversed(base, bits) : base & 0xff;
   return (base + part) & (channels_ - 1);
 }
 
@@ -103,35 +122,87 @@ bool P2pRounds::together(int round, int other) const {
   return !in_groups_of_eight(version_) || round / kP2pAtOnce == other / kP2pAtOnce;
 }
 
-P2pPortions p2p_portions(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
-  const std::int64_t simple = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kSimple)] / kSteps;
-  const std::int64_t ll = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl)] / kSteps;
-  const int most = comm.p2p.per_peer;
-  P2pPortions made;
-  made.ll = !far && !self && bytes <= most * kLlBytes;
-  const std::int64_t wanted = comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk;
-  const std::int64_t step = made.ll ? ll : std::min(wanted, simple);
-  made.chunk = made.ll ? step / 2 : step;
-  if (far && bytes < 8 * step) made.chunk /= bytes < step ? 4 : 2;
-  made.chunk = in_eight_bits(made.chunk);
-  if (bytes == 0) return made;
-  int few = most;
-  while (few > 1 && static_cast<std::int64_t>(few) * comm.ranks > comm.p2p.channels) few /= 2;
-  const std::int64_t least = comm.nodes > 1 ? step / 2 : step / 8;
-  const std::int64_t largest = comm.nodes > 1 ? step : step * 32;
-  made.parts = static_cast<int>(std::min<std::int64_t>(few, divided_up(bytes, least)));
-  std::int64_t part = std::max(least, divided_up(bytes, made.parts));
-  while (part > largest && made.parts <= most / 2) {
-    made.parts *= 2;
-    part = divided_up(bytes, made.parts);
+namespace {
+
+/// What sizes of parts and chunks go by.
+struct Sizes {
+  std::int64_t step;  ///< a slot's, of Simple
+  std::int64_t ll;    ///< of LL, with flags
+  int few;            ///< channels with which every rank has its own
+  int most;           ///< channels to a peer
+  static std::int64_t least_part(const Communicator& comm, std::int64_t of) {
+    return comm.nodes > 1 && comm.version >= Version{2, 20, 0} ? of / 2 : of / 8;
   }
+  static std::int64_t largest_part(const Communicator& comm, std::int64_t of) { return comm.nodes > 1 ? of : of * 32; }
+};
+
+Sizes sizes(const Communicator& comm) {
+  const std::int64_t simple = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kSimple)] / kSteps;
+  Sizes made{std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, simple),
+             comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl)] / kSteps, comm.p2p.per_peer, comm.p2p.per_peer};
+  const auto until = [&](int& channels, std::int64_t times) {
+    while (channels > 1 && static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times) channels /= 2;
+  };
+  const bool old = comm.version < Version{2, 20, 0};
+  const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
+  if (shares) until(made.few, 1);
+  // A thread block with eight sends and more has no warp to spare.
+  if (old && shares) until(made.most, 4);
   return made;
 }
 
-P2pPart p2p_part(std::int64_t bytes, int parts, int part) {
+/// … over the network less of a slot if there is little.
+std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
+  if (!far || bytes >= 8 * step) return step;
+  return bytes < step ? step / 4 : step / 2;
+}
+
+/// Parts that are more until none is too large. `least` bytes of one.
+std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, int most, std::int64_t least,
+                                        std::int64_t largest) {
+  std::int64_t part = std::max(least, divided_up(bytes, parts));
+  while (part > largest && parts <= most / 2) {
+    parts *= 2;
+    part = divided_up(bytes, parts);
+  }
+  return {parts, part};
+}
+
+/// Before 2.22: parts go by their own sizes.
+P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
+  const Sizes size = sizes(comm);
+  const std::int64_t least = size.least_part(comm, size.step);
+  const std::int64_t part = more_parts(bytes, size.few, size.most, least, size.largest_part(comm, size.step)).second;
+  P2pPortions made;
+  made.part = divided_up(part, least) * least;
+  made.parts = static_cast<int>(std::max<std::int64_t>(1, divided_up(bytes, made.part)));
+  const auto chunk = [&](std::int64_t of) {
+    const bool ll = !far && !self && of <= kLlBytes;
+    return ll ? size.ll / 2 : chunk_of(of, size.step, far);
+  };
+  made.chunk = chunk(std::min(bytes, made.part));
+  made.last_chunk = chunk(bytes - (made.parts - 1) * made.part);
+  made.ll = !far && !self && std::min(bytes, made.part) <= kLlBytes;
+  return made;
+}
+
+}  // namespace
+
+P2pPortions p2p_portions(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
+  if (before_2_22(comm.version)) return by_parts(comm, bytes, far, self);
   constexpr std::int64_t kPage = 4096;
-  const std::int64_t each = divided_up(divided_up(bytes, parts), kPage) * kPage;
-  return {std::min(bytes, part * each), std::min(bytes, (part + 1) * each)};
+  const Sizes size = sizes(comm);
+  P2pPortions made;
+  made.ll = !far && !self && bytes <= size.most * kLlBytes;
+  const std::int64_t step = made.ll ? size.ll : size.step;
+  made.chunk = made.last_chunk = in_eight_bits(made.ll ? step / 2 : chunk_of(bytes, step, far));
+  if (bytes > 0) {
+    const std::int64_t least = size.least_part(comm, step);
+    made.parts = static_cast<int>(std::min<std::int64_t>(size.few, divided_up(bytes, least)));
+    made.parts = more_parts(bytes, made.parts, size.most, least, size.largest_part(comm, step)).first;
+  }
+  made.part = divided_up(divided_up(bytes, made.parts), kPage) * kPage;
+  return made;
 }
 
 }  // namespace tutti::core::nccl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +12,11 @@ namespace tutti::core::nccl {
 
 /// Whom a rank deals with in which order. In round r it sends to the rank that is delta(r) further on and receives from the one that is as far behind, the same for
 /// all ranks, so that who sends is received from. A delta has two parts, of groups and inside a group: a group is a node or, since 2.28.7 over several nodes, eight GPUs of one.
+/// Before 2.22 nodes come in the order 0, n/2, -n/2, 1, -1, n/2 - 1, ….
 /// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank (before).
 class P2pRounds {
  public:
-  /// REQUIRES: 2.22 or later; nodes alike.
+  /// REQUIRES: 2.18 or later; nodes alike; before 2.22 their GPUs divide 8, or 8 them.
   explicit P2pRounds(const Communicator& communicator);
 
   [[nodiscard]] int rounds() const { return ranks_; }
@@ -42,23 +44,26 @@ class P2pRounds {
 
 /// In which portions a message between two ranks goes.
 struct P2pPortions {
-  int parts = 1;           ///< each by a channel of its own
-  std::int64_t chunk = 1;  ///< bytes that are sent at once
-  bool ll = false;         ///< by LL, else by Simple
+  int parts = 1;                ///< each by a channel of its own
+  std::int64_t chunk = 1;       ///< bytes that are sent at once
+  bool ll = false;              ///< by LL, else by Simple
+  std::int64_t part = 0;        ///< bytes of every part but the last, which has what is left and may be empty
+  std::int64_t last_chunk = 1;  ///< of the last part; before 2.22 it goes by its own size
 
-  bool operator==(const P2pPortions&) const = default;
+  /// Bytes [begin, end) of a message of `bytes`.
+  struct Bounds {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+  [[nodiscard]] Bounds bounds(std::int64_t bytes, int number) const {
+    return {std::min(bytes, number * part), std::min(bytes, (number + 1) * part)};
+  }
 };
 
-/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes.
+/// For a message of `bytes` to or from a rank of another node (`far`), of this one, or to itself. Parts are whole 4 KiB; before 2.22 whole halves of a chunk (one node, and before 2.20: eighths).
+/// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc, computeBuffSizes; v2.21.5 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,
+/// ncclProxyComputeP2p.
 P2pPortions p2p_portions(const Communicator& communicator, std::int64_t bytes, bool far, bool self);
-
-/// Bytes [begin, end) of a message that its part `part` is: whole 4 KiB; the last ones may be empty.
-struct P2pPart {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-P2pPart p2p_part(std::int64_t bytes, int parts, int part);
 
 /// Messages that a thread block sends, and receives, at once.
 inline constexpr int kP2pAtOnce = 8;

@@ -40,11 +40,22 @@ struct Gate {
   std::vector<std::int64_t> through;  ///< so many of them when batch b is
 };
 
-/// What the kernel of a rank does, the same for all ranks of a class.
+/// What the kernel of a rank does, the same for all ranks of a class. Only lanes and channels that have something to do.
 struct Kernel {
-  std::vector<Pieces> lanes;
-  std::vector<Gate> gates;                      ///< by channel
-  std::unordered_map<std::int64_t, int> place;  ///< of (round, part): in its batch
+  std::map<Lane, Pieces> lanes;
+  std::map<int, Gate> gates;                              ///< by channel
+  std::unordered_map<std::int64_t, int> sends, receives;  ///< of (round, part): its place in the batch
+
+  [[nodiscard]] const Pieces& pieces(Lane lane) const {
+    static const Pieces kNone;
+    const auto found = lanes.find(lane);
+    return found == lanes.end() ? kNone : found->second;
+  }
+  [[nodiscard]] const Gate& gate(int channel) const {
+    static const Gate kOpen;
+    const auto found = gates.find(channel);
+    return found == gates.end() ? kOpen : found->second;
+  }
 };
 
 /// What a rank sends on for others of its node.
@@ -66,6 +77,8 @@ class Sends : public Schedule {
         contract_(
             Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
         p2p_(comm.p2p),
+        old_(comm.version < Version{2, 22, 0}),
+        each_part_anew_(comm.version >= Version{2, 19, 4}),
         rounds_(comm),
         count_(contract_.block()),
         item_(size_of(request.type).count()) {
@@ -82,7 +95,9 @@ class Sends : public Schedule {
     return own_lanes() + static_cast<std::int32_t>(relays(rank).lanes.size());
   }
   [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return std::ssize(relays(rank).lanes) * chunk(far_); }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override {
+    return std::ssize(relays(rank).lanes) * largest_far_chunk();
+  }
   [[nodiscard]] Engine engine(Rank, Lane lane) const override {
     return lane < own_lanes() ? Engine::kKernel : Engine::kCopyEngine;
   }
@@ -90,7 +105,7 @@ class Sends : public Schedule {
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (lane >= own_lanes()) return steps_of(relay(rank, lane).pieces);
     if (lane % of_channel() == 0) return std::ssize(gate(rank, lane).waits);
-    return steps_of(kernel(rank).lanes[static_cast<std::size_t>(lane)]);
+    return steps_of(kernel(rank).pieces(lane));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
@@ -104,7 +119,7 @@ class Sends : public Schedule {
       step.wait = gate(rank, lane).waits[static_cast<std::size_t>(index)];
       return step;
     }
-    const Piece& piece = piece_of(kernel(rank).lanes[static_cast<std::size_t>(lane)], index);
+    const Piece& piece = piece_of(kernel(rank).pieces(lane), index);
     if (index == piece.first && piece.batch > 0)
       step.wait = {lane - role, gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
     role % 2 == 1 ? send(step, rank, lane, piece, index - piece.first)
@@ -126,15 +141,13 @@ class Sends : public Schedule {
   [[nodiscard]] const Relays::Lane& relay(Rank rank, Lane lane) const {
     return relays(rank).lanes[static_cast<std::size_t>(lane - own_lanes())];
   }
-  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const {
-    return kernel(rank).gates[static_cast<std::size_t>(lane / of_channel())];
-  }
+  [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const { return kernel(rank).gate(lane / of_channel()); }
   static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
   [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
-    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).place.at(key(round, part));
+    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).sends.at(key(round, part));
   }
   [[nodiscard]] Lane receiving_lane(Rank rank, int round, int part) const {
-    return sending_lane(rank, round, part) + 1;
+    return rounds_.channel(round, part) * of_channel() + 2 + 2 * kernel(rank).receives.at(key(round, part));
   }
 
   // --- who sends what ---
@@ -170,28 +183,30 @@ class Sends : public Schedule {
 
   // --- portions, in elements ---
 
-  [[nodiscard]] std::int64_t chunk(const P2pPortions& portions) const {
-    if (count_ == planned_) return portions.chunk / item_;
-    return std::max<std::int64_t>(1, portions.chunk / item_ * count_ / planned_);
+  [[nodiscard]] std::int64_t chunk(const P2pPortions& portions, int number) const {
+    const std::int64_t bytes = number + 1 == portions.parts ? portions.last_chunk : portions.chunk;
+    if (count_ == planned_) return bytes / item_;
+    return std::max<std::int64_t>(1, bytes / item_ * count_ / planned_);
   }
+  [[nodiscard]] std::int64_t largest_far_chunk() const { return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1)); }
   /// Of the message; its buffer's offset comes to it.
-  [[nodiscard]] Range part(const P2pPortions& portions, int part) const {
+  [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
       const EvenCut cut{count_, portions.parts};
-      return {Buffer::kData, cut.offset(part), cut.size(part)};
+      return {Buffer::kData, cut.offset(number), cut.size(number)};
     }
-    const P2pPart bytes = p2p_part(count_ * item_, portions.parts, part);
+    const P2pPortions::Bounds bytes = portions.bounds(count_ * item_, number);
     return {Buffer::kData, bytes.begin / item_, (bytes.end - bytes.begin) / item_};
   }
   [[nodiscard]] std::int64_t chunks(const P2pPortions& portions, int number) const {
-    const std::int64_t each = chunk(portions);
+    const std::int64_t each = chunk(portions, number);
     return std::max<std::int64_t>(1, (part(portions, number).count + each - 1) / each);
   }
   [[nodiscard]] Range chunk_of(Rank from, Rank to, int number, std::int64_t index) const {
     const P2pPortions& of = portions(from, to);
     const Range whole = part(of, number);
-    const std::int64_t begin = index * chunk(of);
-    return {Buffer::kData, whole.offset + begin, std::min(chunk(of), whole.count - begin)};
+    const std::int64_t begin = index * chunk(of, number);
+    return {Buffer::kData, whole.offset + begin, std::min(chunk(of, number), whole.count - begin)};
   }
   static Range moved(Range range, std::int64_t by) {
     range.offset += by;
@@ -237,7 +252,7 @@ class Sends : public Schedule {
     step.kind = StepKind::kReceiveSend;
     step.from = Peer::at(source, of.sending);
     step.to = Peer::at(to, receiving_lane(to, piece.round, piece.part));
-    step.target = {Buffer::kScratch, (lane - own_lanes()) * chunk(far_),
+    step.target = {Buffer::kScratch, (lane - own_lanes()) * largest_far_chunk(),
                    chunk_of(source, to, piece.part, index - piece.first).count};
     step.source = step.target;
   }
@@ -258,29 +273,70 @@ class Sends : public Schedule {
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
-  /// A round's part, in the batch of a channel that it got to.
+  /// What is sent or received as a part of a round, in the batch of a channel that it got to.
   struct Dealt {
     int round = 0, part = 0, batch = 0, place = 0;
-    bool sends = false, receives = false;
+    bool sends = false;
   };
 
   [[nodiscard]] std::vector<Dealt> parts_of(Rank rank) const {
+    return old_ ? parts_one_by_one(rank) : parts_in_pairs(rank);
+  }
+  /// Parts of what the rank sends and receives in a round.
+  [[nodiscard]] std::pair<int, int> parts_in(Rank rank, int round) const {
+    const Rank to = rounds_.sends_to(rank, round);
+    const Rank from = rounds_.receives_from(rank, round);
+    return {deals(rank, to) ? portions(rank, to).parts : 0, deals(from, rank) ? portions(from, rank).parts : 0};
+  }
+
+  /// A channel takes a round's part to be sent and that to be received together.
+  [[nodiscard]] std::vector<Dealt> parts_in_pairs(Rank rank) const {
     struct Batch {
       int number = 0, full = 0, round = 0;
     };
     std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
     std::vector<Dealt> dealt;
     for (const int round : rounds_of(rank)) {
-      const Rank to = rounds_.sends_to(rank, round);
-      const Rank from = rounds_.receives_from(rank, round);
-      const int sent = deals(rank, to) ? portions(rank, to).parts : 0;
-      const int received = deals(from, rank) && from != rank ? portions(from, rank).parts : 0;
+      const auto [sent, received] = parts_in(rank, round);
       for (int part = 0; part < std::max(sent, received); ++part) {
         Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
         if (batch.full > 0 && (batch.full == kP2pAtOnce || !rounds_.together(round, batch.round)))
           batch = {batch.number + 1, 0, 0};
-        dealt.push_back({round, part, batch.number, batch.full++, part < sent, part < received});
+        if (part < sent) dealt.push_back({round, part, batch.number, batch.full, true});
+        if (part < received) dealt.push_back({round, part, batch.number, batch.full, false});
+        ++batch.full;
         batch.round = round;
+      }
+    }
+    return dealt;
+  }
+
+  /// Before 2.22 each for itself; every eighth round, and a peer that is there already, begins a new batch.
+  [[nodiscard]] std::vector<Dealt> parts_one_by_one(Rank rank) const {
+    struct Batch {
+      int number = -1;
+      std::vector<Rank> peers[2];
+    };
+    std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
+    std::vector<Dealt> dealt;
+    bool fuses = false;
+    const auto add = [&](int round, int part, bool sends) {
+      const Rank peer = sends ? rounds_.sends_to(rank, round) : rounds_.receives_from(rank, round);
+      Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
+      const std::vector<Rank>& there = batch.peers[sends ? 1 : 0];
+      if (batch.number < 0 || !fuses || there.size() == kP2pAtOnce ||
+          std::find(there.begin(), there.end(), peer) != there.end())
+        batch = {batch.number + 1, {}};
+      dealt.push_back({round, part, batch.number, static_cast<int>(batch.peers[sends ? 1 : 0].size()), sends});
+      batch.peers[sends ? 1 : 0].push_back(peer);
+      fuses = true;
+    };
+    for (const int round : rounds_of(rank)) {
+      const auto [sent, received] = parts_in(rank, round);
+      for (int part = 0; part < std::max(sent, received); ++part) {
+        if (round % kP2pAtOnce == 0 && (part == 0 || each_part_anew_)) fuses = false;
+        if (part < received) add(round, part, false);
+        if (part < sent) add(round, part, true);
       }
     }
     return dealt;
@@ -288,19 +344,17 @@ class Sends : public Schedule {
 
   void lay_out(Rank rank, const std::vector<Dealt>& dealt) {
     Kernel& made = kernels_[static_cast<std::size_t>(rank)];
-    made.lanes.resize(static_cast<std::size_t>(own_lanes()));
-    made.gates.resize(static_cast<std::size_t>(p2p_.channels));
     const auto add = [&](Lane lane, const Dealt& one, std::int64_t steps) {
-      Pieces& pieces = made.lanes[static_cast<std::size_t>(lane)];
+      Pieces& pieces = made.lanes[lane];
       const std::int64_t first = steps_of(pieces);
       pieces.push_back({one.round, one.part, one.batch, first, first + steps});
     };
     for (const Dealt& one : dealt) {
-      made.place[key(one.round, one.part)] = one.place;
-      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + 1 + 2 * one.place;
-      const Rank to = rounds_.sends_to(rank, one.round);
-      if (one.sends) add(lane, one, to == rank ? 1 : chunks(portions(rank, to), one.part));
-      if (one.receives) add(lane + 1, one, chunks(portions(rounds_.receives_from(rank, one.round), rank), one.part));
+      (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
+      const Rank peer = one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
+      if (peer == rank && !one.sends) continue;  // its copy is the sender's
+      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
+      add(lane, one, peer == rank ? 1 : chunks(one.sends ? portions(rank, peer) : portions(peer, rank), one.part));
     }
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
   }
@@ -309,12 +363,12 @@ class Sends : public Schedule {
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
-    for (Lane lane = gate + 1; lane < gate + of_channel(); ++lane) {
-      for (const Piece& piece : made.lanes[static_cast<std::size_t>(lane)])
-        of_batch[piece.batch].push_back({lane, piece.end});
+    for (auto lane = made.lanes.upper_bound(gate); lane != made.lanes.lower_bound(gate + of_channel()); ++lane) {
+      for (const Piece& piece : lane->second) of_batch[piece.batch].push_back({lane->first, piece.end});
     }
-    if (!of_batch.empty()) of_batch.erase(std::prev(of_batch.end()));
-    Gate& to = made.gates[static_cast<std::size_t>(channel)];
+    if (of_batch.size() < 2) return;
+    of_batch.erase(std::prev(of_batch.end()));
+    Gate& to = made.gates[channel];
     for (const auto& [batch, waits] : of_batch) {
       to.waits.insert(to.waits.end(), waits.begin(), waits.end());
       to.through.push_back(std::ssize(to.waits));
@@ -323,9 +377,9 @@ class Sends : public Schedule {
 
   void find_relays(Rank rank) {
     const Kernel& from = kernels_[static_cast<std::size_t>(rank)];
-    for (Lane lane = 0; lane < own_lanes(); ++lane) {
+    for (const auto& [lane, pieces_of_lane] : from.lanes) {
       if (lane % of_channel() % 2 == 0) continue;
-      for (const Piece& piece : from.lanes[static_cast<std::size_t>(lane)]) {
+      for (const Piece& piece : pieces_of_lane) {
         const Rank by = leaves_by(rank, rounds_.sends_to(rank, piece.round));
         if (by == rank) continue;
         Relays& there = relays_[class_of(by)];
@@ -342,6 +396,8 @@ class Sends : public Schedule {
   std::int32_t gpus_;
   Contract contract_;
   PointToPoint p2p_;
+  bool old_;             ///< before 2.22
+  bool each_part_anew_;  ///< … since 2.19.4 every part of an eighth round begins a batch, not only the first
   P2pRounds rounds_;
   std::int64_t count_;    ///< elements of a message
   std::int64_t planned_;  ///< … that portions are made for

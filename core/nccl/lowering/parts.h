@@ -21,6 +21,8 @@ std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, C
                                              std::int64_t elements, std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<ChannelLoops> channels);
+std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communicator, CollectiveKind kind,
+                                                    std::int64_t elements, std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator, bool chain,
                                                 std::vector<ChannelLoops> channels);
 /// `orders`: by channel.

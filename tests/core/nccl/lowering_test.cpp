@@ -102,7 +102,8 @@ TEST(Lowering, AllReducesAreProved) {
         if ((algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree) && gpus == 1) continue;
         for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
           for (const std::int64_t elements : {1, 67, 1031}) {
-            for (const std::int64_t planned : {elements, std::int64_t{30'000'000}})
+            for (const std::int64_t planned :
+                 {elements, std::int64_t{protocol == Protocol::kLl ? 1'000'000 : 30'000'000}})
               prove(comm, {CollectiveKind::kAllReduce, choice(algorithm, protocol, 4), DataType::kFloat32, elements,
                            planned});
           }
@@ -121,12 +122,53 @@ TEST(Lowering, RingsOfOtherCollectivesAreProved) {
         for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
           for (const std::int64_t blocks : {1, 13, 500}) {
             if (version < kDefaultVersion && blocks > 13) continue;
-            for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{1} << 26})
+            for (const std::int64_t planned :
+                 {std::int64_t{0}, std::int64_t{1} << (protocol == Protocol::kLl ? 20 : 26)})
               prove(comm, {kind, choice(Algorithm::kRing, protocol, 3), DataType::kFloat32, blocks * comm.ranks,
                            planned, has_root(kind) ? comm.ranks / 2 : 0});
           }
         }
       }
+    }
+  }
+}
+
+TEST(Lowering, NvlsGathersAndScattersAreProved) {
+  for (const Version version : {Version{2, 19, 4}, Version{2, 21, 5}, kDefaultVersion}) {
+    for (const int gpus : {2, 5, 8}) {
+      const Communicator comm = hopper(1, gpus, version);
+      for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
+        for (const std::int64_t block : {1, 67}) {
+          for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{1} << 20})
+            prove(comm, {kind, choice(Algorithm::kNvls, Protocol::kSimple, 4), DataType::kFloat32, block * gpus,
+                         planned * gpus});
+        }
+      }
+    }
+  }
+}
+
+TEST(Lowering, NvlsMovesEveryBlockOnce) {
+  const Communicator comm = hopper(1, 8);
+  const std::int64_t block = 1'000'000;
+  for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
+    const auto schedule =
+        lower(comm, {kind, choice(Algorithm::kNvls, Protocol::kSimple, 16), DataType::kFloat32, 8 * block, 8 * block});
+    ASSERT_TRUE(schedule) << schedule.error().message();
+    for (Rank rank = 0; rank < 8; ++rank) {
+      std::int64_t multicast = 0, added = 0, received = 0;
+      for (Lane lane = 0; lane < (*schedule)->lanes(rank); ++lane) {
+        for (std::int64_t i = 0; i < (*schedule)->steps(rank, lane); ++i) {
+          const Step step = (*schedule)->step(rank, lane, i);
+          if (step.kind == StepKind::kMulticast) multicast += step.source.count;
+          if (step.kind == StepKind::kSwitchReduce) added += step.source.count;
+          if (step.kind == StepKind::kReceive) received += step.target.count;
+        }
+      }
+      const bool gathers = kind == CollectiveKind::kAllGather;
+      EXPECT_EQ(multicast, gathers ? block : 0);
+      EXPECT_EQ(received, gathers ? 7 * block : 0);
+      EXPECT_EQ(added, gathers ? 0 : block);
     }
   }
 }
@@ -245,8 +287,10 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
   const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
   EXPECT_THAT(why(hopper(1, 8, {2, 8, 4}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
               testing::HasSubstr("2.8.4"));
-  EXPECT_THAT(why(hopper(1, 8, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("sends and receives of releases before 2.22"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 16, 2}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("sends and receives of releases before 2.18"));
+  EXPECT_THAT(why(hopper(1, 6, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 66, 66}),
+              testing::HasSubstr("before 2.22 in nodes of 6 GPUs"));
   EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
                                              DataType::kFloat32, 66, 66}),
               testing::HasSubstr("PAT before 2.26 between 3 ranks"));

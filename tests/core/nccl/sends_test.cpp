@@ -29,8 +29,9 @@ TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
 }
 
 TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
-  for (const Version version : {Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
-    for (const auto& [nodes, gpus] : {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6)}) {
+  for (const Version version : {Version{2, 21, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6),
+                                      std::pair(12, 2), std::pair(13, 1), std::pair(18, 1)}) {
       const P2pRounds rounds(hopper(nodes, gpus, version));
       for (Rank rank = 0; rank < nodes * gpus; ++rank) {
         std::vector<bool> met(static_cast<std::size_t>(nodes * gpus));
@@ -44,6 +45,17 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
       }
     }
   }
+}
+
+// By hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both sides), and ncclChannelCompute.
+TEST(P2pRounds, GoOutwardsBefore2_22) {
+  const P2pRounds rounds(hopper(8, 1, {2, 21, 5}));
+  std::vector<int> deltas;
+  for (int round = 0; round < rounds.rounds(); ++round) deltas.push_back(rounds.sends_to(0, round));
+  EXPECT_EQ(deltas, (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
+  // Delta 3 of 4 channels, its bits turned round.
+  EXPECT_EQ(rounds.channel(4, 0), 3);
+  EXPECT_EQ(rounds.channel(6, 0), 1);
 }
 
 // By hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
@@ -65,41 +77,85 @@ TEST(P2pRounds, TakeChannelsFarApart) {
   EXPECT_EQ(before.channel(16, 1), 3);
 }
 
+void expect(const P2pPortions& found, int parts, std::int64_t chunk, bool ll) {
+  EXPECT_EQ(found.parts, parts);
+  EXPECT_EQ(found.chunk, chunk);
+  EXPECT_EQ(found.ll, ll);
+}
+
 // By hand from addP2pToPlan of 2.28.9. Two nodes of 8: 16 channels, 2 to a peer, of which 16 ranks take one as long as it does.
 TEST(P2pPortions, AreThoseOfNccl) {
   const Communicator far = hopper(2, 8);
   ASSERT_EQ(far.p2p.channels, 16);
   ASSERT_EQ(far.p2p.per_peer, 2);
-  EXPECT_EQ(p2p_portions(far, 65536, true, false),
-            (P2pPortions{1, 32768, false}));  // under a step of 128 KiB: a quarter
-  EXPECT_EQ(p2p_portions(far, 131072, true, false), (P2pPortions{1, 65536, false}));    // under eight: half
-  EXPECT_EQ(p2p_portions(far, 262144, true, false), (P2pPortions{2, 65536, false}));    // more than a step each
-  EXPECT_EQ(p2p_portions(far, 1 << 24, true, false), (P2pPortions{2, 131072, false}));  // no more than two
-  EXPECT_EQ(p2p_portions(far, 32768, false, false), (P2pPortions{1, 32768, true}));     // LL up to 16 KiB a channel
-  EXPECT_EQ(p2p_portions(far, 32769, false, false), (P2pPortions{1, 131072, false}));
+  expect(p2p_portions(far, 65536, true, false), 1, 32768, false);     // under a step of 128 KiB: a quarter
+  expect(p2p_portions(far, 131072, true, false), 1, 65536, false);    // under eight: half
+  expect(p2p_portions(far, 262144, true, false), 2, 65536, false);    // more than a step each
+  expect(p2p_portions(far, 1 << 24, true, false), 2, 131072, false);  // no more than two
+  expect(p2p_portions(far, 32768, false, false), 1, 32768, true);     // LL up to 16 KiB a channel
+  expect(p2p_portions(far, 32769, false, false), 1, 131072, false);
   // One node: 32 channels, all of them to a peer if it comes to that; 4 let all 8 ranks have their own.
   const Communicator near = hopper(1, 8);
   ASSERT_EQ(near.p2p.channels, 32);
   ASSERT_EQ(near.p2p.per_peer, 32);
-  EXPECT_EQ(p2p_portions(near, 1, false, false), (P2pPortions{1, 32768, true}));
-  EXPECT_EQ(p2p_portions(near, 524288, false, false), (P2pPortions{4, 32768, true}));
-  EXPECT_EQ(p2p_portions(near, 1 << 20, false, false), (P2pPortions{4, 524288, false}));
-  EXPECT_EQ(p2p_portions(near, 1 << 28, false, false), (P2pPortions{16, 524288, false}));  // 16 MiB each at most
+  expect(p2p_portions(near, 1, false, false), 1, 32768, true);
+  expect(p2p_portions(near, 524288, false, false), 4, 32768, true);
+  expect(p2p_portions(near, 1 << 20, false, false), 4, 524288, false);
+  expect(p2p_portions(near, 1 << 28, false, false), 16, 524288, false);  // 16 MiB each at most
   // Itself: no LL.
-  EXPECT_EQ(p2p_portions(near, 4096, false, true), (P2pPortions{1, 524288, false}));
+  expect(p2p_portions(near, 4096, false, true), 1, 524288, false);
 }
 
-TEST(P2pPortions, PartsAreWholePagesAndTheWhole) {
-  for (const std::int64_t bytes : {0, 4, 4096, 4100, 1000000}) {
-    for (const int parts : {1, 2, 7, 16}) {
-      std::int64_t end = 0;
-      for (int part = 0; part < parts; ++part) {
-        const P2pPart one = p2p_part(bytes, parts, part);
-        EXPECT_EQ(one.begin, end);
-        EXPECT_TRUE(one.begin % 4096 == 0 || one.begin == bytes);
-        end = one.end;
+// By hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5: parts are whole 64 KiB, and each goes by its own size.
+TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
+  const Communicator far = hopper(2, 8, {2, 21, 5});
+  ASSERT_EQ(far.p2p.per_peer, 2);
+  const P2pPortions two = p2p_portions(far, 150'000, true, false);
+  expect(two, 2, 65536, false);  // 150000 B are more than a step: two of 75000, whole 64 KiB of which are 128
+  EXPECT_EQ(two.part, 131072);
+  EXPECT_EQ(two.last_chunk, 32768);
+  const P2pPortions one = p2p_portions(far, 16384, false, false);
+  expect(one, 1, 32768, true);
+  expect(p2p_portions(far, 16385, false, false), 1, 131072, false);
+  // One node: the first parts by Simple, what is left of 4 KiB by LL.
+  const Communicator near = hopper(1, 8, {2, 21, 5});
+  const P2pPortions rest = p2p_portions(near, 65536 * 3 + 4096, false, false);
+  expect(rest, 4, 524288, false);
+  EXPECT_EQ(rest.last_chunk, 32768);
+}
+
+// By hand from scheduleP2pTasksToPlan of 2.19.3: over the network two channels however many ranks there are, and parts of whole 16 KiB; in one node ranks leave each other channels.
+TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
+  const Communicator far = hopper(16, 8, {2, 19, 3});
+  ASSERT_EQ(far.p2p.per_peer, 2);
+  EXPECT_EQ(hopper(16, 8, {2, 20, 5}).p2p.per_peer, 1);
+  const P2pPortions small = p2p_portions(far, 20'000, true, false);
+  expect(small, 2, 32768, false);
+  EXPECT_EQ(small.part, 16384);
+  // One node of 8 with 32 channels: four for each rank, and at most 16, four messages to a channel.
+  const Communicator near = hopper(1, 8, {2, 19, 3});
+  ASSERT_EQ(near.p2p.per_peer, 32);
+  EXPECT_EQ(p2p_portions(near, 1 << 20, false, false).parts, 4);
+  EXPECT_EQ(p2p_portions(near, std::int64_t{1} << 30, false, false).parts, 16);
+}
+
+TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
+  for (const Version version : {Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
+    for (const Communicator& comm : {hopper(1, 8, version), hopper(3, 8, version), hopper(9, 2, version)}) {
+      for (const std::int64_t bytes : {0, 4, 4096, 4100, 70'000, 1'000'000, 123'456'788}) {
+        for (const bool far : {false, true}) {
+          const P2pPortions portions = p2p_portions(comm, bytes, far, false);
+          EXPECT_LE(portions.parts, comm.p2p.per_peer);
+          std::int64_t end = 0;
+          for (int part = 0; part < portions.parts; ++part) {
+            const P2pPortions::Bounds one = portions.bounds(bytes, part);
+            EXPECT_EQ(one.begin, end);
+            EXPECT_TRUE(one.begin % 4096 == 0 || one.begin == bytes);
+            end = one.end;
+          }
+          EXPECT_EQ(end, bytes);
+        }
       }
-      EXPECT_EQ(end, bytes);
     }
   }
 }
@@ -117,7 +173,9 @@ void prove(const Communicator& comm, const LoweringRequest& request) {
 TEST(Sends, AreProved) {
   for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 3), std::pair(5, 1),
                                     std::pair(3, 8), std::pair(2, 12)}) {
-    for (const Version version : {Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+    for (const Version version :
+         {Version{2, 18, 6}, Version{2, 20, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+      if (version < Version{2, 22, 0} && gpus % 8 != 0 && 8 % gpus != 0) continue;
       const Communicator comm = hopper(nodes, gpus, version);
       for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter,
                                         CollectiveKind::kSendReceive}) {
@@ -131,7 +189,7 @@ TEST(Sends, AreProved) {
 
 TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
   // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once; of 2.28.9 those of an epoch of eight.
-  for (const Version version : {Version{2, 27, 3}, kDefaultVersion}) {
+  for (const Version version : {Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
     const Communicator comm = hopper(40, 1, version);
     ASSERT_EQ(comm.p2p.channels, 4);
     prove(comm, request(CollectiveKind::kAllToAll, 40, 0));
