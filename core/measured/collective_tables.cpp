@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/file.h"
 #include "core/text/csv.h"
 #include "core/text/document.h"
@@ -103,8 +105,13 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   std::vector<CollectiveTable> all;
   std::map<std::string, std::size_t> index;
   for (const Value& record : document.root.items) {
-    all.push_back({facts_of(Record(record, meta, problems)), {}});
-    if (!index.emplace(all.back().facts.table_id, all.size() - 1).second)
+    Problems of_record;
+    all.push_back({facts_of(Record(record, meta, of_record)), {}});
+    if (!of_record.empty()) all.back().problem = of_record.take().value().message();
+    if (all.back().facts.table_id.empty())
+      problems.add({meta, record.at.line, record.at.column},
+                   "a record without a table_id, which its rows are found by");
+    else if (!index.emplace(all.back().facts.table_id, all.size() - 1).second)
       problems.add({meta, record.at.line, record.at.column}, "there are two records of table {}",
                    all.back().facts.table_id);
   }
@@ -116,23 +123,27 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   }
   if (!problems.empty()) return problems.take();
   for (const CsvTable::Row& row : csv.rows) {
-    if (problems.full()) break;
     const auto cell = [&](int column) -> const CsvTable::Cell& { return row.cells[static_cast<std::size_t>(column)]; };
     const auto where = [&](int column) { return Location{tables, cell(column).at.line, cell(column).at.column}; };
-    const auto table = index.find(cell(id).text);
+    auto table = index.find(cell(id).text);
     if (table == index.end()) {
-      problems.add(where(id), "{} has no record of table {}", meta, cell(id).text);
+      table = index.emplace(cell(id).text, all.size()).first;
+      all.push_back({});
+      all.back().facts.table_id = all.back().facts.config = cell(id).text;
+      all.back().problem = fmt::format("{} has no record of it", meta);
+    }
+    CollectiveTable& to = all[table->second];
+    Problems of_row;
+    const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
+    const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, of_row);
+    if (!of_row.empty()) {
+      to.unread.push_back(of_row.take().value().problems().front());
       continue;
     }
-    const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, problems);
-    const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, problems);
-    if (!bytes || !us) continue;
-    CollectiveTable& to = all[table->second];
     const auto whole = static_cast<std::int64_t>(*bytes);
     const auto& outliers = to.facts.outlier_sizes;
     to.rows.push_back({whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
-  if (!problems.empty()) return problems.take();
   return all;
 }
 

@@ -45,10 +45,13 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
+  std::string problem = {};  ///< what is wrong with its record, so that nobody knows what was measured; empty: nothing
+  std::vector<Problem> unread = {};  ///< its rows whose size or time is none, one each
 };
 
 /// Published tables of nccl-tests: `tables` is CSV (table_id, size_bytes, time_us, …), `meta` JSON, a list with a record per table. Tables in the order of
-/// `meta`; rows as they stand. ERRORS: files; columns and keys that are missing; values that are none; rows of tables that `meta` does not have.
+/// `meta`, then those that it has no record of; rows as they stand. What is wrong with one table or one of its rows stands there.
+/// ERRORS: files; columns that are missing; records without a name or with one that another has.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables, const std::string& meta);
 
 /// How far repeats of one experiment lie apart: the median of their coefficients of variation by config.

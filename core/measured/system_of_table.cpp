@@ -32,6 +32,21 @@ void join_racks(nccl::System& system) {
   system.nodes = racks;
 }
 
+std::string variable(const TableFacts& facts, const char* name) {
+  for (const auto& [variable, value] : facts.env) {
+    if (variable == name) return value;
+  }
+  return "";
+}
+
+/// Where a record has no variables at all, the advice of sites is taken to be followed; where it has, what it does not have is libfabric's default.
+/// SOURCE: defaults: fi_cxi(7); advice: docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests, both with FI_CXI_RX_MATCH_MODE=software.
+nccl::Matching matching_of(const TableFacts& facts) {
+  if (facts.env.empty()) return nccl::Matching::kByCpu;
+  if (variable(facts, "FI_CXI_RX_MATCH_MODE") != "software") return nccl::Matching::kByCard;
+  return variable(facts, "FI_HMEM_CUDA_USE_GDRCOPY") == "1" ? nccl::Matching::kByCpu : nccl::Matching::kByCpuSlowly;
+}
+
 }  // namespace
 
 Expected<TableSystem> system_of(const TableFacts& facts) {
@@ -73,10 +88,11 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.nics = static_cast<int>(facts.nics_per_node);
   }
   if (s.nodes > 1) {
-    const auto transport = nccl::find_transport(facts.nic_type, s.grace);
+    const auto transport = nccl::find_transport(facts.nic_type);
     if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (s.nics < 1 || !facts.nic_gbps) return cannot("the network cards of a node or their rate are not stated");
-    s.transport = *transport;
+    s.transport = nccl::at_gpus(*transport, s.generation);
+    s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
   }
   made.version = gpu->usual_version;
@@ -95,6 +111,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
        {std::pair("NCCL_P2P_DISABLE", settings->p2p_disabled), std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
     if (on.value_or(false)) return cannot(fmt::format("no model of paths under {}=1", name));
   }
+  const std::string level = settings->gdr_level.value_or("");
+  s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");
   if (settings->ib_disabled.value_or(false)) s.transport = nccl::Transport::kTcp;
   return made;
 }

@@ -42,11 +42,12 @@ const KnownGpu* find_gpu(const std::string& text) {
   return found;
 }
 
-std::optional<Transport> find_transport(const std::string& text, bool grace) {
+std::optional<Transport> find_transport(const std::string& text) {
   if (has(text, "TCP over") || has(text, "Ethernet") || has(text, "ENA")) return Transport::kTcp;
+  if (has(text, "TCPXO")) return Transport::kTcpxo;
   if (has(text, "TCPX")) return Transport::kTcpx;
   if (has(text, "EFA")) return Transport::kEfa;
-  if (has(text, "Slingshot")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
+  if (has(text, "Slingshot")) return Transport::kSlingshot;
   if (has(text, "InfiniBand")) return Transport::kInfiniband;
   if (has(text, "RoCE")) return Transport::kRoce;
   // These cards can do both; of NVIDIA's own machines the network is InfiniBand.
@@ -54,11 +55,10 @@ std::optional<Transport> find_transport(const std::string& text, bool grace) {
   return std::nullopt;
 }
 
-std::optional<Transport> parse_transport(const std::string& name, bool grace) {
+std::optional<Transport> parse_transport(const std::string& name) {
   for (const Transport transport : {Transport::kInfiniband, Transport::kRoce, Transport::kEfa, Transport::kSlingshot,
-                                    Transport::kTcpx, Transport::kTcp}) {
-    if (name != to_string(transport)) continue;
-    return transport == Transport::kSlingshot && grace ? Transport::kSlingshotGrace : transport;
+                                    Transport::kTcpx, Transport::kTcpxo, Transport::kTcp}) {
+    if (name == to_string(transport)) return transport;
   }
   return std::nullopt;
 }
@@ -68,10 +68,11 @@ const char* to_string(Transport transport) {
     case Transport::kNone: return "none";
     case Transport::kInfiniband: return "infiniband";
     case Transport::kRoce: return "roce";
-    case Transport::kEfa: return "efa";
-    case Transport::kSlingshot:
-    case Transport::kSlingshotGrace: return "slingshot";
+    case Transport::kEfa:
+    case Transport::kEfaCopies: return "efa";
+    case Transport::kSlingshot: return "slingshot";
     case Transport::kTcpx: return "tcpx";
+    case Transport::kTcpxo: return "tcpxo";
     case Transport::kTcp: return "tcp";
   }
   return "";

@@ -22,12 +22,17 @@ struct KnownGpu {
 const KnownGpu* find_gpu(const std::string& text);
 
 /// The network that a text speaks of ("HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)"). Nothing if there is none that is known.
-/// `grace`: at a host whose network cards hang on its Grace CPUs.
-std::optional<Transport> find_transport(const std::string& text, bool grace);
+std::optional<Transport> find_transport(const std::string& text);
 
-/// "infiniband", "roce", "efa", "slingshot", "tcpx", "tcp".
-std::optional<Transport> parse_transport(const std::string& name, bool grace);
-inline constexpr const char* kTransportNames = "infiniband, roce, efa, slingshot, tcpx, tcp";
+/// "infiniband", "roce", "efa", "slingshot", "tcpx", "tcpxo", "tcp".
+std::optional<Transport> parse_transport(const std::string& name);
+inline constexpr const char* kTransportNames = "infiniband, roce, efa, slingshot, tcpx, tcpxo, tcp";
 const char* to_string(Transport transport);
+
+/// The network as machines with such GPUs have it: EFA reads and writes others' memory from P4d (A100) on; older instances copy.
+/// SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by instance type.
+inline Transport at_gpus(Transport transport, GpuGeneration generation) {
+  return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies : transport;
+}
 
 }  // namespace tutti::core::nccl

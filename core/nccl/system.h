@@ -19,7 +19,14 @@ enum class Inside {
 };
 
 /// What carries messages between machines; each has figures of its own.
-enum class Transport { kNone, kInfiniband, kRoce, kEfa, kSlingshot, kSlingshotGrace, kTcpx, kTcp };
+enum class Transport { kNone, kInfiniband, kRoce, kEfa, kEfaCopies, kSlingshot, kTcpx, kTcpxo, kTcp };
+
+/// Who finds the place that a message is for, on Slingshot.
+enum class Matching {
+  kByCard,      ///< the network card
+  kByCpu,       ///< libfabric, which then copies to the GPU's memory itself (GDRCopy)
+  kByCpuSlowly  ///< … by way of the driver
+};
 
 /// Machines that are all alike, as a data sheet has them.
 struct System {
@@ -34,10 +41,12 @@ struct System {
   int nics = 0;                 ///< of a node, for its GPUs
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
+  Matching matching = Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
   HostCpu cpu = HostCpu::kIntel;
-  bool card = false;     ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
-  bool grace = false;    ///< GPUs and network cards hang on the same CPU over C2C
-  bool collnet = false;  ///< SHARP in the network, and its plugin
+  bool card = false;      ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
+  bool gpudirect = true;  ///< network cards reach the GPUs' memory
+  bool grace = false;     ///< GPUs and network cards hang on the same CPU over C2C
+  bool collnet = false;   ///< SHARP in the network, and its plugin
 
   int gpus_of_machine = 0;  ///< that share NVLinks as pairs; 0: as many as take part
 

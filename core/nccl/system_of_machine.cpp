@@ -80,7 +80,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   if (nodes == 1) return s;
   if (machine.nics().empty()) return wrong("it has no network card for several of it");
   const Part& card = part(machine, machine.nics().front());
-  const auto transport = network ? parse_transport(*network, s.grace) : find_transport(card.source, s.grace);
+  const auto transport = network ? parse_transport(*network) : find_transport(card.source);
   if (!transport && network)
     return tl::make_unexpected(
         Error::request(fmt::format("{} {}: expected one of {}", option, *network, kTransportNames)));
@@ -89,7 +89,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
         fmt::format("its network card's source (\"{}\") names no network that there are figures for; say which with "
                     "{} ({})",
                     card.source, option, kTransportNames));
-  s.transport = *transport;
+  s.transport = at_gpus(*transport, s.generation);
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;
   for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[static_cast<std::size_t>(g)]));

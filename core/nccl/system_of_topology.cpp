@@ -61,10 +61,10 @@ Inside inside_of(const Ways& ways, int gpus) {
   return gpus == 8 && peers == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-Transport transport_of(const std::string& card, bool grace) {
+Transport transport_of(const std::string& card) {
   if (card.starts_with("mlx5")) return Transport::kInfiniband;
   if (card.starts_with("efa") || card.starts_with("rdmap")) return Transport::kEfa;
-  if (card.starts_with("cxi")) return grace ? Transport::kSlingshotGrace : Transport::kSlingshot;
+  if (card.starts_with("cxi")) return Transport::kSlingshot;
   return Transport::kTcp;
 }
 
@@ -97,11 +97,11 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   const NetFacts& card = found.node.node(NodeKind::kNet, paths.local_net(0, 0)).net;
   s.nics = static_cast<int>(cards.size());
   s.nic_gb_per_s = card.gb_per_s;
-  s.transport = transport_of(card.name, s.grace);
+  s.transport = at_gpus(transport_of(card.name), s.generation);
   if (!network) return s;
-  const auto named = parse_transport(*network, s.grace);
+  const auto named = parse_transport(*network);
   if (!named) return refuse(fmt::format("--network {}: expected one of {}", *network, kTransportNames));
-  s.transport = *named;
+  s.transport = at_gpus(*named, s.generation);
   return s;
 }
 

@@ -106,7 +106,7 @@ class Nccl {
                    fmt::format("{} changes the paths that NCCL's search finds, which are counted here for paths as "
                                "they are by default; leave it out",
                                of_search.front()));
-    if (!message_.network().empty() && !nccl::parse_transport(message_.network(), false))
+    if (!message_.network().empty() && !nccl::parse_transport(message_.network()))
       return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
     settings_ = std::move(*settings);
     return true;
@@ -196,7 +196,7 @@ class Nccl {
     if (!message_.network().empty()) {
       network = message_.network();
     } else if (nodes > 1 && cluster.network()) {
-      if (const auto known = nccl::find_transport(cluster.network()->source, false)) network = to_string(*known);
+      if (const auto known = nccl::find_transport(cluster.network()->source)) network = to_string(*known);
     }
     const Machine& machine = cluster.machine(0);
     auto system = nccl::system_of(machine, nodes, gpus, network, "strategy.nccl.network");

@@ -63,8 +63,8 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   figure(truth, "ampere.nvlink_share") = 0.6;
   figure(truth, "ampere.hop_ll") = 1.7;
   figure(truth, "ampere.copy") = 400;
-  figure(truth, "infiniband.share") = 0.8;
-  figure(truth, "infiniband.hop_ll") = 9;
+  figure(truth, "verbs.share") = 0.8;
+  figure(truth, "verbs.hop_ll") = 9;
   std::vector<CollectiveTable> tables;
   for (const char* collective : {"all_reduce", "all_gather", "broadcast"}) {
     for (const int gpus : {2, 4, 8}) tables.push_back(table(a100("one", collective, gpus, 1), truth));
@@ -73,9 +73,9 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   const auto models = models_of(tables);
   const Parameters start = Parameters::initial();
   Parameters found = Fit(rows_of(models, start), start).run();
-  for (const char* name : {"ampere.nvlink_share", "infiniband.share"})
+  for (const char* name : {"ampere.nvlink_share", "verbs.share"})
     EXPECT_NEAR(figure(found, name) / figure(truth, name), 1, 0.03) << name;
-  for (const char* name : {"ampere.hop_ll", "ampere.copy", "infiniband.hop_ll"})
+  for (const char* name : {"ampere.hop_ll", "ampere.copy", "verbs.hop_ll"})
     EXPECT_NEAR(figure(found, name) / figure(truth, name), 1, 0.25) << name;
   double worst = 0;
   for (const TableModel& model : models) {
@@ -87,16 +87,16 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
 
 TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
   Parameters truth = Parameters::initial();
-  figure(truth, "infiniband.hop_ll") *= 3;
+  figure(truth, "verbs.hop_ll") *= 3;
   std::vector<CollectiveTable> tables;
   for (const int nodes : {2, 4, 8, 16}) tables.push_back(table(a100("one", "all_gather", 8, nodes), truth));
   const auto models = models_of(tables);
   Parameters start = Parameters::initial();
   Parameters found = Fit(rows_of(models, start), start).run();
   // One network of six says half of what it would if it were all that is known.
-  const double moved = std::log(figure(found, "infiniband.hop_ll") / figure(start, "infiniband.hop_ll"));
+  const double moved = std::log(figure(found, "verbs.hop_ll") / figure(start, "verbs.hop_ll"));
   EXPECT_GT(moved, std::log(2.0));
-  EXPECT_NEAR(std::log(figure(found, "roce.hop_ll") / figure(start, "roce.hop_ll")), moved / 2, 1e-9);
+  EXPECT_NEAR(std::log(figure(found, "efa.hop_ll") / figure(start, "efa.hop_ll")), moved / 2, 1e-9);
 }
 
 TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {

@@ -19,19 +19,6 @@ double error(const Row& row, const Parameters& p) {
 
 bool is_share(const std::string& name) { return name.find("share") != std::string::npos; }
 
-/// "gpu.hop_ll" of ampere.hop_ll, "net.hop_ll" of efa.hop_ll; others are of a kind of their own.
-std::string kind_of(const std::string& name) {
-  const std::size_t dot = name.find('.');
-  const std::string of = name.substr(0, dot);
-  for (const char* gpu : {"volta", "ampere", "hopper", "blackwell"}) {
-    if (of == gpu) return "gpu" + name.substr(dot);
-  }
-  for (const char* one : {"pcie", "until_2_21", "since_2_22", "x86_host", "grace_host"}) {
-    if (of == one) return name;
-  }
-  return "net" + name.substr(dot);
-}
-
 }  // namespace
 
 Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)), start_(start), p_(start) {
@@ -40,7 +27,7 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)
   alike_.resize(n);
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t other = 0; other < n; ++other) {
-      if (other != k && kind_of(p_.all()[k].name) == kind_of(p_.all()[other].name)) alike_[k].push_back(other);
+      if (other != k && p_.all()[k].kind == p_.all()[other].kind) alike_[k].push_back(other);
     }
   }
   for (std::size_t r = 0; r < rows_.size(); ++r) {

@@ -48,22 +48,32 @@ void print(const std::string& what, const nccl::Quality& q) {
              what.substr(0, 46), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias);
 }
 
-void dump(const std::string& path, const std::vector<Row>& rows,
-          const std::function<const Parameters&(const Row&)>& of) {
+/// Writes what there is to write. False, and why, where that cannot be.
+bool write(const std::string& path, const std::string& text) {
   std::ofstream out(path);
-  out << "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
-         "hops,fill,transfer,known,narrowest\n";
+  out << text;
+  out.close();
+  if (!out) fmt::print(stderr, "{}: cannot be written; is its folder there, and room on the disk?\n", path);
+  return !out.fail();
+}
+
+bool dump(const std::string& path, const std::vector<Row>& rows,
+          const std::function<const Parameters&(const Row&)>& of) {
+  std::string out =
+      "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
+      "hops,fill,transfer,known,narrowest\n";
   for (const Row& row : rows) {
     const auto& facts = row.model->table().facts;
     const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
-    out << fmt::format("{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{}\n",
+    out += fmt::format("{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{}\n",
                        facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node,
                        facts.collective, row.model->table().rows[row.index].bytes,
                        choice ? to_string(choice->algorithm) : "sends", choice ? to_string(choice->protocol) : "",
                        choice ? choice->channels : 0, std::exp(row.log_us), made.us(), made.launch, made.hops,
                        made.fill, made.transfer, row.known ? 1 : 0, made.narrowest);
   }
+  return write(path, out);
 }
 
 /// Quantiles of measured over predicted by weight.
@@ -84,6 +94,17 @@ class Ratios {
   std::vector<std::pair<double, double>> all_;
   double total_ = 0;
 };
+
+/// The parts that docs/validation.md tells apart beside sizes.
+std::string nodes_of(const Row& row) {
+  const auto& facts = row.model->table().facts;
+  if (facts.nodes <= 2) return facts.nodes == 1 ? "one node" : "two nodes";
+  return facts.nodes <= 16 ? "three to 16" : "more than 16";
+}
+bool is_eight_h100(const Row& row) {
+  const auto& facts = row.model->table().facts;
+  return facts.nodes == 1 && facts.gpus_per_node == 8 && facts.gpu_model.starts_with("H100");
+}
 
 /// Fits without each system in turn, by system.
 std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows, const Parameters& start) {
@@ -119,11 +140,48 @@ void print_with_known_factor(const std::string& what, const std::vector<Row>& ro
   print(what, errors.quality());
 }
 
+/// How much of a system lies in the bands that all others taught, whose predictions did not know it either.
+void print_coverage(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
+  struct One {
+    std::string system;
+    double ratio;
+    double weight;
+  };
+  std::map<std::pair<bool, std::size_t>, std::vector<One>> bands;
+  for (const Row& row : rows) {
+    const auto& table = row.model->table();
+    const std::size_t size = nccl::ErrorBands::size_of(table.rows[row.index].bytes);
+    const double ratio = 1 / (1 + relative(row, left_out.at(system_of(row))));
+    bands[{table.facts.nodes > 1, size}].push_back({system_of(row), ratio, row.weight});
+  }
+  double inside = 0, all = 0;
+  for (const auto& [band, ones] : bands) {
+    std::set<std::string> systems;
+    for (const One& one : ones) systems.insert(one.system);
+    for (const std::string& system : systems) {
+      Ratios others;
+      for (const One& one : ones) {
+        if (one.system != system) others.add(one.ratio, one.weight);
+      }
+      const double low = others.quantile(0.1), high = others.quantile(0.9);
+      for (const One& one : ones) {
+        if (one.system != system) continue;
+        all += one.weight;
+        if (one.ratio >= low && one.ratio <= high) inside += one.weight;
+      }
+    }
+  }
+  fmt::print("bands of the others hold {:.1f} % of what a system measured (80 % were to be expected)\n",
+             100 * inside / all);
+}
+
 /// Each system predicted by a fit to all others. Rows are told apart by whether every figure that they depend on is also known from another system.
 nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
   Ratios ratios[2][nccl::ErrorBands::kSizes];
   nccl::Errors all, known, alone;
   std::array<nccl::Errors, nccl::ErrorBands::kSizes> sizes;
+  std::map<std::string, nccl::Errors> nodes;
+  nccl::Errors eight_h100;
   std::vector<Row> counted;
   for (const auto& [name, without] : left_out) {
     nccl::Errors own;
@@ -136,7 +194,9 @@ nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::m
       own.add(error, row.weight);
       all.add(error, row.weight);
       (row.known ? known : alone).add(error, row.weight);
+      if (is_eight_h100(row)) eight_h100.add(error, row.weight);
       if (!row.known) continue;
+      nodes[nodes_of(row)].add(error, row.weight);
       sizes[size].add(error, row.weight);
       counted.push_back(row);
     }
@@ -147,6 +207,8 @@ nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::m
   print("  … where another system has them", known.quality());
   for (std::size_t size = 0; size < sizes.size(); ++size)
     print(fmt::format("      {}", nccl::ErrorBands::kSizeNames[size]), sizes[size].quality());
+  for (const auto& [name, errors] : nodes) print("      " + name, errors.quality());
+  print("  8 H100 in one node", eight_h100.quality());
   print_with_known_factor("      … if each system's factor were known", counted, left_out, system_of);
   const auto config = [](const Row& row) { return row.model->table().facts.config; };
   print_with_known_factor("      … if each experiment's were", counted, left_out, config);
@@ -196,6 +258,7 @@ int main(int argc, char** argv) {
   }
   std::vector<TableModel> models;
   for (const CollectiveTable& table : *tables) {
+    for (const Problem& row : table.unread) fmt::print("left out: {}\n", to_string(row));
     if (!table.facts.healthy) continue;
     auto model = TableModel::of(table);
     if (model)
@@ -215,14 +278,20 @@ int main(int argc, char** argv) {
     if (fit.rows_of(k) == 0) continue;
     fitted.all()[k].how = fmt::format("fitted to {} rows of {} systems", fit.rows_of(k), systems[k].size());
   }
-  nccl::Errors errors;
-  for (const Row& row : rows) errors.add(relative(row, fitted), row.weight);
+  nccl::Errors errors, eight_h100;
+  for (const Row& row : rows) {
+    const double error = relative(row, fitted);
+    errors.add(error, row.weight);
+    if (is_eight_h100(row)) eight_h100.add(error, row.weight);
+  }
   fmt::print("{} rows of {} tables\n", rows.size(), models.size());
   print("fit", errors.quality());
-  if (!output.empty()) std::ofstream(output) << fitted.to_csv();
+  print("  8 H100 in one node", eight_h100.quality());
+  bool written = output.empty() || write(output, fitted.to_csv());
   if (!leave_one_out) {
-    if (!dump_path.empty()) dump(dump_path, rows, [&](const Row&) -> const Parameters& { return fitted; });
-    return 0;
+    if (!dump_path.empty())
+      written = dump(dump_path, rows, [&](const Row&) -> const Parameters& { return fitted; }) && written;
+    return written ? 0 : 1;
   }
   for (Row& row : rows) {
     row.known =
@@ -230,8 +299,9 @@ int main(int argc, char** argv) {
   }
   const std::map<std::string, Parameters> left_out = fits_without_one(rows, start);
   const nccl::ErrorBands bands = leave_one_system_out(rows, left_out);
-  if (!dump_path.empty())
-    dump(dump_path, rows, [&](const Row& row) -> const Parameters& { return left_out.at(system_of(row)); });
-  if (!bands_path.empty()) std::ofstream(bands_path) << bands.to_csv();
-  return 0;
+  print_coverage(rows, left_out);
+  const auto without = [&](const Row& row) -> const Parameters& { return left_out.at(system_of(row)); };
+  if (!dump_path.empty()) written = dump(dump_path, rows, without) && written;
+  if (!bands_path.empty()) written = write(bands_path, bands.to_csv()) && written;
+  return written ? 0 : 1;
 }

@@ -51,7 +51,7 @@ std::string json(const Validation& validation) {
       json.object([&] {
         json.field("table_id", std::string_view(table.table->facts.table_id));
         json.field("config", std::string_view(table.table->facts.config));
-        json.field("rows", static_cast<std::int64_t>(table.table->rows.size()));
+        json.field("rows", static_cast<std::int64_t>(table.table->rows.size() + table.table->unread.size()));
         const auto error = [&](const char* name, double value) {
           json.key(name);
           table.quality.rows == 0 ? json.null() : json.value(value);

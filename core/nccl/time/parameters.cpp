@@ -1,9 +1,11 @@
 #include "core/nccl/time/parameters.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "core/base/file.h"
 #include "core/text/csv.h"
 #include "core/text/number.h"
@@ -20,25 +22,35 @@ constexpr Figure kGpu[kGpuFigures] = {
     {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
     {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
     {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"message", "us"},
-    {"peer_channel", "GB/s"},  {"nvls_fill", "1"},         {"copy", "GB/s"}};
+    {"peer_channel", "GB/s"},  {"nvls_fill", "1"},         {"rack_share", "1"},   {"copy", "GB/s"}};
 constexpr Figure kNet[kNetFigures] = {
     {"hop_ll", "us"},         {"hop_ll128", "us"}, {"hop_simple", "us"}, {"share", "1"},         {"channel_ll", "GB/s"},
     {"peer_channel", "GB/s"}, {"message", "us"},   {"crowd", "1"},       {"shuffle_share", "1"}, {"rendezvous", "us"}};
 constexpr Figure kHost[kHostFigures] = {{"launch_ll", "us"}, {"launch_ll128", "us"}, {"launch_simple", "us"}};
-constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"}, {"hop_simple", "us"}, {"share", "1"}};
+constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"},      {"hop_simple", "us"},
+                                        {"share", "1"},        {"share_through_host", "1"},
+                                        {"hop_to_card", "us"}, {"share_to_card", "1"}};
+constexpr Figure kRelease[kReleaseFigures] = {{"channel", "us"}, {"issue", "us"}};
 
 static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].name != nullptr &&
-              kNet[kNetFigures - 1].name != nullptr &&
-              kPcie[kPcieFigures - 1].name != nullptr);  // every figure has its name
+              kNet[kNetFigures - 1].name != nullptr && kPcie[kPcieFigures - 1].name != nullptr &&
+              kRelease[kReleaseFigures - 1].name != nullptr);  // every figure has its name
 
 /// Generations with figures of their own; the others take those of the nearest.
 constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"};
-constexpr std::size_t kGenerationCount = 4;
-constexpr const char* kTransports[] = {"infiniband", "roce", "efa", "slingshot", "slingshot_grace", "tcpx", "tcp"};
-constexpr std::size_t kTransportCount = 7;
+constexpr std::size_t kGenerationCount = std::size(kGenerations);
+constexpr const char* kTransports[] = {"verbs", "efa", "efa_copies", "slingshot", "tcpx", "tcpxo", "tcp"};
+constexpr std::size_t kTransportCount = std::size(kTransports);
 constexpr const char* kHosts[] = {"x86_host", "grace_host"};
-constexpr std::size_t kHostCount = 2;
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
+
+/// Where each kind of figures begins.
+constexpr std::size_t kGpuBegin = 0;
+constexpr std::size_t kNetBegin = kGpuBegin + kGenerationCount * kGpuFigures;
+constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures;
+constexpr std::size_t kHostBegin = kPcieBegin + kPcieFigures;
+constexpr std::size_t kReleaseBegin = kHostBegin + std::size(kHosts) * kHostFigures;
+constexpr std::size_t kEnd = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 
 std::size_t row(GpuGeneration generation) {
   switch (generation) {
@@ -53,68 +65,80 @@ std::size_t row(GpuGeneration generation) {
   return 0;
 }
 
+/// InfiniBand and RoCE are the same cards, driven by the same verbs.
+std::size_t row(Transport transport) {
+  switch (transport) {
+    case Transport::kNone:
+    case Transport::kInfiniband:
+    case Transport::kRoce: return 0;
+    case Transport::kEfa: return 1;
+    case Transport::kEfaCopies: return 2;
+    case Transport::kSlingshot: return 3;
+    case Transport::kTcpx: return 4;
+    case Transport::kTcpxo: return 5;
+    case Transport::kTcp: return 6;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Parameters Parameters::initial() {
   // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
-      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5, 300},
-      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5, 550},
-      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5, 950},
-      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5, 1500}};
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5, 0.8, 300},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5, 0.8, 550},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5, 0.8, 950},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5, 0.8, 1500}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
-      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 1},  {6, 9, 25, 0.93, 2, 25, 2, 0.01, 0.9, 1},
-      {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5}, {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 20},
-      {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 20},  {40, 50, 80, 0.8, 1, 10, 5, 0.01, 0.9, 5},
+      {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5},
+      {35, 50, 100, 0.4, 1, 3, 5, 0.01, 0.9, 5},   {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
+      {40, 50, 80, 0.6, 1, 10, 5, 0.01, 0.9, 5},   {40, 50, 80, 0.9, 1, 10, 5, 0.01, 0.9, 5},
       {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
   constexpr double kHostStart[kHostFigures] = {6.6, 8.4, 8.4};
-  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7};
+  constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.7, 3, 0.8};
+  constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.7, 3}, {0.2, 3}};
   Parameters made;
-  const auto add = [&](const std::string& of, const Figure& figure, double value) {
-    made.all_.push_back({fmt::format("{}.{}", of, figure.name), value, figure.unit, "assumed"});
+  const auto add = [&](const std::string& of, const Figure& figure, double value, const char* kind = nullptr) {
+    const std::string name = fmt::format("{}.{}", of, figure.name);
+    made.all_.push_back(
+        {name, value, figure.unit, "assumed", kind == nullptr ? name : fmt::format("{}.{}", kind, figure.name)});
   };
   for (std::size_t g = 0; g < kGenerationCount; ++g) {
-    for (std::size_t f = 0; f < kGpuFigures; ++f) add(kGenerations[g], kGpu[f], kGpuStart[g][f]);
+    for (std::size_t f = 0; f < kGpuFigures; ++f) add(kGenerations[g], kGpu[f], kGpuStart[g][f], "gpu");
   }
   for (std::size_t t = 0; t < kTransportCount; ++t) {
-    for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f]);
+    for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f], "net");
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
   for (const char* host : kHosts) {
     for (std::size_t f = 0; f < kHostFigures; ++f) add(host, kHost[f], kHostStart[f]);
   }
-  for (std::size_t r = 0; r < 2; ++r) {
-    add(kReleases[r], {"channel", "us"}, r == 0 ? 0.7 : 0.2);
-    add(kReleases[r], {"issue", "us"}, 3);
+  for (std::size_t r = 0; r < std::size(kReleases); ++r) {
+    for (std::size_t f = 0; f < kReleaseFigures; ++f) add(kReleases[r], kRelease[f], kReleaseStart[r][f]);
   }
+  TUTTI_CHECK(made.all_.size() == kEnd, "every figure has its place");
   return made;
 }
 
 double Parameters::of(HostFigure figure, const System& system) const {
-  constexpr std::size_t kBefore = kGenerationCount * kGpuFigures + kTransportCount * kNetFigures + kPcieFigures;
-  return all_[kBefore + (system.grace ? kHostFigures : 0) + static_cast<std::size_t>(figure)].value;
+  return all_[kHostBegin + (system.grace ? kHostFigures : 0) + static_cast<std::size_t>(figure)].value;
 }
 
-double Parameters::of_channel(const Version& version) const {
-  return all_[all_.size() - (version < Version{2, 22, 0} ? 4 : 2)].value;
-}
-
-double Parameters::issue(const Version& version) const {
-  return all_[all_.size() - (version < Version{2, 22, 0} ? 3 : 1)].value;
+double Parameters::of(ReleaseFigure figure, const Version& version) const {
+  const std::size_t release = version < Version{2, 22, 0} ? 0 : 1;
+  return all_[kReleaseBegin + release * kReleaseFigures + static_cast<std::size_t>(figure)].value;
 }
 
 double Parameters::of(GpuGeneration generation, GpuFigure figure) const {
-  return all_[row(generation) * kGpuFigures + static_cast<std::size_t>(figure)].value;
+  return all_[kGpuBegin + row(generation) * kGpuFigures + static_cast<std::size_t>(figure)].value;
 }
 
 double Parameters::of(Transport transport, NetFigure figure) const {
-  const std::size_t which = static_cast<std::size_t>(transport) - 1;
-  return all_[kGenerationCount * kGpuFigures + which * kNetFigures + static_cast<std::size_t>(figure)].value;
+  return all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(figure)].value;
 }
 
-double Parameters::of(PcieFigure figure) const {
-  return all_[kGenerationCount * kGpuFigures + kTransportCount * kNetFigures + static_cast<std::size_t>(figure)].value;
-}
+double Parameters::of(PcieFigure figure) const { return all_[kPcieBegin + static_cast<std::size_t>(figure)].value; }
 
 Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {
   Problems problems;

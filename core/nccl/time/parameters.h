@@ -27,6 +27,7 @@ enum class GpuFigure {
   kMessage,      ///< us for every further GPU of the node that a rank sends to
   kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
   kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
+  kRackShare,    ///< of that multicast, what is left in a rack of many hosts
   kCopy,         ///< GB/s that a GPU's channels copy together in the step in which they do not send
 };
 inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kCopy) + 1;
@@ -42,13 +43,20 @@ enum class NetFigure {
   kMessage,       ///< us for every further peer that a rank sends to
   kCrowd,         ///< how the share shrinks in a fabric that others use too: by (nodes / 2) to the power of minus this
   kShuffleShare,  ///< of that share, what is left where everyone sends to everyone at once
-  kRendezvous,    ///< us more of a hop whose message is too long to be sent before the receiver has said where it goes
+  kRendezvous,  ///< us that a CPU takes for a message that is too long to be sent at once, or that it has to match itself
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
 
 /// What PCIe takes.
-enum class PcieFigure { kHopLl, kHopSimple, kShare };
-inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kShare) + 1;
+enum class PcieFigure {
+  kHopLl,
+  kHopSimple,
+  kShare,        ///< of its rate, what a GPU that sends to another and receives carries each way
+  kThroughHost,  ///< of its rate, what reaches a network card by way of the host's memory, without GPUDirect
+  kHopToCard,    ///< us more from a GPU that is a PCIe card by its network card to another's
+  kToCard,       ///< of its rate, what reaches a network card below the same CPU and no switch
+};
+inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
 /// What hosts take per operation: those with x86 CPUs, and superchips.
 enum class HostFigure {
@@ -58,11 +66,20 @@ enum class HostFigure {
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kLaunchSimple) + 1;
 
+/// What one release of NCCL, and its CPU, take per operation.
+enum class ReleaseFigure {
+  kChannel,  ///< us of a kernel for every further channel: until 2.21 each fetches its work from the host's memory, later it stands in the kernel's arguments
+  kIssue,    ///< us of the CPU for every GPU that one process drives
+};
+inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseFigure::kIssue) + 1;
+
 struct Parameter {
   std::string name;  ///< "hopper.hop_simple"
   double value = 0;
   std::string unit;
   std::string how;  ///< fitted (to how many rows of how many systems), data sheet, assumed
+  std::string
+      kind;  ///< the same for figures that are alike: "gpu.hop_simple" of all generations, "net.share" of all networks; else its name
 };
 
 /// The figures of the time model, from one file.
@@ -80,10 +97,7 @@ class Parameters {
   [[nodiscard]] double of(GpuGeneration generation, GpuFigure figure) const;
   [[nodiscard]] double of(Transport transport, NetFigure figure) const;
   [[nodiscard]] double of(PcieFigure figure) const;
-  /// us of a kernel for every further channel: until 2.21 each fetches its work from the host's memory, later it stands in the kernel's arguments.
-  [[nodiscard]] double of_channel(const Version& version) const;
-  /// us of the CPU for every GPU that one process drives.
-  [[nodiscard]] double issue(const Version& version) const;
+  [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
 
   /// All of them, for a fit.
   [[nodiscard]] std::vector<Parameter>& all() { return all_; }

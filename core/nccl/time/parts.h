@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/nccl/system.h"
 #include "core/nccl/time/parameters.h"
@@ -37,7 +38,7 @@ inline int driven(const Communicator& comm) { return comm.nodes > 1 ? 1 : std::m
 /// us that the host adds to a kernel of so many us. nccl-tests calls again before the kernel has ended: of what the CPU takes to issue the operation for all of its
 /// GPUs and what the kernel takes, the longer counts.
 inline double waiting_for_host(const Communicator& comm, double kernel_us, const Parameters& p) {
-  const double issue = p.issue(comm.version) * driven(comm);
+  const double issue = p.of(ReleaseFigure::kIssue, comm.version) * driven(comm);
   Narrowest slower;
   slower.add(issue, "");
   slower.add(kernel_us, "");
@@ -46,6 +47,33 @@ inline double waiting_for_host(const Communicator& comm, double kernel_us, const
 
 /// Longer messages are not sent before the receiver has said where they go. SOURCE: FI_CXI_RDZV_THRESHOLD, fi_cxi(7); others have the like.
 inline constexpr double kLongMessage = 16384;
+
+/// Network cards whose own lists of expected messages are too short let the CPU match from so many nodes on. SOURCE: Polaris, 256 nodes as 128: a ring of LL
+/// takes 30 us a node, whatever the match mode, and 7 on 8 nodes.
+inline constexpr int kManyNodes = 128;
+
+/// us of CPU that a message takes, whose `wire_bytes` the network carries. `waits`: … and the receiver has asked for it long before.
+inline double per_message(const System& s, int nodes, double wire_bytes, bool waits, const Parameters& p) {
+  bool by_cpu = wire_bytes > kLongMessage;
+  if (s.transport == Transport::kSlingshot) {
+    by_cpu = by_cpu || s.matching == Matching::kByCpuSlowly ||
+             (!waits && (s.matching == Matching::kByCpu || nodes >= kManyNodes));
+  }
+  return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
+}
+
+/// Network cards of a node that each a process drives.
+inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
+
+/// GB/s that PCIe leaves to the network cards of a node that sends and receives.
+inline double through_pcie(const System& s, const Parameters& p) {
+  const double all = s.nics * s.pcie_gb_per_s;
+  if (!s.gpudirect) return all * p.of(PcieFigure::kThroughHost);
+  if (s.card) return all * p.of(PcieFigure::kShare);
+  // Blades for Slingshot have no PCIe switch between GPU and card.
+  if (s.transport == Transport::kSlingshot) return all * p.of(PcieFigure::kToCard);
+  return std::numeric_limits<double>::infinity();
+}
 
 /// Of the line rate, what arrives in a fabric of so many nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {

@@ -40,6 +40,8 @@ double together(double a, double b) {
   return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
 }
 
+constexpr int kGpusOfHost = 8;  ///< more of them in an NVLink domain are a rack of several hosts
+
 class Timing {
  public:
   Timing(const System& system, const Communicator& comm, const Operation& operation, const Choice& choice,
@@ -51,7 +53,7 @@ class Timing {
   }
 
   Prediction predict() {
-    made_.launch = kernel() + (channels_ - 1) * p_.of_channel(comm_.version);
+    made_.launch = kernel() + (channels_ - 1) * p_.of(ReleaseFigure::kChannel, comm_.version);
     switch (choice_.algorithm) {
       case Algorithm::kRing: ring(); break;
       case Algorithm::kTree:
@@ -114,13 +116,16 @@ class Timing {
 
   /// `bytes`: of payload that go as one message.
   [[nodiscard]] double far_hop(double bytes) const {
-    const double rendezvous = bytes / payload(choice_.protocol) > kLongMessage ? net(NetFigure::kRendezvous) : 0;
+    return first_hop() + per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), true, p_);
+  }
+  [[nodiscard]] double first_hop() const {
+    const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
     switch (choice_.protocol) {
-      case Protocol::kLl: return net(NetFigure::kHopLl) + rendezvous;
-      case Protocol::kLl128: return net(NetFigure::kHopLl128) + rendezvous;
+      case Protocol::kLl: return net(NetFigure::kHopLl) + to_card;
+      case Protocol::kLl128: return net(NetFigure::kHopLl128) + to_card;
       case Protocol::kSimple: break;
     }
-    return net(NetFigure::kHopSimple) + rendezvous;
+    return net(NetFigure::kHopSimple) + to_card;
   }
 
   /// GB/s of payload of one channel's thread block.
@@ -147,7 +152,7 @@ class Timing {
     double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
     // Both ways at once the host passes on less than one way.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
-    if (s_.card && !one_way) gb_per_s = std::min(gb_per_s, s_.nics * s_.pcie_gb_per_s * p_.of(PcieFigure::kShare));
+    if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
@@ -183,16 +188,25 @@ class Timing {
       narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL by way of the host");
   }
 
+  /// Over a link between nodes go so many messages of a channel one after another, and one CPU handles those of all channels of a card.
+  void messages(double of_channel, double bytes) {
+    const double each = per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), false, p_);
+    narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each, "messages that a CPU handles");
+  }
+
   void ring() {
     const int nodes = comm_.nodes;
     const bool all_reduce = op_.function == Function::kAllReduce;
     const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
+    // The piece that has the longest way leaves out hops inside a node, where there are such.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
     // Repeated chains follow each other closely: the root does not wait for the last.
-    const double piece = std::min(bytes_ / channels_ / (chain ? 1 : ranks_), chunk_bytes());
+    const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
+    const double piece = std::min(piece_of_step, chunk_bytes());
     made_.hops = chain ? (far() ? far_hop(piece) : near_hop())
-                       : (steps - between) * (near_hop() + pass()) + (far() ? between * far_hop(piece) : 0);
+                       : (steps - between) * (near_hop() + pass()) + (far() ? between * first_hop() : 0);
+    if (far() && !chain) messages(steps * std::ceil(piece_of_step / chunk_bytes()), piece);
     const double moved = chain ? bytes_ : bytes_ * steps / ranks_;
     through_channels(moved, channel());
     through_links(moved, chain ? 0 : bytes_ / ranks_);
@@ -250,7 +264,14 @@ class Timing {
     made_.links = {bytes / (multicast() * kPerUs), bytes};
     narrowest_.add(made_.links.us, "NVLink multicast");
   }
-  [[nodiscard]] double multicast() const { return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare); }
+  [[nodiscard]] double multicast() const {
+    const double of_rack = s_.gpus > kGpusOfHost ? gpu(GpuFigure::kRackShare) : 1;
+    return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare) * of_rack;
+  }
+  /// A GPU hands its data to every head and fetches it again, one after another.
+  [[nodiscard]] double through_switch() const {
+    return gpu(GpuFigure::kNvlsLatency) * std::max(1.0, 1.0 * heads() / kGpusOfHost);
+  }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
   /// Bytes that a channel keeps staged for each head. SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
@@ -274,7 +295,7 @@ class Timing {
   void nvls() {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
-    made_.hops = gpu(GpuFigure::kNvlsLatency);
+    made_.hops = through_switch();
     through_multicast(bytes_ * all_reduce);
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
@@ -287,7 +308,7 @@ class Timing {
   void nvls_tree() {
     nvls();
     const int levels = 2 * log2_up(comm_.nodes);
-    made_.hops = gpu(GpuFigure::kNvlsLatency) + levels * far_hop(std::min(nvls_chunk(), bytes_ / heads() / channels_));
+    made_.hops = through_switch() + levels * far_hop(std::min(nvls_chunk(), bytes_ / heads() / channels_));
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill += levels * staged / 2 / (cards() * kPerUs);
     narrowest_ = Narrowest();

@@ -61,11 +61,12 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   };
   const auto across = [&](double of_node, double of_pair, int peers) {
     if (!far) return;
-    if (of_pair / far_channels(comm) > kLongMessage) made.hops += p.of(s.transport, NetFigure::kRendezvous);
+    const double of_channel = of_pair / far_channels(comm);
+    narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p), "messages that a CPU handles");
     made.hops += p.of(s.transport, NetFigure::kHopSimple) + (peers - 1) * p.of(s.transport, NetFigure::kMessage);
     double cards = s.nics * s.nic_gb_per_s * arriving(s, comm.nodes, p);
     if (kind == CollectiveKind::kAllToAll) cards *= p.of(s.transport, NetFigure::kShuffleShare);
-    if (s.card) cards = std::min(cards, s.nics * s.pcie_gb_per_s * p.of(PcieFigure::kShare));
+    cards = std::min(cards, through_pcie(s, p));
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
     narrowest.add(of_pair / (std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards * kPerUs), "network cards of a GPU");

@@ -6,6 +6,7 @@ namespace tutti::core::nccl {
 
 Expected<TableModel> TableModel::of(const CollectiveTable& table) {
   const TableFacts& facts = table.facts;
+  if (!table.problem.empty()) return tl::make_unexpected(Error::request(table.problem));
   const auto kind = parse_collective(facts.collective);
   if (!kind) return tl::make_unexpected(Error::request("no collective is called " + facts.collective));
   auto system = system_of(facts);

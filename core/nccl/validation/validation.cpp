@@ -38,7 +38,19 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   }
   made.quality = errors.quality();
   if (!table.facts.healthy) made.reason = "predicted, but not counted in the whole: the table is not healthy";
+  if (table.rows.empty()) made.reason = "it has no rows";
   return made;
+}
+
+/// Adds what is wrong with rows that cannot be read.
+void add_unread(ValidatedTable& made) {
+  const auto& unread = made.table->unread;
+  if (unread.empty()) return;
+  const std::size_t n = unread.size();
+  const std::string rows = n == 1 ? "a row that is no measurement" : fmt::format("{} rows that are none", n);
+  if (!made.reason.empty()) made.reason += "; ";
+  made.reason += fmt::format("{}: {}", rows, to_string(unread.front()));
+  if (n > 1) made.reason += ", …";
 }
 
 /// Errors by what they are of.
@@ -64,7 +76,9 @@ Validation validate(const std::vector<CollectiveTable>& tables, const Parameters
   std::map<std::string, double> rows_of_config;
   for (const CollectiveTable& table : tables) {
     made.tables.push_back(validate(table, parameters));
+    add_unread(made.tables.back());
     if (!table.facts.healthy) continue;
+    made.rows += table.unread.size();
     for (const MeasuredTime& row : table.rows) ++(row.outlier ? made.outliers : made.rows);
     rows_of_config[table.facts.config] += static_cast<double>(made.tables.back().quality.rows);
   }

@@ -24,7 +24,7 @@ struct ValidatedRow {
 struct ValidatedTable {
   const CollectiveTable* table = nullptr;
   std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
-  std::string reason;              ///< why not; or why it does not count in the whole; else empty
+  std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
   std::vector<std::string> assumed;
   Quality quality;  ///< of rows that are no outliers
 };
@@ -38,7 +38,7 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  std::size_t rows = 0;      ///< of healthy tables, outliers left out
+  std::size_t rows = 0;      ///< of healthy tables, outliers left out, those that cannot be read among them
   std::size_t outliers = 0;  ///< of them
   Quality overall;           ///< of those of them that are modelled; every config weighs the same
   std::vector<ValidatedPart> parts;

@@ -187,12 +187,81 @@ TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
   const System s = machine("hgx-h100", 8);
   const auto hops = [&](std::int64_t bytes, double rendezvous) {
     return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
-                   with("infiniband.rendezvous", rendezvous))
+                   with("verbs.rendezvous", rendezvous))
         .hops;
   };
   // LL sends twice its payload; of a tree of 8 nodes six hops go between nodes.
   EXPECT_EQ(hops(8192, 50), hops(8192, 1));
   EXPECT_NEAR(hops(8200, 50) - hops(8200, 1), 6 * 49, 1e-9);
+}
+
+System polaris(int nodes, Matching matching) {
+  System s = machine("dgx-a100", nodes, 4);
+  s.inside = Inside::kPairs;
+  s.gpus_of_machine = 4;
+  s.nics = 2;
+  s.nic_gb_per_s = 25;
+  s.transport = Transport::kSlingshot;
+  s.matching = matching;
+  return s;
+}
+
+TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
+  // A gathering ring of 8 nodes of 4 sends 31 messages over each link between nodes; on 2 nodes 7. Polaris took 40 and 190 us more (fi_cxi's software match mode).
+  const auto us = [](int nodes, Matching matching, double each) {
+    const System s = polaris(nodes, matching);
+    return predict(s, communicator(s), {Function::kAllGather, 1024}, {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
+                   with("slingshot.rendezvous", each));
+  };
+  EXPECT_NEAR(us(8, Matching::kByCpu, 1000).us() / 31e3, 1, 0.05);
+  EXPECT_NEAR(us(2, Matching::kByCpu, 1000).us() / 7e3, 1, 0.05);
+  EXPECT_STREQ(us(8, Matching::kByCpu, 1000).narrowest, "messages that a CPU handles");
+  EXPECT_EQ(us(8, Matching::kByCard, 1000).us(), us(8, Matching::kByCard, 1).us());
+  // Cards run out of room for what they match.
+  EXPECT_GT(us(128, Matching::kByCard, 1000).us(), 2 * us(128, Matching::kByCard, 1).us());
+}
+
+TEST(NcclTime, WhereTheDriverCopiesEveryHopOfATreeTakesLonger) {
+  const auto hops = [](Matching matching, double each) {
+    const System s = polaris(8, matching);
+    return predict(s, communicator(s), {Function::kAllReduce, 1024}, {Algorithm::kTree, Protocol::kLl, 1, 512, 0},
+                   with("slingshot.rendezvous", each))
+        .hops;
+  };
+  EXPECT_NEAR(hops(Matching::kByCpuSlowly, 9) - hops(Matching::kByCpuSlowly, 1), 6 * 8, 1e-9);
+  EXPECT_EQ(hops(Matching::kByCpu, 9), hops(Matching::kByCpu, 1));
+}
+
+TEST(NcclTime, WithoutASwitchPcieDecidesWhatReachesTheNetworkCards) {
+  const auto cards = [](System s, const char* figure) {
+    return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
+                   {Algorithm::kRing, Protocol::kSimple, 4, 512, 0}, with(figure, 0.25))
+        .cards;
+  };
+  const System slingshot = polaris(2, Matching::kByCard);
+  const auto to_card = cards(slingshot, "pcie.share_to_card");
+  EXPECT_NEAR(to_card.bytes / to_card.us / 1e3, 2 * 24 * 0.25, 1e-6);
+  System staged = machine("dgx-a100", 2);
+  staged.gpudirect = false;
+  const auto by_host = cards(staged, "pcie.share_through_host");
+  EXPECT_NEAR(by_host.bytes / by_host.us / 1e3, 8 * 24 * 0.25, 1e-6);
+  const auto switched = cards(machine("dgx-a100", 2), "pcie.share_to_card");
+  EXPECT_GT(switched.bytes / switched.us / 1e3, 8 * 25 * 0.9);
+}
+
+TEST(NcclTime, ARacksMulticastCarriesItsOwnShareAndWaitsForAllHeads) {
+  const System rack = machine("gb200-nvl72", 1);
+  ASSERT_GT(rack.gpus, 8);
+  const auto made = [](const System& s, const char* figure, double value) {
+    return predict(s, communicator(s), {Function::kAllReduce, std::int64_t{1} << 34},
+                   {Algorithm::kNvls, Protocol::kSimple, 16, 640, 0}, with(figure, value));
+  };
+  EXPECT_NEAR(made(rack, "blackwell.rack_share", 0.25).links.us / made(rack, "blackwell.rack_share", 0.5).links.us, 2,
+              1e-9);
+  const System node = machine("dgx-b200", 1);
+  EXPECT_EQ(made(node, "blackwell.rack_share", 0.25).us(), made(node, "blackwell.rack_share", 0.5).us());
+  const int heads = communicator(rack).graphs.nvls.channels;
+  EXPECT_NEAR(made(rack, "blackwell.nvls_latency", 50).hops, 50.0 * std::max(8, heads) / 8, 1e-9);
 }
 
 TEST(NcclTime, EverySendAndReceiveHasATime) {
@@ -226,6 +295,8 @@ TEST(NcclMachines, AreReadAsNcclSeesThem) {
   EXPECT_EQ(machine("pcie-l40s", 1).inside, Inside::kPcie);
   EXPECT_EQ(machine("hgx-h100", 2, 4).nics, 4);
   EXPECT_EQ(machine("hgx-h100", 2, 8, "roce").transport, Transport::kRoce);
+  EXPECT_EQ(machine("hgx-h100", 2, 8, "tcpxo").transport, Transport::kTcpxo);
+  EXPECT_EQ(machine("dgx1-v100", 2, 8, "efa").transport, Transport::kEfaCopies);
 }
 
 std::string refusal(const std::string& name, int nodes, std::optional<int> gpus,

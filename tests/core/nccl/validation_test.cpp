@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -59,6 +60,28 @@ TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
   EXPECT_EQ(made->version, (Version{2, 23, 4}));
   EXPECT_EQ(made->settings.algorithms[4][0], Wish::kNo);
   EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs"));
+}
+
+TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
+  const auto of = [](std::vector<std::pair<std::string, std::string>> env) {
+    TableFacts f = facts();
+    f.nodes = 2;
+    f.ranks = 16;
+    f.nics_per_node = 4;
+    f.nic_gbps = 200;
+    f.nic_type = "HPE Slingshot-11 (aws-ofi-nccl)";
+    f.env = std::move(env);
+    return system_of(f).value().system;
+  };
+  EXPECT_EQ(of({}).matching, nccl::Matching::kByCpu);  // as advised
+  EXPECT_EQ(of({{"NCCL_NET", "AWS Libfabric"}}).matching, nccl::Matching::kByCard);
+  EXPECT_EQ(of({{"FI_CXI_RX_MATCH_MODE", "hybrid"}}).matching, nccl::Matching::kByCard);
+  EXPECT_EQ(of({{"FI_CXI_RX_MATCH_MODE", "software"}}).matching, nccl::Matching::kByCpuSlowly);
+  EXPECT_EQ(of({{"FI_CXI_RX_MATCH_MODE", "software"}, {"FI_HMEM_CUDA_USE_GDRCOPY", "1"}}).matching,
+            nccl::Matching::kByCpu);
+  EXPECT_TRUE(of({{"NCCL_NET_GDR_LEVEL", "PHB"}}).gpudirect);
+  EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "0"}}).gpudirect);
+  EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "LOC"}}).gpudirect);
 }
 
 TEST(NcclTables, ThatCannotBeModelledSayWhy) {
@@ -173,12 +196,36 @@ TEST_F(CollectiveTables, AreReadWithTheirFacts) {
 }
 
 TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
-  EXPECT_THAT(refusal("table_id,size_bytes,time_us\nb,32,5\n", kMeta),
-              AllOf(HasSubstr("t.csv:2:1"), HasSubstr("no record of table b")));
-  EXPECT_THAT(refusal("table_id,size_bytes,time_us\na,32,slow\n", kMeta), HasSubstr("t.csv:2:6"));
   EXPECT_THAT(refusal("table_id,size_bytes\na,32\n", kMeta), HasSubstr("the column time_us is missing"));
   EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", "{}"), HasSubstr("expected a list"));
-  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"table_id": "a"}])"), HasSubstr("collective is missing"));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"collective": "broadcast"}])"),
+              AllOf(HasSubstr("m.json:1:2"), HasSubstr("without a table_id")));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"table_id": "a"}, {"table_id": "a"}])"),
+              HasSubstr("two records of table a"));
+}
+
+TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
+  const auto loaded = load_collective_tables(
+      write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64,slow\na,0,7\nlost,32,5\nhalf,32,5\nodd,32,5\n"),
+      write("m.json", std::string(kMeta, std::strlen(kMeta) - 1) +
+                          R"(, {"table_id": "half", "healthy": true, "n_ranks": 2},
+                              {"table_id": "odd", "collective": "reduce", "gpu_model": "A100", "healthy": true, "nodes": "two"}])"));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ASSERT_EQ(loaded->size(), 4U);
+  ASSERT_EQ((*loaded)[0].rows.size(), 1U);
+  ASSERT_EQ((*loaded)[0].unread.size(), 2U);
+  EXPECT_EQ((*loaded)[0].unread[0].where.line, 3);
+  EXPECT_THAT((*loaded)[0].unread[0].text, HasSubstr("\"slow\" is not a number"));
+  EXPECT_THAT((*loaded)[0].unread[1].text, HasSubstr("size_bytes"));
+  EXPECT_THAT((*loaded)[1].problem, HasSubstr("collective is missing"));
+  EXPECT_THAT((*loaded)[2].problem, HasSubstr("two"));
+  EXPECT_THAT((*loaded)[3].problem, HasSubstr("m.json has no record of it"));
+  const Validation made = validate(*loaded, Parameters::initial());
+  EXPECT_EQ(made.rows, 5U);  // of healthy tables; nobody says that "lost" is
+  EXPECT_EQ(made.overall.rows, 0U);
+  ASSERT_EQ(made.tables.size(), 4U);
+  for (const ValidatedTable& table : made.tables) EXPECT_FALSE(table.reason.empty()) << table.table->facts.table_id;
+  EXPECT_THAT(made.tables[0].reason, AllOf(HasSubstr("2 rows that are none"), HasSubstr("t.csv:3:6")));
 }
 
 }  // namespace
