@@ -73,8 +73,7 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
   if (!whole || !inside) return {};
   return tl::make_unexpected(
       Error::request("--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that it "
-                     "reduces inside them, and it "
-                     "runs one kind at a time; take --backend cuda",
+                     "reduces inside them, and it runs one kind at a time; take --backend cuda",
                      {scenario.file, 0, 0}));
 }
 

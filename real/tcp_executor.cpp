@@ -34,8 +34,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (scenario.plan.fusion && backend != Backend::kTcp) {
     return wrong(
         fmt::format("Horovod's cycles are not carried out by --backend {}: what travels together is decided while it "
-                    "runs, and copied on the "
-                    "host; take --backend tcp, or tutti simulate",
+                    "runs, and copied on the host; take --backend tcp, or tutti simulate",
                     to_string(backend)));
   }
   if (scenario.plan.fusion && emulates) {
@@ -54,20 +53,17 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (own_pace && core::has_slices(scenario.workload)) {
     return wrong(
         "sparse gradients of workers that do not wait for each other are simulated only; take tutti simulate, or leave "
-        "sparse_gradient "
-        "out");
+        "sparse_gradient out");
   }
   if (own_pace && emulates) {
     return wrong(
         "links of workers that do not wait for each other cannot be emulated: they are followed for collectives of all "
-        "ranks; run it "
-        "without --emulate, or take tutti simulate");
+        "ranks; run it without --emulate, or take tutti simulate");
   }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "
-                    "worker, and these "
-                    "have none; take ONE_SWITCH or RAILS, or tutti simulate",
+                    "worker, and these have none; take ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMostHere) {

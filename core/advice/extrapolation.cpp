@@ -40,8 +40,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message, s
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
       said.push_back(
           fmt::format("extrapolated: layer times were measured at batch {} and are scaled to {}; what does not grow "
-                      "with the batch is "
-                      "not known",
+                      "with the batch is not known",
                       times->batch, batch));
     }
     // "… on NVIDIA V100, fp32, …": the device's name is behind "on".

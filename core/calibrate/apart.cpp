@@ -182,19 +182,17 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
   if (!heard.waits.empty()) {
     const double usual = median(heard.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
-    notes.push_back(fmt::format(
-        "in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of the time that packs "
-        "were in flight: what was measured holds that wait (without it rates may be {} times as high, and "
-        "latencies as much lower), and nothing was learnt from these steps of single links and devices; fewer workers "
-        "on a "
-        "machine, or fewer other programs, tell more",
-        heard.waits.size(), heard.steps, 100 * usual, without));
+    notes.push_back(
+        fmt::format("in {} of {} steps workers stood ready while their cores ran others, for up to {:.0f} % of the "
+                    "time that packs were in flight: what was measured holds that wait (without it rates may be {} "
+                    "times as high, and latencies as much lower), and nothing was learnt from these steps of single "
+                    "links and devices; fewer workers on a machine, or fewer other programs, tell more",
+                    heard.waits.size(), heard.steps, 100 * usual, without));
   }
   if (heard.in_memory)
     notes.emplace_back(
         "devices lay in the memory of their workers (no --backend cuda or nccl): links inside a worker are copies by "
-        "its "
-        "one thread, whose pace is all that their figures tell, and no single one of them was looked at");
+        "its one thread, whose pace is all that their figures tell, and no single one of them was looked at");
   return notes;
 }
 
@@ -232,8 +230,7 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
   if (heard.crowded > 0)
     notes.push_back(
         fmt::format("messages of {} pairs of devices met others on their way, so that nothing was learnt from them of "
-                    "single links; "
-                    "packs that follow each other (launch: SERIALIZED), and rings, tell more",
+                    "single links; packs that follow each other (launch: SERIALIZED), and rings, tell more",
                     heard.crowded));
   return notes;
 }

@@ -109,8 +109,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   if (spec.result_order == ResultOrder::kByEntry && spec.api == SpecApi::kTfCnnBenchmarks) {
     fields.complain_at(message, "result_order",
                        "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; leave result_order "
-                       "out, or say api: "
-                       "MULTI_WORKER_ALL_REDUCE");
+                       "out, or say api: MULTI_WORKER_ALL_REDUCE");
   }
   for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, strategy, fields);
   const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),

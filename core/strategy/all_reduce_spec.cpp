@@ -36,8 +36,7 @@ std::string unknown_name(const std::string& name) {
   if (name.empty()) return "algorithm is missing; say one of " + listed(spec_algorithm_names());
   if (name == "rechd") {
     return "TensorFlow has rechd across workers only; take nccl/rechd here, or strategy { algorithm: \"rechd\" } for "
-           "all "
-           "gradients";
+           "all gradients";
   }
   const std::string hint = did_you_mean(name, spec_algorithm_names());
   return fmt::format("TensorFlow's all_reduce_spec knows no \"{}\"{}", name,

@@ -69,8 +69,7 @@ class Lowering {
     if (strategy_.timeout) {
       note(
           "each collective has two timers of {:g} s, one until all have come and one until it is done: it may take "
-          "twice "
-          "as long before it fails",
+          "twice as long before it fails",
           *options_.timeout_seconds);
     }
     // Only the optimizers of 2.3 and later can be told to leave the aggregation to the program.
@@ -106,8 +105,7 @@ class Lowering {
     if ((by_config || hint_ == Implementation::kNccl) && !nccl) {
       note(
           "NCCL needs GPUs, and a worker of this cluster has none: TensorFlow takes its ring without a word, and so "
-          "does "
-          "this plan");
+          "does this plan");
     } else if (asked == Implementation::kNccl && hint_ != asked) {
       note("a batch of one gradient passes AUTO on instead of NCCL; {}",
            nccl ? "the session's collective_nccl chooses NCCL all the same"

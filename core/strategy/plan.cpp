@@ -362,8 +362,7 @@ class Planner {
     } else {
       note(
           "TensorFlow's hierarchical copy leaves the gradient of the last of {} devices out of the sum, without a "
-          "word; here it "
-          "counts (drop_odd_device)",
+          "word; here it counts (drop_odd_device)",
           cluster_.replicas());
     }
   }

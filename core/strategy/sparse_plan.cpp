@@ -119,8 +119,7 @@ class SparsePlanner {
       if (strategy_.algorithm != Algorithm::kReductionToOneDevice)
         note(
             "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
-            "copied from "
-            "there",
+            "copied from there",
             std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
                           [](const Variable& g) { return g.slices.has_value(); }));
       return;

@@ -137,8 +137,7 @@ class SpecPlanner {
           first->collective.elements, cluster_.workers());
     note(
         "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not divide by {} workers; here halves "
-        "differ "
-        "by one element",
+        "differ by one element",
         std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(), cluster_.workers());
     return std::nullopt;
   }
@@ -206,8 +205,7 @@ class SpecPlanner {
     if (bytes) {
       note(
           "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} of {} gradients would "
-          "go by another entry; "
-          "say limit_unit: ELEMENTS for that",
+          "go by another entry; say limit_unit: ELEMENTS for that",
           is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
       note(
@@ -230,8 +228,7 @@ class SpecPlanner {
     if (spec_.result_order == ResultOrder::kRestored) {
       note(
           "TensorFlow returns results entry by entry: {} of {} variables would get another one's gradient, {} that of "
-          "{}; here each "
-          "gets its own (result_order)",
+          "{}; here each gets its own (result_order)",
           others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
       return std::nullopt;
     }
@@ -239,14 +236,12 @@ class SpecPlanner {
       if (gradient(v).shape == given(v).shape && gradient(v).elements == given(v).elements) continue;
       return about(
           "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another shape, as TensorFlow "
-          "would, "
-          "whose optimizer refuses it; leave result_order out",
+          "would, whose optimizer refuses it; leave result_order out",
           gradient(v).name, given(v).name);
     }
     note(
         "results come entry by entry, as in TensorFlow: {} of {} variables are updated with another one's gradient, {} "
-        "with that of {}; "
-        "times are the same, as their shapes are",
+        "with that of {}; times are the same, as their shapes are",
         others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
     return std::nullopt;
   }

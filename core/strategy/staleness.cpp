@@ -35,10 +35,8 @@ std::string OwnPaces::describe(const UpdatesBehind& behind) const {
   const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
   return fmt::format(
       "workers do not wait for each other: {:.3g} steps/s of {} workers together until the first is through (they end "
-      "{} to {} "
-      "steps each by then); {:.2f} updates of others lie between what a gradient is computed from and its own, on "
-      "average, and "
-      "{} at most",
+      "{} to {} steps each by then); {:.2f} updates of others lie between what a gradient is computed from and its "
+      "own, on average, and {} at most",
       steps_per_second(), steps_.size(), *least, *fastest, behind.mean(), behind.most);
 }
 

@@ -158,8 +158,7 @@ std::vector<std::string> Comparison::in_words() const {
     if (!has_nccl(*simulated) || !emulates(*other)) continue;
     sentences.emplace_back(
         "what is simulated has NCCL's own choice and measured times; what is emulated sends messages round rings: "
-        "simulate "
-        "with --nccl rings to compare them");
+        "simulate with --nccl rings to compare them");
   }
   const auto pack = std::max_element(last.packs.begin(), last.packs.end(), [](const auto& x, const auto& y) {
     return magnitude(x.took.difference()) < magnitude(y.took.difference());

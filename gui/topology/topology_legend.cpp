@@ -66,8 +66,8 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setAccessibleName(tr("Legend of the topology"));
   setAccessibleDescription(
       tr("A link is as wide as it has capacity; its colour is its load; a full one is broken. Dots are chunks on their "
-         "way, "
-         "hollow while they wait. Columns in a device are as high as the share of ranks whose contribution it holds."));
+         "way, hollow while they wait. Columns in a device are as high as the share of ranks whose contribution it "
+         "holds."));
   setToolTip(accessibleDescription());
 }
 

@@ -113,8 +113,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
   if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return p.nccl != nullptr; }))
     notes.emplace_back(
         "NCCL's times are those of such machines as they were measured: other figures of links do not make them "
-        "shorter "
-        "(run { nccl: RINGS } goes by the links)");
+        "shorter (run { nccl: RINGS } goes by the links)");
   if (scenario.plan.fusion)
     notes.emplace_back("packs that were fused took as long as what they were fused into; by itself each is told alone");
   if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");

@@ -84,8 +84,7 @@ class Printer {
                           subject_.comm.nvls_channels);
     return text +
            ")\n# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
-           "of ten measurements "
-           "lay\n";
+           "of ten measurements lay\n";
   }
 
   [[nodiscard]] static std::string number(double value) {
