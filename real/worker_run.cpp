@@ -128,7 +128,8 @@ std::vector<std::string> WorkerRun::last_words() const {
   std::vector<std::string> words = notes();
   for (std::string& word : collectives_->last_words()) words.push_back(std::move(word));
   // All workers know the same.
-  if (cycles_ && !ranks_.empty() && ranks_.front() == 0) words.push_back(cycles_->describe());
+  if (std::string fused = cycles_ && ranks_.front() == 0 ? cycles_->describe() : ""; !fused.empty())
+    words.push_back(std::move(fused));
   return words;
 }
 

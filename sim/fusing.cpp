@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/base/format.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/fusion.h"
@@ -129,22 +127,7 @@ void Fusing::forget(const FusedPacks& packs) {
 }
 
 std::vector<std::string> Fusing::notes() const {
-  const auto in_words = [](const std::vector<Bytes>& sizes) {
-    constexpr std::size_t kMost = 12;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kMost, sizes.size()); ++i)
-      text += fmt::format("{}{:.3g}", i == 0 ? "" : ", ", static_cast<double>(sizes[i].count()) / 1e6);
-    return text + (sizes.size() > kMost ? ", … MB" : " MB");
-  };
-  const auto [fewest, most] = std::minmax_element(
-      sizes_.begin(), sizes_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const auto& last = *sizes_.rbegin();
-  std::vector<std::string> notes{fmt::format("{} gradients were fused into {} all-reduces a step; those of step {}: {}",
-                                             scenario_.plan.packs.size(),
-                                             fewest->second.size() == most->second.size()
-                                                 ? std::to_string(most->second.size())
-                                                 : fmt::format("{} to {}", fewest->second.size(), most->second.size()),
-                                             last.first, in_words(last.second))};
+  std::vector<std::string> notes{core::describe_fused(scenario_.plan, sizes_)};
   std::vector<const core::nccl::CollectiveTime*> times;
   for (const auto& time : times_) times.push_back(time.get());
   if (std::string note = core::nccl_note(times); !note.empty()) notes.push_back(std::move(note));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "core/strategy/plan.h"
 
 namespace tutti::core {
@@ -24,5 +26,9 @@ struct ReadyPack {
   bool alone = false;  ///< it is no all-reduce
 };
 std::vector<std::vector<int>> fused(const std::vector<ReadyPack>& ready, Bytes threshold);
+
+/// "161 gradients were fused into 57 to 60 all-reduces a step; those of step 3: 8.21, 4.2, … MB". `sizes`: of the collectives of each step.
+/// REQUIRES: there are some.
+std::string describe_fused(const Plan& plan, const std::map<std::int32_t, std::vector<Bytes>>& sizes);
 
 }  // namespace tutti::core

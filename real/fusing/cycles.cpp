@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "core/algorithm/star_tree.h"
 #include "core/base/check.h"
 #include "core/schedule/stages.h"
@@ -238,13 +236,6 @@ std::optional<CollectiveTag> Cycles::pack_of(CollectiveTag tag) const {
                        static_cast<std::uint32_t>(known->second.packs.front())};
 }
 
-std::string Cycles::describe() const {
-  if (sizes_.empty()) return "";
-  const auto [fewest, most] = std::minmax_element(
-      sizes_.begin(), sizes_.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  const std::size_t least = fewest->second.size(), greatest = most->second.size();
-  return fmt::format("{} gradients were fused into {} all-reduces a step", gradient_packs_,
-                     least == greatest ? std::to_string(least) : fmt::format("{} to {}", least, greatest));
-}
+std::string Cycles::describe() const { return sizes_.empty() ? "" : core::describe_fused(scenario_.plan, sizes_); }
 
 }  // namespace tutti::real
