@@ -16,7 +16,7 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 std::optional<Inside> inside_of(const TableFacts& facts) {
   if (facts.gpus_per_node == 1) return Inside::kAlone;
-  if (facts.nvswitch) return Inside::kNvswitch;
+  if (facts.nvswitch || has(facts.intra, "NVSwitch")) return Inside::kNvswitch;
   if (has(facts.intra, "all-to-all")) return Inside::kPairs;
   if (has(facts.intra, "cube mesh")) return Inside::kCubeMesh;
   if (has(facts.intra, "PCIe")) return Inside::kPcie;
@@ -31,6 +31,9 @@ void join_racks(nccl::System& system) {
   system.nics = system.nics * system.nodes / racks;
   system.nodes = racks;
 }
+
+constexpr std::int64_t kMostParts = 1000;  ///< NVLinks of a GPU, network cards of a node
+bool is_rate(double value) { return value >= 1e-3 && value <= 1e6; }
 
 std::string variable(const TableFacts& facts, const char* name) {
   for (const auto& [variable, value] : facts.env) {
@@ -78,9 +81,13 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   s.inside = *inside;
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s)) return cannot("the NVLinks of a GPU are not stated");
+  if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 || *facts.links_per_gpu > kMostParts))
+    return cannot(
+        fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu, *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
   if (s.inside == Inside::kPairs && s.gpus < 4) s.gpus_of_machine = 4;
+  if (facts.nics_per_node > kMostParts) return cannot(fmt::format("{} network cards in a node", facts.nics_per_node));
   if (has(facts.gpu_model, "GB200") && s.inside == Inside::kNvswitch) {
     s.nics = static_cast<int>(facts.nics_per_node);
     join_racks(s);
@@ -90,7 +97,11 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   if (s.nodes > 1) {
     const auto transport = nccl::find_transport(facts.nic_type);
     if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
-    if (s.nics < 1 || !facts.nic_gbps) return cannot("the network cards of a node or their rate are not stated");
+    if (facts.nics_per_node < 1 || !facts.nic_gbps)
+      return cannot("the network cards of a node or their rate are not stated");
+    if (!is_rate(*facts.nic_gbps) || s.nics < 1)
+      return cannot(
+          fmt::format("{} network cards of {} Gb/s are not those of a node", facts.nics_per_node, *facts.nic_gbps));
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;

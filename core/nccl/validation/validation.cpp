@@ -1,5 +1,7 @@
 #include "core/nccl/validation/validation.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "core/nccl/validation/table_model.h"
@@ -33,6 +35,11 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const MeasuredTime& row = table.rows[r];
     const double us = model->predict(r, parameters).us();
+    if (!std::isfinite(us) || us <= 0) {
+      made.rows.clear();
+      made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
+      return made;
+    }
     made.rows.push_back({row.bytes, row.us, row.outlier, us, model->choice(r)});
     if (!row.outlier) errors.add(us / row.us - 1, 1);
   }

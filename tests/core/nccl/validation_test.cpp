@@ -94,6 +94,17 @@ TEST(NcclTables, ThatCannotBeModelledSayWhy) {
   EXPECT_THAT(with([](TableFacts& f) { f.gpu_model = "Voodoo 2"; }), HasSubstr("Voodoo 2"));
   EXPECT_THAT(with([](TableFacts& f) { f.ranks = 7; }), HasSubstr("7 ranks are not"));
   EXPECT_THAT(with([](TableFacts& f) { f.version = "2.4.8"; }), HasSubstr("older than"));
+  EXPECT_THAT(with([](TableFacts& f) { f.link_gb_per_s = 0; }), HasSubstr("18 NVLinks of 0 GB/s"));
+  EXPECT_THAT(with([](TableFacts& f) { f.links_per_gpu = 100'000'000'000; }), HasSubstr("100000000000 NVLinks"));
+  EXPECT_THAT(with([](TableFacts& f) { f.nics_per_node = 100'000'000'000; }), HasSubstr("100000000000 network cards"));
+  EXPECT_THAT(with([](TableFacts& f) {
+                f.nodes = 2;
+                f.ranks = 16;
+                f.nics_per_node = 8;
+                f.nic_gbps = 0;
+                f.nic_type = "RoCE";
+              }),
+              HasSubstr("8 network cards of 0 Gb/s"));
   EXPECT_THAT(with([](TableFacts& f) { f.env = {{"NCCL_P2P_DISABLE", "1"}}; }), HasSubstr("NCCL_P2P_DISABLE"));
   EXPECT_THAT(with([](TableFacts& f) {
                 f.nodes = 2;
