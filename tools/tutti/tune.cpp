@@ -44,9 +44,11 @@ class Tuning {
  public:
   /// `store`: where what is tried goes; null: nowhere. `notes`: what is to be said in any case.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
-         std::vector<core::Override> set, core::Space space, core::SweepStore* store, std::vector<std::string> notes)
+         std::vector<core::Override> set, core::Space space, core::SweepStore* store, std::vector<std::string> notes,
+         const Interrupt& interrupt)
       : options_(options),
         library_(library),
+        interrupt_(interrupt),
         text_(std::move(text)),
         set_(std::move(set)),
         space_(std::move(space)),
@@ -219,12 +221,12 @@ class Tuning {
 
   const TuneOptions& options_;
   const core::Library& library_;
+  const Interrupt& interrupt_;
   std::string text_;
   std::vector<core::Override> set_;
   core::Space space_;
   sim::Simulator simulator_;
   sim::Evaluator evaluator_;
-  Interrupt interrupt_;
   TuneResult result_;
   sim::Trials trials_;
   std::int64_t best_ = 0;
@@ -299,6 +301,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
     if (!any) return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
   }
+  const Interrupt interrupt;  // from before there is a file
   std::optional<core::SweepStore> store;
   if (!options.database.empty()) {
     auto opened = core::SweepStore::resume(options.database, info);
@@ -307,7 +310,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   }
 
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
-                store ? &*store : nullptr, std::move(notes));
+                store ? &*store : nullptr, std::move(notes), interrupt);
   if (most_work) tuning.leave_out_beyond(*most_work);
   const auto done = tuning.carry_out();
   if (!done) return report(done.error());
