@@ -144,6 +144,15 @@ TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
   EXPECT_LE(Data(document)["tried"].number(), 4);
 }
 
+/// An algorithm that no framework has by name cannot be pasted, and that is said.
+TEST(Tune, SaysWhereThereIsNothingToPaste) {
+  const Outcome o =
+      run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0", "--over",
+                 "strategy.algorithm=halving_doubling", "--over", "strategy.bytes_per_pack=1MiB,2MiB,4MiB"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change\n"), HasSubstr("to paste\n  none of the frameworks")));
+}
+
 TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
   const TemporaryFolder folder;
   const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",

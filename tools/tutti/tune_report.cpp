@@ -136,7 +136,12 @@ std::string snippet_part(const TuneResult& r) {
       from = to == std::string::npos ? snippet.text.size() : to + 1;
     }
   }
-  return text.empty() ? "" : "to paste\n" + text + '\n';
+  if (text.empty()) {
+    text =
+        "  none of the frameworks that are known here has this setting; what some of them have is found with --over "
+        "strategy.algorithm=ring,nccl\n";
+  }
+  return "to paste\n" + text + '\n';
 }
 
 std::string settings(const TuneResult& r, const std::string& between) {
