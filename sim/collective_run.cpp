@@ -35,7 +35,7 @@ CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel m
   Devices devices(cluster);
   Ends ends(ranks);
   Interpreter interpreter(network, devices, events, ends, false);
-  interpreter.expect(collective);
+  interpreter.expect(collective, [] { return true; });
   network.expect_no_other();
   const std::uint32_t instance = interpreter.open(collective);
   for (std::size_t r = 0; r < ranks; ++r) {

@@ -14,10 +14,12 @@ using core::Step;
 using core::StepKind;
 using core::Time;
 
-void Interpreter::expect(const core::Collective& collective) {
+void Interpreter::expect(const core::Collective& collective, const std::function<bool()>& go_on) {
+  constexpr Rank kAskEvery = 64;
   const core::Schedule& schedule = *collective.schedule;
   const core::Group& group = collective.group;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    if (rank % kAskEvery == kAskEvery - 1 && !go_on()) return;
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       const core::Engine engine = schedule.engine(rank, lane);
       std::pair<Rank, std::int32_t> last{-1, 0};

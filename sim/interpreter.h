@@ -63,8 +63,9 @@ class Interpreter {
   /// Lanes that one collective may have, over all ranks.
   static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
 
-  /// Tells the network along which ways the collective's messages will go.
-  void expect(const core::Collective& collective);
+  /// Tells the network along which ways the collective's messages will go. Of many ranks that takes minutes: it ends early once `go_on`,
+  /// which is asked now and then, says no.
+  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
   /// Makes room for a collective; nothing runs before ranks start.
   /// REQUIRES: `collective` outlives the instance and has at most kMostLanes lanes.
   std::uint32_t open(const core::Collective& collective);

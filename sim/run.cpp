@@ -48,14 +48,18 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
 core::Expected<void> Run::run() {
   tell_beginning();
   network_.schedule_changes(events_);
-  const auto expect = [this](const core::Collective& c) {
-    TimedCollectives::takes(c) ? timed_.expect(c) : interpreter_.expect(c);
+  lane_steps_ = std::max(1.0, steps_of(scenario_));
+  const std::function<bool()> go_on = [this] { return keep_going(); };
+  const auto expect = [&](const core::Collective& c) {
+    if (cancelled_) return;
+    TimedCollectives::takes(c) ? timed_.expect(c) : interpreter_.expect(c, go_on);
   };
   collectives_.visit(expect);
   if (fusing_.any()) {
     for (const core::Collective& c : fusing_.largest()) expect(c);
   }
   network_.expect_no_other();
+  if (cancelled_) return finish();
   set_up_replicas();
   if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
     versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
@@ -68,7 +72,6 @@ core::Expected<void> Run::run() {
   }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
-  lane_steps_ = std::max(1.0, steps_of(scenario_));
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
   while (!events_.empty()) {
     const Event event = events_.pop();

@@ -115,4 +115,11 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
 }
 
+double work_of(const Scenario& scenario, Folds folds) {
+  const double whole = steps_of(scenario) + steps_to_look_up(scenario);
+  if (folds == Folds::kNever || (folds == Folds::kWhereItPays && whole <= kFewSteps)) return whole;
+  const Folding folding = fold(scenario);
+  return folding.scenario ? steps_of(*folding.scenario) + steps_to_look_up(*folding.scenario) : whole;
+}
+
 }  // namespace tutti::sim

@@ -35,4 +35,8 @@ class Simulator : public core::Executor {
   Remembers remembers_;
 };
 
+/// About how many steps of lanes have to be gone through: those of one worker, where it is known beforehand that one stands for all. A
+/// million of them take a second or so. kNever: those of all workers, which it comes to if that turns out to be wrong. Cost: that of a plan.
+double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);
+
 }  // namespace tutti::sim

@@ -17,3 +17,6 @@ sweep=tests/reference/workloads
 build/release/bin/tutti sweep "$sweep/ddp_2_gpus.textproto" --over strategy.pytorch_ddp.bucket_cap_mb=3..25+1 -o "$work/ddp.sweep" \
     --plot "$work/ddp_buckets.svg" --measured "$sweep/ddp_bucket_sweep.csv" >/dev/null
 mv "$work/ddp_buckets.svg" docs/pictures/ddp_buckets.svg
+build/release/bin/tutti sweep "$sweep/nccl_fusion_1gbe.textproto" --over strategy.bytes_per_pack=1024..10240000*10 -o "$work/fusion.sweep" \
+    --plot "$work/nccl_fusion.svg" --measured "$sweep/nccl_fusion_1gbe.csv" >/dev/null
+mv "$work/nccl_fusion.svg" docs/pictures/nccl_fusion.svg

@@ -9,6 +9,11 @@
 
 namespace tutti::core {
 
+/// To be said where a cluster's figures are varied under packs that have NCCL's own times.
+inline constexpr const char* kNcclIsMeasured =
+    "NCCL's times are those of such machines as they were measured: other figures of links do not make them shorter "
+    "(run { nccl: RINGS } goes by the links)";
+
 /// A scenario that differs from another in one thing.
 struct WhatIf {
   std::string

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/median.h"
 #include "core/calibrate/routes.h"
 #include "core/calibrate/run_times.h"
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/base/median.h"
 #include "core/base/version.h"
 #include "core/calibrate/run_times.h"
 

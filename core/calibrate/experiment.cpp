@@ -7,6 +7,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "core/base/format.h"
+#include "core/base/median.h"
 #include "core/measured/nccl_tests.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/rewrite.h"

@@ -5,16 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
 #include "core/schedule/step.h"
 
 namespace tutti::core {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 void RunTimes::track(const Track& track) {
   if (detail_ == Detail::kDevices) devices_[track.id] = fmt::format("w{}/{}", track.worker, track.device);

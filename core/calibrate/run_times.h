@@ -54,7 +54,4 @@ class RunTimes : public DeafSink {
   std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;  ///< by training step
 };
 
-/// The median. REQUIRES: not empty.
-double median(std::vector<double> values);
-
 }  // namespace tutti::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/median.h"
 #include "core/calibrate/run_times.h"
 
 namespace tutti::core::standing {

@@ -25,7 +25,7 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option, cons
 
 }  // namespace
 
-Expected<Axis> parse_axis(const std::string& option, const std::string& written) {
+Expected<Axis> parse_axis(const std::string& option, const std::string& written, std::int64_t most) {
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0) {
     return tl::make_unexpected(Error::request(fmt::format(
@@ -34,7 +34,7 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written)
   Axis axis;
   const auto type = add_field(axis, option, written.substr(0, equals));
   if (!type) return tl::make_unexpected(type.error());
-  auto values = axis_values(**type, written.substr(equals + 1));
+  auto values = axis_values(**type, written.substr(equals + 1), most);
   if (!values) return tl::make_unexpected(Error::request(fmt::format("{} {}: {}", option, written, values.error())));
   for (std::string& value : *values) axis.rows.push_back({std::move(value)});
   return axis;

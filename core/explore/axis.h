@@ -9,6 +9,9 @@
 
 namespace tutti::core {
 
+/// Of one sweep.
+inline constexpr std::int64_t kMostPoints = 10'000'000;
+
 /// What varies: one field and its values, or several fields that vary together, a row of values at a time.
 struct Axis {
   std::vector<std::string> fields;             ///< "strategy.shards"
@@ -21,14 +24,11 @@ struct Axis {
 /// 1024 and of 1000) where the field counts bytes. Nothing between two commas: the field is not written. What holds a comma
 /// stands in "quotes". A value that comes again is left out. `option`: what it was given with.
 /// ERRORS (requests): as parse_override(); values that the field cannot have; a range that does not get to its end; more than
-/// kMostPoints values.
-Expected<Axis> parse_axis(const std::string& option, const std::string& written);
+/// `most` values, which is found before they are made.
+Expected<Axis> parse_axis(const std::string& option, const std::string& written, std::int64_t most = kMostPoints);
 
 /// The text of a CSV file: its first line names fields, every other is a row of their values.
 /// ERRORS (requests): as parse_axis(), at their places; the text is no such table.
 Expected<Axis> read_points(const std::string& text, const std::string& path);
-
-/// Of one sweep.
-inline constexpr std::int64_t kMostPoints = 10'000'000;
 
 }  // namespace tutti::core

@@ -84,7 +84,7 @@ std::optional<Range> split_range(const std::string& item) {
   return range;
 }
 
-Values range_values(const FieldType& field, const std::string& item, const Range& range) {
+Values range_values(const FieldType& field, const std::string& item, const Range& range, std::int64_t most_values) {
   const auto from = number(field, range.from);
   if (!from) return wrong(from.error());
   const auto to = number(field, range.to);
@@ -102,7 +102,8 @@ Values range_values(const FieldType& field, const std::string& item, const Range
     return wrong(fmt::format("\"{}\" never gets to its end; {}", item,
                              range.geometric ? "begin above 0, and multiply by more than 1" : "add more than 0"));
   const double most = range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
-  if (most > static_cast<double>(kMostPoints)) return wrong(fmt::format("\"{}\" has too many values", item));
+  if (most >= static_cast<double>(most_values))
+    return wrong(fmt::format("\"{}\" has more than {} values", item, most_values));
   std::vector<std::string> values;
   // Rounding on the way does not take the end away.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
@@ -162,7 +163,7 @@ tl::expected<std::string, std::string> axis_value(const FieldType& field, const 
   return written;
 }
 
-Values axis_values(const FieldType& field, const std::string& written) {
+Values axis_values(const FieldType& field, const std::string& written, std::int64_t most) {
   const auto items = items_of(written);
   if (!items) return wrong(items.error());
   std::vector<std::string> values;
@@ -172,7 +173,7 @@ Values axis_values(const FieldType& field, const std::string& written) {
     const auto range = ranges && !quoted ? split_range(item) : std::nullopt;
     Values some;
     if (range) {
-      some = range_values(field, item, *range);
+      some = range_values(field, item, *range, most);
       if (!some) return some;
     } else {
       const auto one = axis_value(field, item);
@@ -182,7 +183,7 @@ Values axis_values(const FieldType& field, const std::string& written) {
     for (std::string& value : *some) {
       if (seen.insert(value).second) values.push_back(std::move(value));
     }
-    if (std::ssize(values) > kMostPoints) return wrong(fmt::format("more than {} values", kMostPoints));
+    if (std::ssize(values) > most) return wrong(fmt::format("more than {} values", most));
   }
   return values;
 }

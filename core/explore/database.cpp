@@ -2,11 +2,17 @@
 
 #include <sqlite3.h>
 
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
 #include "core/base/check.h"
 
 namespace tutti::core {
 namespace {
 
+/// What files of SQLite begin with.
+constexpr std::string_view kMagic = "SQLite format 3";
 /// So long another program may keep the file to itself.
 constexpr int kPatienceMs = 10'000;
 
@@ -26,6 +32,16 @@ Error told(const std::string& path, int status, const char* message) {
 }
 
 }  // namespace
+
+bool is_database(const std::string& path) {
+  std::error_code ignored;
+  // Pipes and devices may never answer.
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kMagic.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return file && begin == kMagic;
+}
 
 void Statement::Close::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
@@ -84,6 +100,10 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   // Of one thread: whoever shares it sees to that.
   const int status = sqlite3_open_v2(path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw, path);
+  if (const int why = raw ? sqlite3_system_errno(raw) : 0; (status & 0xff) == SQLITE_CANTOPEN && why != 0) {
+    return tl::make_unexpected(
+        Error::request(std::string("cannot be opened as an SQLite database: ") + std::strerror(why), {path, 0, 0}));
+  }
   if (status != SQLITE_OK) return tl::make_unexpected(told(path, status, raw ? sqlite3_errmsg(raw) : "out of memory"));
   sqlite3_busy_timeout(raw, kPatienceMs);
   if (auto readable = database.number("PRAGMA application_id"); !readable) return tl::make_unexpected(readable.error());

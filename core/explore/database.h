@@ -40,6 +40,9 @@ class Statement {
   std::string path_;
 };
 
+/// Whether it is a file that begins as SQLite's databases do.
+bool is_database(const std::string& path);
+
 /// An SQLite database in a file. What is committed is there after a kill.
 class Database {
  public:

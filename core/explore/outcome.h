@@ -51,17 +51,19 @@ std::optional<Outcome> outcome_from_text(std::string_view text);
 
 /// The times of an outcome, by the names under which databases, tables and plots have them.
 struct Cost {
-  const char* name;  ///< "step_time": columns add the unit
+  const char* name;   ///< "step_time": columns add the unit
+  const char* title;  ///< "step time": for people
   Time Outcome::*time;
 };
-inline constexpr std::array<Cost, 9> kCosts{{{"step_time", &Outcome::step},
-                                             {"forward", &Outcome::forward},
-                                             {"backward", &Outcome::backward},
-                                             {"other_compute", &Outcome::other_compute},
-                                             {"communication", &Outcome::communication},
-                                             {"exposed_communication", &Outcome::exposed},
-                                             {"slowed_by_communication", &Outcome::slowed},
-                                             {"least_step_time", &Outcome::step_bound},
-                                             {"least_communication", &Outcome::communication_bound}}};
+inline constexpr std::array<Cost, 9> kCosts{
+    {{"step_time", "step time", &Outcome::step},
+     {"forward", "forward pass", &Outcome::forward},
+     {"backward", "backward pass", &Outcome::backward},
+     {"other_compute", "copies and updates", &Outcome::other_compute},
+     {"communication", "communication", &Outcome::communication},
+     {"exposed_communication", "exposed communication", &Outcome::exposed},
+     {"slowed_by_communication", "slowed by communication", &Outcome::slowed},
+     {"least_step_time", "least possible step time", &Outcome::step_bound},
+     {"least_communication", "least possible communication", &Outcome::communication_bound}}};
 
 }  // namespace tutti::core

@@ -1,57 +1,21 @@
 #include "core/explore/sweep_plot.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
+#include "core/explore/sweep_columns.h"
 #include "core/text/csv.h"
 #include "core/text/number.h"
 
 namespace tutti::core {
 namespace {
 
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc() && stop == text.data() + text.size();
-}
-
-/// A field of the space: its axis, its place there, and its values in the order in which they come.
-struct Column {
-  std::size_t axis = 0, place = 0;
-  std::string name;
-  std::vector<std::string> values;
-  std::vector<std::size_t> of_row;  ///< by row of the axis: which value
-  std::size_t numbers = 0;
-};
-
-std::vector<Column> columns_of(const Space& space) {
-  std::vector<Column> columns;
-  for (std::size_t a = 0; a < space.axes().size(); ++a) {
-    const Axis& axis = space.axes()[a];
-    for (std::size_t f = 0; f < axis.fields.size(); ++f) {
-      Column column{a, f, axis.fields[f], {}, {}, 0};
-      std::map<std::string, std::size_t> known;
-      for (const auto& row : axis.rows) {
-        const auto [found, fresh] = known.try_emplace(row[f], column.values.size());
-        if (fresh) column.values.push_back(row[f]);
-        if (fresh && is_number(row[f])) ++column.numbers;
-        column.of_row.push_back(found->second);
-      }
-      columns.push_back(std::move(column));
-    }
-  }
-  return columns;
-}
-
-Expected<const Column*> find(const std::vector<Column>& columns, const std::string& option, const std::string& name) {
+Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns, const std::string& option,
+                                  const std::string& name) {
+  if (const SweepColumn* const found = core::find(columns, name)) return found;
   std::vector<std::string> names;
-  for (const Column& column : columns) {
-    if (column.name == name) return &column;
-    names.push_back(column.name);
-  }
+  for (const SweepColumn& column : columns) names.push_back(column.name);
   return tl::make_unexpected(Error::request(fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
                                                         name, fmt::join(names, ", "), did_you_mean(name, names))));
 }
@@ -61,17 +25,13 @@ const Cost* find_cost(const std::string& name) {
   return found == kCosts.end() ? nullptr : found;
 }
 
-/// "exposed communication".
-std::string words(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
-}  // namespace
-
-Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
-                       const std::string& title, const PlotOptions& options) {
-  const std::vector<Column> columns = columns_of(space);
+/// What is drawn over what, with a curve for each value of `by` (null: one curve).
+struct Chosen {
+  const Cost* cost;
+  const SweepColumn* x;
+  const SweepColumn* by;
+};
+Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOptions& options) {
   const Cost* const cost = find_cost(options.cost);
   if (!cost) {
     std::vector<std::string> names;
@@ -79,29 +39,40 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     return tl::make_unexpected(
         Error::request(fmt::format("--cost {}: expected one of {}", options.cost, fmt::join(names, ", "))));
   }
-  const Column* x = nullptr;
+  const SweepColumn* x = nullptr;
   if (!options.x.empty()) {
     const auto found = find(columns, "--x", options.x);
     if (!found) return tl::make_unexpected(found.error());
     x = *found;
   } else {
-    for (const Column& column : columns) {
-      if (!x || column.numbers > x->numbers) x = &column;
-    }
+    x = most_numbers(columns);
   }
-  const Column* by = nullptr;
+  const SweepColumn* by = nullptr;
   if (!options.by.empty()) {
     const auto found = find(columns, "--by", options.by);
     if (!found) return tl::make_unexpected(found.error());
     by = *found;
     if (by == x) return tl::make_unexpected(Error::request(fmt::format("--by {}: that is what --x has", options.by)));
   } else {
-    for (const Column& column : columns) {
-      const bool fits = &column != x && column.values.size() > 1 && column.values.size() <= std::size_t{kMostCurves};
-      // What has names rather than numbers is told apart by colours first.
-      if (fits && (!by || (by->numbers > 0 && column.numbers == 0))) by = &column;
-    }
+    by = few_values(columns, x);
   }
+  return Chosen{cost, x, by};
+}
+
+}  // namespace
+
+Expected<void> check(const Space& space, const PlotOptions& options) {
+  const auto chosen = chosen_of(columns_of(space), options);
+  if (!chosen) return tl::make_unexpected(chosen.error());
+  return {};
+}
+
+Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
+                       const std::string& title, const PlotOptions& options) {
+  const std::vector<SweepColumn> columns = columns_of(space);
+  const auto chosen = chosen_of(columns, options);
+  if (!chosen) return tl::make_unexpected(chosen.error());
+  const auto& [cost, x, by] = *chosen;
 
   Plot plot;
   plot.title = title;
@@ -111,8 +82,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   const std::vector<std::string> one{""};
   const std::vector<std::string>& names = by ? by->values : one;
   for (const std::string& name : names)
-    plot.curves.push_back({by ? (name.empty() ? "not set" : name) : words(cost->name),
-                           std::vector<std::optional<double>>(x->values.size())});
+    plot.curves.push_back(
+        {by ? (name.empty() ? "not set" : name) : cost->title, std::vector<std::optional<double>>(x->values.size())});
   Curve bound{"least possible", std::vector<std::optional<double>>(x->values.size()), true};
   const auto better = [](std::optional<double>& least, double value) {
     if (!least || value < *least) return least = value, true;
@@ -139,9 +110,9 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     const std::string where = plot.x[plot.best->x];
     plot.best->text = fmt::format(
         "{:.4g} ms at {}", *best,
-        where.empty() ? "not set" : (plot.bytes && is_number(where) ? show_binary(std::stod(where)) : where));
+        where.empty() ? "not set" : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
   }
-  plot.y_title = fmt::format("{} (ms{})", words(cost->name), hidden ? ", the best of what is not drawn" : "");
+  plot.y_title = fmt::format("{} (ms{})", cost->title, hidden ? ", the best of what is not drawn" : "");
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));
   return plot;

@@ -18,6 +18,10 @@ constexpr std::size_t kBatch = 4;
 constexpr std::int64_t kMostCandidates = 6000;
 /// What the design takes of all evaluations.
 constexpr double kDesignShare = 0.3;
+/// Along an axis with an order, what is not known is no wider than this share of it in the end, with all else as it is at the best.
+constexpr double kGap = 0.06;
+/// Values of an axis without an order that are tried with all else as it is at the best.
+constexpr std::size_t kMostOthers = 64;
 /// So many times points anywhere are tried before the search is content with what it has.
 constexpr int kChecks = 6;
 
@@ -88,20 +92,48 @@ std::vector<std::int64_t> Tuner::design() {
   return {points.begin(), points.end()};
 }
 
-/// Points one step from the best along an ordered axis.
-std::vector<std::int64_t> Tuner::neighbours() const {
+/// Points that differ from the best along one axis alone, where that axis is not known yet: the values on either side of the best, all
+/// values of an axis without an order, and the middle of the widest gap of one with an order, as long as it is wide. The guess is
+/// smooth and costs are not: NCCL changes its protocol at some size, and what was a slope is a step.
+std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
   if (!best_) return points;
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
-    if (!ordered_[a]) continue;
     const auto& order = ranks_[a];
-    const auto at = std::find(order.begin(), order.end(), rows[a]);
     std::vector<std::int64_t> other = rows;
-    if (at != order.begin()) other[a] = *std::prev(at), points.push_back(space_.point(other));
-    if (std::next(at) != order.end()) other[a] = *std::next(at), points.push_back(space_.point(other));
+    const auto point_at = [&](std::size_t rank) {
+      other[a] = order[rank];
+      return space_.point(other);
+    };
+    if (!ordered_[a]) {
+      for (std::size_t r = 0; r < order.size() && r < kMostOthers; ++r) points.push_back(point_at(r));
+      continue;
+    }
+    const auto best = static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
+    if (best > 0) points.push_back(point_at(best - 1));
+    if (best + 1 < order.size()) points.push_back(point_at(best + 1));
+    // From one that is known to the next; behind the ends lie known ones, half as far as they seem.
+    std::size_t widest = std::max<std::size_t>(2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
+    std::optional<std::size_t> middle;
+    std::size_t last = 0;
+    bool any = false;
+    for (std::size_t r = 0; r <= order.size(); ++r) {
+      const bool end = r == order.size();
+      if (!end && !costs_.contains(point_at(r))) continue;
+      const std::size_t gap = any && !end ? r - last : 2 * (any ? r - 1 - last : r);
+      if (gap > widest) {
+        widest = gap;
+        middle = !any ? 0 : end ? r - 1 : (last + r) / 2;
+      }
+      last = r;
+      any = true;
+    }
+    if (middle) points.push_back(point_at(*middle));
   }
   std::erase_if(points, [&](std::int64_t point) { return costs_.contains(point); });
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
   return points;
 }
 
@@ -196,9 +228,9 @@ std::vector<std::int64_t> Tuner::next() {
   if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (promised_ >= options_.enough) return first(points);
-  // Nothing promises more: see that the best is better than what is around it. Then look here and there, since the guess may be wrong
+  // Nothing promises more: see that the best is the best along every axis. Then look here and there, since the guess may be wrong
   // where nothing is known; what is found goes into it.
-  std::vector<std::int64_t> around = neighbours();
+  std::vector<std::int64_t> around = along_axes();
   if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();
   return first(around);

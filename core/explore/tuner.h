@@ -19,7 +19,7 @@ struct TunerOptions {
 };
 
 /// Searches a space for the point of the least cost, without trying all of them: first a design that is spread over all axes, then,
-/// a few at a time, the points that promise most by a Kriging of the logarithms of the costs, and the neighbours of the best. It
+/// a few at a time, the points that promise most by a Kriging of the logarithms of the costs, and what differs from the best along one axis alone. It
 /// asks for points and is told what they cost; who evaluates them, and how many at the same time, makes no difference to its way.
 class Tuner {
  public:
@@ -49,7 +49,7 @@ class Tuner {
  private:
   std::vector<std::int64_t> design();
   std::vector<std::int64_t> promising();
-  std::vector<std::int64_t> neighbours() const;
+  [[nodiscard]] std::vector<std::int64_t> along_axes() const;
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();

@@ -1,10 +1,11 @@
 #include "core/measured/collective_tables.h"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/file.h"
+#include "core/base/median.h"
 #include "core/text/csv.h"
 #include "core/text/document.h"
 #include "core/text/number.h"
@@ -164,10 +165,7 @@ Expected<std::map<std::string, double>> load_noise(const std::string& path) {
   }
   if (!problems.empty()) return problems.take();
   std::map<std::string, double> medians;
-  for (auto& [name, all] : spreads) {
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-    medians[name] = all[all.size() / 2];
-  }
+  for (auto& [name, all] : spreads) medians[name] = median(std::move(all));
   return medians;
 }
 

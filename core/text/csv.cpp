@@ -126,4 +126,14 @@ CsvTable parse_csv(std::string_view text, const std::string& file, Problems& pro
   return content ? CsvReader(*content, file, problems).read() : CsvTable();
 }
 
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += c;
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 }  // namespace tutti::core

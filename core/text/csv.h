@@ -33,4 +33,7 @@ struct CsvTable {
 /// name, bytes that are not UTF-8.
 CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems);
 
+/// A text as a cell: in quotes if it needs them.
+std::string csv_cell(std::string_view text);
+
 }  // namespace tutti::core

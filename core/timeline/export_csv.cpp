@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text/csv.h"
 #include "core/text/shown.h"
 
 namespace tutti::core {
@@ -18,14 +19,8 @@ std::string us(Time t) {
   return fmt::format("{}{}.{:06}", ps < 0 ? "-" : "", size / 1'000'000, size % 1'000'000);
 }
 
-/// A cell, in quotes if it needs them.
-std::string cell(const std::string& bytes) {
-  std::string text = as_utf8(bytes);
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
+/// Names of devices and variables may be anything; a table may not.
+std::string cell(const std::string& bytes) { return csv_cell(as_utf8(bytes)); }
 
 Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
   struct Row {

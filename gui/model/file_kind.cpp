@@ -4,12 +4,10 @@
 #include <fstream>
 
 #include "core/base/file.h"
+#include "core/explore/database.h"
 #include "core/timeline/writer.h"
 
 namespace tutti::gui {
-
-/// What files of SQLite begin with.
-static constexpr std::string_view kDatabaseMagic = "SQLite format 3";
 
 core::Expected<FileKind> file_kind(const std::string& path) {
   if (const auto file = core::check_is_file(path, "a timeline, a scenario or a sweep"); !file)
@@ -19,11 +17,7 @@ core::Expected<FileKind> file_kind(const std::string& path) {
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   const std::filesystem::path name(path);
   if (begin == core::kTimelineMagic) return FileKind::kTimeline;
-  file.clear();
-  file.seekg(0);
-  std::string other(kDatabaseMagic.size(), '\0');
-  file.read(other.data(), static_cast<std::streamsize>(other.size()));
-  if (other == kDatabaseMagic || name.extension() == ".sweep") return FileKind::kSweep;
+  if (core::is_database(path) || name.extension() == ".sweep") return FileKind::kSweep;
   return name.extension() == ".tutti" ? FileKind::kTimeline : FileKind::kScenario;
 }
 

@@ -7,68 +7,20 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "core/text/number.h"
+#include "core/explore/sweep_columns.h"
+#include "core/text/csv.h"
 
 namespace tutti::gui {
 
+using core::columns_of;
+using core::csv_cell;
 using core::Outcome;
+using core::SweepColumn;
 
 namespace {
 
 constexpr const char* kSpeedUp = "speed_up";
 constexpr const char* kEfficiency = "share_of_least";
-
-/// A field as the points have it.
-struct Column {
-  std::size_t axis = 0;
-  std::string name;
-  std::vector<std::string> values;
-  std::vector<std::size_t> of_row;  ///< by row of the axis: which value
-  std::size_t numbers = 0;
-};
-
-std::vector<Column> columns_of(const core::Space& space) {
-  std::vector<Column> columns;
-  for (std::size_t a = 0; a < space.axes().size(); ++a) {
-    const core::Axis& axis = space.axes()[a];
-    for (std::size_t f = 0; f < axis.fields.size(); ++f) {
-      Column column{a, axis.fields[f], {}, {}, 0};
-      std::unordered_map<std::string, std::size_t> known;
-      for (const auto& row : axis.rows) {
-        const auto [found, fresh] = known.try_emplace(row[f], column.values.size());
-        if (fresh) column.values.push_back(row[f]);
-        if (fresh && core::number_of(row[f])) ++column.numbers;
-        column.of_row.push_back(found->second);
-      }
-      columns.push_back(std::move(column));
-    }
-  }
-  return columns;
-}
-
-const Column* find(const std::vector<Column>& columns, const std::string& name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
-  return found == columns.end() ? nullptr : &*found;
-}
-
-const Column* most_numbers(const std::vector<Column>& columns) {
-  const Column* most = nullptr;
-  for (const Column& column : columns) {
-    if (!most || column.numbers > most->numbers) most = &column;
-  }
-  return most;
-}
-
-/// What has names rather than numbers is told apart by colours first.
-const Column* few_names(const std::vector<Column>& columns, const Column* x) {
-  constexpr std::size_t kFew = 8;
-  const Column* by = nullptr;
-  for (const Column& column : columns) {
-    const bool fits = &column != x && column.values.size() > 1 && column.values.size() <= kFew;
-    if (fits && (!by || (by->numbers > 0 && column.numbers == 0))) by = &column;
-  }
-  return by;
-}
 
 /// In the cost's unit; nothing if it cannot be told.
 std::optional<double> value_of(const Outcome& outcome, const std::string& cost) {
@@ -100,7 +52,7 @@ class Drawing {
     x_ = find(columns_, choice.x);
     if (!x_) x_ = most_numbers(columns_);
     if (!choice.by) {
-      by_ = few_names(columns_, x_);
+      by_ = few_values(columns_, x_);
     } else {
       by_ = find(columns_, *choice.by);
     }
@@ -108,7 +60,7 @@ class Drawing {
     drawn_.cost = find_sweep_cost(choice.cost);
     if (!drawn_.cost) drawn_.cost = &sweep_costs().front();
     for (const auto& [field, value] : choice.only) {
-      const Column* const column = find(columns_, field);
+      const SweepColumn* const column = find(columns_, field);
       if (!column || column == x_ || column == by_) continue;
       const auto found = std::find(column->values.begin(), column->values.end(), value);
       if (found != column->values.end())
@@ -161,7 +113,9 @@ class Drawing {
   /// Where a point belongs; nothing if it is not drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
-    const auto value = [&](const Column& column) { return column.of_row[static_cast<std::size_t>(rows[column.axis])]; };
+    const auto value = [&](const SweepColumn& column) {
+      return column.of_row[static_cast<std::size_t>(rows[column.axis])];
+    };
     for (const auto& [column, wanted] : only_) {
       if (value(*column) != wanted) return std::nullopt;
     }
@@ -318,36 +272,35 @@ class Drawing {
 
   const SweepData& data_;
   const SweepChoice& choice_;
-  std::vector<Column> columns_;
-  const Column* x_ = nullptr;
-  const Column* by_ = nullptr;
-  std::vector<std::pair<const Column*, std::size_t>> only_;
+  std::vector<SweepColumn> columns_;
+  const SweepColumn* x_ = nullptr;
+  const SweepColumn* by_ = nullptr;
+  std::vector<std::pair<const SweepColumn*, std::size_t>> only_;
   std::vector<std::size_t> line_of_;  ///< by value of the field with lines
   std::vector<double> firsts_;        ///< by line: the time that speed-ups are over
   SweepCurves drawn_;
 };
 
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 const std::vector<SweepCost>& sweep_costs() {
-  static const std::vector<SweepCost> costs{{"step_time", "step time", "ms", false},
-                                            {"exposed_communication", "exposed communication", "ms", false},
-                                            {"communication", "communication", "ms", false},
-                                            {kSpeedUp, "speed-up", "", true},
-                                            {kEfficiency, "least possible over step time", "%", true},
-                                            {"forward", "forward pass", "ms", false},
-                                            {"backward", "backward pass", "ms", false},
-                                            {"other_compute", "copies and updates", "ms", false},
-                                            {"slowed_by_communication", "slowed by communication", "ms", false},
-                                            {"least_step_time", "least possible step time", "ms", false},
-                                            {"least_communication", "least possible communication", "ms", false}};
+  // What people look at first comes first.
+  static const std::vector<SweepCost> costs = [] {
+    std::vector<SweepCost> all;
+    const auto add_times = [&](auto wanted) {
+      for (const core::Cost& cost : core::kCosts) {
+        if (wanted(cost.time)) all.push_back({cost.name, cost.title, "ms", false});
+      }
+    };
+    const auto is_first = [](core::Time Outcome::*time) {
+      return time == &Outcome::step || time == &Outcome::communication || time == &Outcome::exposed;
+    };
+    add_times(is_first);
+    all.push_back({kSpeedUp, "speed-up", "", true});
+    all.push_back({kEfficiency, "least possible over step time", "%", true});
+    add_times([&](core::Time Outcome::*time) { return !is_first(time); });
+    return all;
+  }();
   return costs;
 }
 
@@ -368,7 +321,7 @@ std::optional<CurvePlace> SweepCurves::find(std::int64_t point) const {
 
 std::vector<SweepField> fields_of(const SweepData& data) {
   std::vector<SweepField> fields;
-  for (Column& column : columns_of(*data.space)) fields.push_back({column.name, std::move(column.values)});
+  for (SweepColumn& column : columns_of(*data.space)) fields.push_back({column.name, std::move(column.values)});
   return fields;
 }
 
@@ -400,13 +353,13 @@ std::string describe_point(const SweepData& data, std::int64_t point) {
 
 std::string csv_of(const SweepCurves& curves, const SweepData& data) {
   std::string text = "point";
-  for (const std::string& field : data.space->fields()) text += "," + cell(field);
+  for (const std::string& field : data.space->fields()) text += "," + csv_cell(field);
   text += fmt::format(",{}{}{},measured,runs\r\n", curves.cost ? curves.cost->id : "",
                       curves.cost && curves.cost->unit == std::string("ms") ? "_ms" : "", "");
   for (const SweepCurve& curve : curves.curves) {
     for (const CurvePoint& point : curve.points) {
       text += std::to_string(point.point);
-      for (const std::string& value : data.space->values(point.point)) text += "," + cell(value);
+      for (const std::string& value : data.space->values(point.point)) text += "," + csv_cell(value);
       const auto dot = std::find_if(curves.measured.begin(), curves.measured.end(),
                                     [&](const MeasuredDot& one) { return one.point == point.point; });
       const bool measured = dot != curves.measured.end();

@@ -6,10 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/plot_axis.h"
+#include "core/explore/plot_axis.h"
 #include "gui/model/sweep_data.h"
 
 namespace tutti::gui {
+
+using core::PlotAxis;
+using core::Scale;
 
 /// What can be drawn of a sweep.
 struct SweepCost {

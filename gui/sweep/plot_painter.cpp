@@ -137,6 +137,16 @@ class Picture {
     painter_.drawPolyline(thinned(curves_.bound.points, geometry_));
   }
 
+  /// A polyline is one outline, whose every edge is looked at in every row of pixels: seconds for one that goes up and down thousands of
+  /// times. Pieces by themselves take hundredths.
+  void draw(const QPolygonF& line) {
+    constexpr qsizetype kLong = 500;
+    if (line.size() < kLong) return painter_.drawPolyline(line);
+    QList<QLineF> pieces;
+    for (qsizetype i = 1; i < line.size(); ++i) pieces.emplaceBack(line[i - 1], line[i]);
+    painter_.drawLines(pieces);
+  }
+
   void curve(std::size_t c) {
     const std::vector<CurvePoint>& points = curves_.curves[c].points;
     const QColor ink = curve_colour(c, theme_);
@@ -145,7 +155,7 @@ class Picture {
     std::vector<CurvePoint> known;
     std::copy_if(points.begin(), points.end(), std::back_inserter(known),
                  [](const CurvePoint& point) { return !point.given_up; });
-    painter_.drawPolyline(thinned(known, geometry_));
+    draw(thinned(known, geometry_));
     const double between = geometry_.area().width() / static_cast<double>(std::max<std::size_t>(1, points.size()));
     const double radius = between < kLeastBetweenDots ? 0 : 3.2;
     // A point that has no neighbour has no line either.

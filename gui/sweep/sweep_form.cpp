@@ -24,6 +24,9 @@ namespace tutti::gui {
 
 namespace {
 
+/// More than that is no plot, and would be made anew at every key that somebody presses; the command line takes more.
+constexpr std::int64_t kMostValues = 200'000;
+
 /// What is varied most.
 const QStringList& common_fields() {
   static const QStringList fields{QStringLiteral("strategy.bytes_per_pack"),
@@ -217,7 +220,7 @@ core::Expected<SweepOrder> SweepForm::order() const {
     const std::string field = row.field->currentText().trimmed().toStdString();
     const std::string values = row.values->text().trimmed().toStdString();
     if (field.empty() && values.empty()) continue;
-    auto axis = core::parse_axis("vary", field + "=" + values);
+    auto axis = core::parse_axis("vary", field + "=" + values, kMostValues);
     if (!axis) return tl::make_unexpected(axis.error());
     order.info.axes.push_back(std::move(*axis));
   }

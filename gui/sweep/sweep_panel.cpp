@@ -96,11 +96,16 @@ SweepPanel::SweepPanel(Workshop workshop, QWidget* parent)
   connect(&run_, &SweepRun::ended, this, [this](const SweepRun::Result& result) {
     QString words = result.all ? QString() : tr("stopped; what is done is kept, and the same sweep goes on from there");
     if (result.error) words = QString::fromStdString(result.error->message());
-    show_running(false, words);
+    if (point_run_.running()) {
+      show_running(true, tr("simulating this point …"));
+    } else {
+      show_running(false, words);
+    }
     if (!words.isEmpty()) emit told(words);
     if (result.error) emit failed(words);
   });
   connect(&point_run_, &ScenarioRun::progress, this, [this](const QString& words, double share) {
+    if (run_.running()) return;  // the bar is the sweep's
     progress_->setValue(static_cast<int>(1000 * share));
     words_->setText(tr("this point: %1").arg(words));
   });
@@ -248,7 +253,7 @@ void SweepPanel::show_running(bool running, const QString& words) {
 }
 
 void SweepPanel::begin_sweep() {
-  if (running()) return emit told(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
+  if (run_.running()) return emit told(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
   if (!workshop_.sweep) return emit told(tr("there is nothing here that runs sweeps"));
   const auto order = form_->order();
   if (!order) return emit told(QString::fromStdString(order.error().message()));
@@ -274,7 +279,6 @@ core::Expected<std::vector<core::Override>> SweepPanel::changes_of(std::int64_t 
 
 void SweepPanel::open_point(std::int64_t point) {
   if (!data_ || point < 0 || point >= data_->space->size()) return;
-  if (run_.running()) return emit told(tr("the sweep is running; its points can be opened once it has ended"));
   const auto backend = std::find_if(workshop_.backends.begin(), workshop_.backends.end(),
                                     [](const Backend& one) { return one.id == "simulate"; });
   if (backend == workshop_.backends.end()) return emit told(tr("there is nothing here that simulates"));
@@ -283,7 +287,11 @@ void SweepPanel::open_point(std::int64_t point) {
   // Another click means another point.
   point_run_.stop_and_wait();
   point_ = point;
-  show_running(true, tr("simulating this point …"));
+  if (run_.running()) {
+    emit told(tr("simulating this point; the sweep goes on"));
+  } else {
+    show_running(true, tr("simulating this point …"));
+  }
   const QString stem = QFileInfo(QString::fromStdString(data_->path)).completeBaseName();
   QString timeline = folder_.filePath(QStringLiteral("%1 point %2.tutti").arg(stem).arg(point));
   for (int again = 2; QFileInfo::exists(timeline); ++again)
@@ -297,7 +305,7 @@ void SweepPanel::show_point_result(const ScenarioRun::Result& result) {
   QString words;
   if (result.error) words = QString::fromStdString(result.error->message());
   if (result.stopped && !result.error) words = tr("stopped");
-  show_running(false, words);
+  if (!run_.running()) show_running(false, words);
   if (!words.isEmpty()) emit told(words);
   if (result.timeline.isEmpty()) return emit failed(words);
   emit timeline_made(result.timeline);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/timeline/summary.h"
+#include "sim/simulator.h"
 
 namespace tutti::sim {
 
@@ -67,6 +68,10 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
 
+  const auto folds = most_work_ ? most_work_->folds(*scenario) : Folds::kWhereItPays;
+  const Outcome left_out = core::outcome_of(core::Error::request(kTooLong));
+  if (!folds) return left_out;
+
   Watch summary(hopeless, scenario->run.steps);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
@@ -76,8 +81,12 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   control.progress = [&](double) {
     if (cancel && cancel->load()) summary.stop().store(true);
   };
-  const Expected<void> ran = executor_.run(*scenario, record, control, summary);
+  Simulator folded(Folds::kAlways);
+  core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
+  const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
+  // It turned out that one worker cannot stand for all.
+  if (!ran && *folds == Folds::kAlways && ran.error().kind() == core::ErrorKind::kRequest) return left_out;
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)
                                                 : stopped(summary, hopeless);

@@ -15,15 +15,14 @@
 #include "core/explore/outcome.h"
 #include "core/explore/plan_key.h"
 #include "core/scenario/library.h"
+#include "sim/sweep/affordable.h"
+#include "sim/sweep/base_scenario.h"
 
 namespace tutti::sim {
 
-/// What of a scenario is the same at all points.
-struct BaseScenario {
-  std::string text;
-  std::string path;
-  std::vector<core::Override> set;  ///< on top of the text, before what a point changes
-};
+/// What outcomes say of points that are left out since they take long to simulate.
+inline constexpr const char* kTooLong =
+    "left out: among so many devices it takes long to simulate; tutti sweep does it";
 
 /// Runs a scenario with fields changed, again and again. Settings that come to the same packs are simulated once: of many
 /// pack sizes, most do. To be called from any number of threads.
@@ -32,6 +31,8 @@ class Evaluator {
   enum class Shares { kYes, kNo };
   /// `library` and `executor` outlive it; the latter holds no state.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor, Shares shares = Shares::kYes);
+  /// What takes more work is refused with kTooLong.
+  void leave_out_beyond(const MostWork& work) { most_work_ = work; }
 
   /// What the scenario costs with these changes. What is wrong with it is an outcome, too. Nothing if `cancel` was set before it was done.
   /// Once its steps so far, or the one at hand, take longer than `hopeless` on average, it is not simulated to its end, and its outcome says so.
@@ -51,6 +52,7 @@ class Evaluator {
   const core::Library& library_;
   core::Executor& executor_;
   Shares shares_;
+  std::optional<MostWork> most_work_;
 
   mutable std::mutex mutex_;  ///< of what follows
   std::map<Key, core::Outcome> known_;

@@ -14,8 +14,8 @@ using core::Outcome;
 
 namespace {
 
-/// A candidate that is by so much slower than the best so far will not become it.
-constexpr double kHopeless = 1.25;
+/// Points of a search that are evaluated before it is looked at what they found.
+constexpr std::size_t kAtATime = 8;
 
 }  // namespace
 
@@ -40,31 +40,47 @@ Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::T
     return evaluator_.at(space_.overrides(point), &stop, hopeless);
   };
   std::optional<Error> failed;
+  std::int64_t done = 0;
   crowd.take = [&](std::int64_t point, const Outcome& outcome) {
     tried_.emplace(point, outcome);
+    ++done;
     if (!store_) return true;
     if (const auto kept = keep_files(*store_, evaluator_); !kept) failed = kept.error();
     if (failed) return false;
     if (const auto added = store_->add(point, outcome); !added) failed = added.error();
     return !failed;
   };
-  crowd.stop = stop_;
+  crowd.stop = [&] {
+    if (watch_) watch_(done);
+    return stop_();
+  };
   const bool all = run_crowd(crowd);
   if (failed) return tl::make_unexpected(*failed);
   return all;
 }
 
 Expected<bool> Trials::search(core::Tuner& tuner, core::Time now, const std::function<void(std::int64_t)>& progress) {
-  for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
-    const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
-    const core::Time hopeless =
-        best == core::kNever ? best
-                             : core::Time(static_cast<std::int64_t>(static_cast<double>(best.count()) * kHopeless));
-    if (const auto all = evaluate(points, hopeless); !all || !*all) return all;
-    for (const std::int64_t point : points) tuner.tell(point, cost_of(tried_.at(point)));
-    if (progress) progress(tuner.told());
+  if (progress) watch_ = [&](std::int64_t done) { progress(tuner.told() + done); };
+  Expected<bool> all = true;
+  for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
+    // A few at a time: what they find tells sooner which of the others are hopeless. How many does not hang on the threads, and so the way does not.
+    for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
+      const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
+      const core::Time hopeless =
+          best == core::kNever ? best
+                               : core::Time(static_cast<std::int64_t>(static_cast<double>(best.count()) * kHopeless));
+      const std::vector<std::int64_t> some(
+          points.begin() + static_cast<std::ptrdiff_t>(from),
+          points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + kAtATime)));
+      all = evaluate(some, hopeless);
+      if (!all || !*all) break;
+      for (const std::int64_t point : some) tuner.tell(point, cost_of(tried_.at(point)));
+      if (progress) progress(tuner.told());
+    }
+    if (!all || !*all) break;
   }
-  return true;
+  watch_ = nullptr;
+  return all;
 }
 
 void Trials::forget_given_up(const std::vector<std::int64_t>& points) {

@@ -11,6 +11,9 @@
 
 namespace tutti::sim {
 
+/// A candidate that takes so many times as long as the best so far will not become it.
+inline constexpr double kHopeless = 1.25;
+
 /// What was tried of a space, by a search that tries a few points of it. With a file, what it has is not tried again, and everything
 /// that is tried goes there as it is done, so that others can watch, and a search that was killed goes on.
 class Trials {
@@ -26,7 +29,7 @@ class Trials {
   /// ERRORS: the disk is full.
   core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time hopeless);
   /// Does what the tuner asks for, until it asks for nothing more; gives up what is slower by far than the best so far, or than `now`, the step as it is
-  /// (kNever: that is not known). False: stopped. ERRORS: likewise.
+  /// (kNever: that is not known). `progress` is called now and then, also while one point takes long. False: stopped. ERRORS: likewise.
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t told)>& progress);
   /// What was given up is tried again to its end, when it is asked for the next time.
@@ -40,6 +43,7 @@ class Trials {
   int threads_;
   std::function<bool()> stop_;
   core::SweepStore* store_;
+  std::function<void(std::int64_t done)> watch_;  ///< of a search: so many of the points at hand are done
   std::map<std::int64_t, core::Outcome> tried_;
 };
 

@@ -163,21 +163,6 @@ TEST(SweepCurves, MeasuredRunsStandAtTheirPointWithTheirSpread) {
   EXPECT_THAT(describe_point(data, point), HasSubstr("measured 2.00 ms (real)"));
 }
 
-TEST(PlotAxis, LogarithmicPlacesAreEvenlyApartForEvenFactors) {
-  const PlotAxis axis = PlotAxis::of_values({"1024", "2048", "4096", "", "0", "1048576"}, true, Scale::kAuto);
-  EXPECT_TRUE(axis.logarithmic());
-  EXPECT_NEAR(axis.place(1) - axis.place(0), axis.place(2) - axis.place(1), 1e-12);
-  EXPECT_LT(axis.place(3), axis.place(0)) << "not set, and 0, have places of their own";
-  EXPECT_LT(axis.place(4), axis.place(0));
-  EXPECT_NE(axis.place(3), axis.place(4));
-  const PlotAxis names = PlotAxis::of_values({"ring", "nccl", "3"}, false, Scale::kLogarithmic);
-  EXPECT_FALSE(names.logarithmic());
-  EXPECT_LT(names.place(0), names.place(1));
-  EXPECT_EQ(names.ticks().size(), 3u);
-  const PlotAxis linear = PlotAxis::of_values({"1", "2", "9000"}, false, Scale::kLinear);
-  EXPECT_NEAR((linear.place(1) - linear.place(0)) * 8999, linear.place(2) - linear.place(0), 1e-9);
-}
-
 TEST(SweepCurves, ATableHasWhatIsDrawn) {
   const SweepData data = made();
   const std::string csv = csv_of(curves_of(data, {}), data);

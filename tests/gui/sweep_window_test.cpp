@@ -267,6 +267,35 @@ TEST_F(Sweeps, AreStoppedAndGoOn) {
   EXPECT_FALSE(panel().running());
 }
 
+TEST_F(Sweeps, PointsAreOpenedWhileTheSweepRuns) {
+  open(shipped("04_resnet50_ring"));
+  act("sweep");
+  SweepForm& form = panel().form();
+  form.set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("1..20000+1")}});
+  form.file().setText(QString::fromStdString(folder_.file("long.sweep")));
+  form.findChild<QPushButton*>(QStringLiteral("run sweep"))->click();
+  ASSERT_TRUE(until([&] { return panel().data() && !panel().data()->rows.empty(); })) << said_;
+  const SweepData::Row first = panel().data()->rows.front();
+  opened_ = failed_ = 0;
+  panel().open_point(first.point);
+  ASSERT_TRUE(ran()) << said_;
+  EXPECT_TRUE(panel().running()) << "the sweep goes on";
+  EXPECT_GT(window_->timeline().view().run_length(), core::Time());
+  const std::size_t there = panel().data()->rows.size();
+  EXPECT_TRUE(until([&] { return panel().data()->rows.size() > there; }));
+  act("sweep-stop");
+  EXPECT_TRUE(until([&] { return !panel().running(); }));
+  EXPECT_THAT(panel().words().toStdString(), HasSubstr("goes on from there"));
+}
+
+TEST_F(Sweeps, FormsRefuseMoreValuesThanAPlotCanShow) {
+  open(shipped("01_two_ranks"));
+  act("sweep");
+  panel().form().set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("1..9000000+1")}});
+  EXPECT_THAT(panel().form().words().toStdString(), HasSubstr("has more than 200000 values"));
+  EXPECT_FALSE(panel().form().findChild<QPushButton*>(QStringLiteral("run sweep"))->isEnabled());
+}
+
 TEST_F(Sweeps, AreFollowedWhileSomebodyElseWritesThem) {
   const SweepOrder order = order_of(folder_.file("grows.sweep"), {"strategy.launch_us=1..64+1"});
   auto store = core::SweepStore::resume(order.file, order.info);
@@ -363,16 +392,15 @@ TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
 TEST_F(Sweeps, OfAHundredThousandPointsAreDrawnAndWalked) {
   const SweepOrder order = order_of(folder_.file("large.sweep"),
                                     {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});
+  ASSERT_EQ(core::SweepStore::resume(order.file, order.info)->space().size(), 100'000);
   {
-    auto store = core::SweepStore::resume(order.file, order.info);
-    ASSERT_TRUE(store);
-    core::Outcome outcome;
-    for (std::int64_t p = 0; p < store->space().size(); ++p) {
-      outcome.step = core::microseconds(1000 + (p * 7919) % 1000);
-      outcome.step_bound = core::microseconds(900);
-      ASSERT_TRUE(store->add(p, outcome));
-    }
-    ASSERT_EQ(store->space().size(), 100'000);
+    // All at once: who writes point by point waits for each to be safe.
+    auto database = core::Database::open(order.file, core::Database::Mode::kWrite);
+    const auto written = database->run(
+        "INSERT INTO point WITH RECURSIVE n(p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM n WHERE p < 99999) "
+        "SELECT p, CAST(1000 * (1 + p / 5) AS TEXT), CAST(1 + p % 5 AS TEXT), 'done', '', "
+        "(1000 + p * 7919 % 1000) * 1000000, 0, 0, 0, 0, 0, 0, 900000000, 0, 1, 0 FROM n");
+    ASSERT_TRUE(written) << written.error().message();
   }
   open(order.file);
   ASSERT_TRUE(panel().data()) << said_;

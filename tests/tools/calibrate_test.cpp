@@ -77,6 +77,8 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   const std::string file = m.folder.read("mine.textproto");
   EXPECT_THAT(file, AllOf(StartsWith("# The cluster of "), HasSubstr("perf.txt"), HasSubstr("worst"),
                           HasSubstr("fitted by tutti calibrate"), HasSubstr("tutti calibrate 0.")));
+  // What it was fitted to: the log's sizes, and how many took part; beyond them is extrapolated.
+  EXPECT_THAT(file, AllOf(HasSubstr("least_bytes: 1024"), HasSubstr("most_bytes: 67108864"), HasSubstr("workers: 3")));
   // The line that the output says, in a scenario.
   const std::string text = scenario(2, 10);
   const std::string rest = text.substr(text.find("workload"));
@@ -87,6 +89,9 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   };
   EXPECT_NEAR(step(mine) / step(m.truth), 1, 0.01);
   EXPECT_GT(std::abs(step(m.start) / step(m.truth) - 1), 0.05) << "there was something to calibrate";
+  EXPECT_THAT(run_tutti({"simulate", mine, "--set", "workload.variable[1].shape=40000000"}).out,
+              HasSubstr("note: extrapolated: "));
+  EXPECT_THAT(run_tutti({"simulate", mine}).out, Not(HasSubstr("note: extrapolated: ")));
 }
 
 TEST(Calibrate, TheLineForTheScenarioStartsFromItsFolder) {

@@ -91,6 +91,8 @@ TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
   expect_refused({"sweep", folder.file("r.db"), "--over", "strategy.shards=1"}, folder,
                  HasSubstr("is a sweep that was made"));
   expect_refused({"sweep", folder.file("r.db"), "--measured", folder.file("m.csv")}, folder, HasSubstr("give --plot"));
+  for (const char* other : {"tune", "explain", "simulate"})
+    expect_refused({other, folder.file("r.db")}, folder, HasSubstr("this is a sweep and no scenario"));
   expect_refused({"sweep", folder.file("r.db"), "--plot", folder.file("p.gif")}, folder,
                  HasSubstr("expected the name of an .svg or a .png file"));
 }
@@ -109,6 +111,17 @@ TEST(Sweep, SaysWhatIsWrongWithARequest) {
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", file}, folder,
                  HasSubstr("that is the scenario"));
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "--threads", "-1"}, folder, HasSubstr("--threads"));
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"), "--csv",
+                  folder.file("x"), "--json", folder.file("./x")},
+                 folder, HasSubstr("that is what --csv has"));
+  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("no/x.sweep")}, folder,
+                 HasSubstr("No such file or directory"));
+  // What cannot be drawn is said before anything is simulated.
+  const Outcome drawn = run_tutti({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
+                                   "--plot", folder.file("x.svg"), "--cost", "price"});
+  EXPECT_EQ(drawn.status, 2);
+  EXPECT_THAT(drawn.err, HasSubstr("--cost price: expected one of step_time"));
+  EXPECT_THAT(drawn.err, Not(HasSubstr("results:")));
 }
 
 TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {

@@ -104,8 +104,70 @@ strategy { )") + strategy + " }");
   }
 }
 
+TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::vector<std::string> refused{"tune", file, "--over", "workload.batch=0,-1"};
+  const Outcome words = run_tutti(refused);
+  ASSERT_EQ(words.status, 0) << words.err;
+  EXPECT_THAT(words.out,
+              AllOf(HasSubstr("2 cannot be"), HasSubstr("nothing that was tried can be"), HasSubstr("for one: ")));
+  const Outcome json = run_tutti({"tune", file, "--over", "workload.batch=0,-1", "--format", "json"});
+  const core::Value document = test::parse_or_throw(json.out, "out");
+  const Data told(document);
+  EXPECT_FALSE(told.has("best"));
+  EXPECT_EQ(told["advice"]["change"].value().text, "false");
+  EXPECT_THAT(told["advice"]["why"].text(), HasSubstr("nothing that was tried can be"));
+  EXPECT_THAT(told["refusal"].text(), HasSubstr("batch"));
+  // Slower by far than what is there.
+  const std::string fast = folder.write("r.textproto", R"(
+cluster { workers { machine: "dgx1-v100" } }
+workload { variable { name: "a" shape: [1000, 1000] } forward_ms: 10 backward_ms: 20 }
+strategy { algorithm: "ring" bytes_per_pack: 0 }
+run { steps: 1500 compute_jitter_percent: 5 }
+)");
+  const Outcome slow = run_tutti({"tune", fast, "--over", "workload.forward_ms=500,600", "--format", "json"});
+  ASSERT_EQ(slow.status, 0) << slow.err;
+  const core::Value other = test::parse_or_throw(slow.out, "out");
+  EXPECT_FALSE(Data(other).has("best"));
+  EXPECT_THAT(Data(other)["advice"]["why"].text(), HasSubstr("takes at least 25.0 % longer than what there is"));
+}
+
+/// Of 65,536 GPUs some algorithms would take minutes for each setting.
+TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
+  const Outcome o = run_tutti({"tune", scenario("11_hierarchical_65536"), "--evaluations", "4", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  std::string notes;
+  for (const Data& note : Data(document)["notes"].items()) notes += note.text() + '\n';
+  EXPECT_THAT(notes, AllOf(HasSubstr("not tried: "), HasSubstr("psgpu"), HasSubstr("--over strategy.algorithm")));
+  EXPECT_LE(Data(document)["tried"].number(), 4);
+}
+
+/// An algorithm that no framework has by name cannot be pasted, and that is said.
+TEST(Tune, SaysWhereThereIsNothingToPaste) {
+  const Outcome o =
+      run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0", "--over",
+                 "strategy.algorithm=halving_doubling", "--over", "strategy.bytes_per_pack=1MiB,2MiB,4MiB"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change\n"), HasSubstr("to paste\n  none of the frameworks")));
+}
+
+TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",
+                               "--evaluations", "2000", "--database", folder.file("t.sweep")},
+                              {.interrupt_once = folder.file("t.sweep")});
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.err, HasSubstr("what was tried is in "));
+  EXPECT_EQ(o.out, "");
+}
+
 TEST(Tune, SaysWhatIsWrongWithARequest) {
   const TemporaryFolder folder;
+  expect_refused(
+      {"tune", scenario("04_resnet50_ring"), "--over", "strategy.algorithm=ring,nccl", "--plot", folder.file("p.svg")},
+      folder, HasSubstr("no curve to draw"));
   expect_refused({"tune", scenario("15_all_reduce_spec")}, folder, HasSubstr("say which with --over"));
   expect_refused({"tune", scenario("04_resnet50_ring"), "--evaluations", "0"}, folder, HasSubstr("--evaluations"));
   expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.shards"}, folder,

@@ -8,8 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
+
 namespace tutti::nccl_fit {
 namespace {
+
+using core::median;
 
 /// Logarithms of times by bytes; of repeats the median.
 using Curve = std::map<std::int64_t, std::vector<double>>;
@@ -25,12 +29,6 @@ std::string facts_of(const Row& row) {
     if (name == "NCCL_ALGO" || name == "NCCL_PROTO") key += fmt::format(" {}={}", name, value);
   }
   return key;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 /// Nothing outside of the curve, or where its sizes are more than four times apart.

@@ -13,6 +13,7 @@
 #include "core/explore/outcome.h"
 #include "core/nccl/collective_time.h"
 #include "core/strategy/bounds.h"
+#include "core/strategy/who_reduces.h"
 #include "core/timeline/summary.h"
 #include "sim/collective_run.h"
 #include "sim/simulator.h"
@@ -76,7 +77,8 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
   // Packs of one length cost the same, but for the servers that they go to.
-  const bool on_servers = scenario.strategy.servers.has_value();
+  const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
+  const bool on_servers = core::on_servers(who);
   std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,
            std::pair<std::optional<Time>, std::optional<Time>>>
       known;
@@ -88,8 +90,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.bytes = pack.collective.bytes();
     // What is gathered, or is no gradient, is not reduced as the strategy reduces.
     const bool reduced = !pack.reduction && pack.collective.kind == scenario.strategy.collective;
-    if (!scenario.plan.partition && !on_servers &&
-        (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
+    if (who == core::WhoReduces::kAllReplicas && (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
     costs.in_step = record.end - record.last_start;
     if (const auto& nccl = pack.collective.nccl) {
@@ -111,9 +112,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     list.push_back(std::move(costs));
   }
   if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return p.nccl != nullptr; }))
-    notes.emplace_back(
-        "NCCL's times are those of such machines as they were measured: other figures of links do not make them "
-        "shorter (run { nccl: RINGS } goes by the links)");
+    notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fusion)
     notes.emplace_back("packs that were fused took as long as what they were fused into; by itself each is told alone");
   if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");
@@ -322,7 +321,10 @@ int explain(const ExplainOptions& options, const Environment& environment) {
     if (const auto ran = simulator.run(explanation.scenario, record, control, explanation.summary); !ran)
       return report(ran.error());
   }
-  if (interrupt.happened() || explanation.summary.steps().empty()) return kRunFailed;
+  if (interrupt.happened() || explanation.summary.steps().empty()) {
+    tell("tutti: interrupted\n");
+    return kRunFailed;
+  }
   explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
   auto answers = answers_of(explanation.scenario, explanation.summary, environment.library, threads_of(options.threads),
                             interrupt, explanation.notes);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/median.h"
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/known_gpus.h"
 #include "tools/tutti/json.h"
@@ -148,11 +149,10 @@ class Printer {
       if (row.measured_us) errors.push_back(std::abs(row.time.us() / *row.measured_us - 1));
     }
     if (errors.empty()) return "# no size of the log is among these\n";
-    std::sort(errors.begin(), errors.end());
     double sum = 0;
     for (const double error : errors) sum += error;
     return fmt::format("# against the log: {} sizes, median error {:.1f} %, mean {:.1f} %\n", errors.size(),
-                       100 * errors[errors.size() / 2], 100 * sum / static_cast<double>(errors.size()));
+                       100 * core::median(errors), 100 * sum / static_cast<double>(errors.size()));
   }
 
   void json_row(Json& json, const NcclPerfRow& row) const {

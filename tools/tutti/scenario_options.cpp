@@ -4,6 +4,7 @@
 
 #include "core/base/file.h"
 #include "core/edit/overrides.h"
+#include "core/explore/database.h"
 
 namespace tutti::tools {
 
@@ -34,6 +35,14 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   return config;
 }
 
+Expected<std::string> read_scenario_file(const std::string& path) {
+  if (core::is_database(path)) {
+    return tl::make_unexpected(Error::request(
+        "this is a sweep and no scenario; tutti sweep tells of it, and tutti view shows it", {path, 0, 0}));
+  }
+  return core::read_text_file(path, core::TextSource::kAnything);
+}
+
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
   std::vector<core::Override> overrides;
   for (const std::string& written : options.set) {
@@ -47,7 +56,7 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Env
     if (!loaded) return tl::make_unexpected(loaded.error());
     tf_config = std::move(*loaded);
   }
-  const auto text = core::read_text_file(options.file, core::TextSource::kAnything);
+  const auto text = read_scenario_file(options.file);
   if (!text) return tl::make_unexpected(text.error());
   if (tf_config) {
     std::vector<core::Override> workers = core::workers_of(tf_config->cluster, *text);

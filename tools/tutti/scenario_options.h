@@ -16,6 +16,9 @@ struct ScenarioOptions {
   std::string tf_config;         ///< file, or "env": that of the environment; its workers instead of the scenario's
 };
 
+/// The text of a scenario's file. ERRORS (requests): it cannot be read; it is a sweep's.
+core::Expected<std::string> read_scenario_file(const std::string& path);
+
 /// Reads the scenario with its changes. ERRORS: see core/edit/overrides.h; the files.
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 
 #include "core/advice/extrapolation.h"
 #include "core/base/file.h"
@@ -26,17 +26,6 @@ using core::Error;
 using core::Expected;
 using core::Outcome;
 using core::SweepStore;
-
-/// What files of SQLite begin with.
-constexpr std::string_view kDatabaseMagic = "SQLite format 3";
-
-bool is_database(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::string begin(kDatabaseMagic.size(), '\0');
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return file && begin == kDatabaseMagic;
-}
 
 /// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
 Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector<std::int64_t>& points) {
@@ -64,6 +53,23 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store, const std::vector
   return said;
 }
 
+core::PlotOptions plot_options(const SweepOptions& options) { return {options.x, options.by, options.cost}; }
+
+/// ERRORS: two results are to go into one file.
+Expected<void> check_names(const SweepOptions& options, const std::string& database) {
+  std::map<std::string, const char*> taken;
+  const std::pair<const char*, const std::string&> names[] = {
+      {"-o", database}, {"--csv", options.csv}, {"--json", options.json}, {"--plot", options.plot}};
+  for (const auto& [option, name] : names) {
+    if (name.empty() || name == "-") continue;
+    const auto [other, fresh] = taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
+    if (!fresh)
+      return tl::make_unexpected(
+          Error::request(fmt::format("{} {}: that is what {} has", option, name, other->second)));
+  }
+  return {};
+}
+
 /// All that was asked for beside the database. Answers the exit status.
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
@@ -82,7 +88,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   }
   if (!options.plot.empty()) {
     const std::string title = std::filesystem::path(store.info().scenario_file).stem().string();
-    auto plot = core::plot_of(store.space(), outcomes, title, {options.x, options.by, options.cost});
+    auto plot = core::plot_of(store.space(), outcomes, title, plot_options(options));
     if (!plot) return report(plot.error());
     if (!options.measured.empty()) {
       const auto text = core::read_text_file(options.measured, core::TextSource::kAnything);
@@ -188,12 +194,13 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!options.measured.empty() && options.plot.empty())
     return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
 
-  if (is_database(options.scenario.file)) {
+  if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {
       return report(Error::request(
           fmt::format("{} is a sweep that was made; --over, --points, --set and -o are of those that are to be",
                       options.scenario.file)));
     }
+    if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
     if (!store) return report(store.error());
     return tell_results(*store, options, *format, {options.scenario.file});
@@ -225,9 +232,13 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
     return report(Error::request(fmt::format("-o {}: that is the scenario", output)));
+  if (const auto other = check_names(options, output); !other) return report(other.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
+  if (!options.plot.empty()) {
+    if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn) return report(drawn.error());
+  }
   const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part);
   if (!all) return report(all.error());
   if (!*all) {

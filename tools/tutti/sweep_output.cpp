@@ -7,24 +7,18 @@
 #include <fmt/ostream.h>
 
 #include "core/base/format.h"
+#include "core/text/csv.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
 
+using core::csv_cell;
 using core::Outcome;
 using core::show;
 using core::Time;
 
 namespace {
-
-/// A cell, in quotes if it needs them.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 /// Times to the picosecond: their sixth decimal.
 std::string microseconds(Time time) {
@@ -125,7 +119,7 @@ std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outco
 
 void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out) {
   out << "point";
-  for (const std::string& field : store.space().fields()) out << ',' << cell(field);
+  for (const std::string& field : store.space().fields()) out << ',' << csv_cell(field);
   out << ",status,message";
   for (const core::Cost& cost : core::kCosts) out << ',' << cost.name << "_us";
   out << ",packs,seed\r\n";
@@ -133,8 +127,8 @@ void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ost
     if (!outcomes[p]) continue;
     const Outcome& o = *outcomes[p];
     out << p;
-    for (const std::string& value : store.space().values(static_cast<std::int64_t>(p))) out << ',' << cell(value);
-    out << ',' << to_string(o.status) << ',' << cell(o.message);
+    for (const std::string& value : store.space().values(static_cast<std::int64_t>(p))) out << ',' << csv_cell(value);
+    out << ',' << to_string(o.status) << ',' << csv_cell(o.message);
     for (const core::Cost& cost : core::kCosts) out << ',' << (done(o) ? microseconds(o.*cost.time) : "");
     out << ',' << (done(o) ? std::to_string(o.packs) : "") << ',' << (done(o) ? std::to_string(o.seed) : "") << "\r\n";
   }

@@ -6,17 +6,21 @@
 #include "core/advice/extrapolation.h"
 #include "core/advice/what_if.h"
 #include "core/base/file.h"
+#include "core/base/format.h"
 #include "core/base/version.h"
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
+#include "core/text/csv.h"
 #include "sim/simulator.h"
+#include "sim/sweep/affordable.h"
 #include "sim/sweep/evaluator.h"
 #include "sim/sweep/trials.h"
 #include "tools/tutti/explore.h"
 #include "tools/tutti/interrupt.h"
 #include "tools/tutti/plot_file.h"
 #include "tools/tutti/progress.h"
+#include "tools/tutti/scenario_options.h"
 #include "tools/tutti/tune_report.h"
 
 namespace tutti::tools {
@@ -29,14 +33,22 @@ using core::Outcome;
 /// Values to each side of the best along an axis.
 constexpr std::int64_t kAround = 4;
 
+/// Whether NCCL carries out packs in times of its own.
+bool by_nccl(const core::Scenario& scenario) {
+  return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
+                     [](const core::Pack& pack) { return pack.collective.nccl != nullptr; });
+}
+
 /// Everything that belongs to one tuning.
 class Tuning {
  public:
-  /// `store`: where what is tried goes; null: nowhere.
+  /// `store`: where what is tried goes; null: nowhere. `notes`: what is to be said in any case.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now, std::string text,
-         std::vector<core::Override> set, core::Space space, core::SweepStore* store)
+         std::vector<core::Override> set, core::Space space, core::SweepStore* store, std::vector<std::string> notes,
+         const Interrupt& interrupt)
       : options_(options),
         library_(library),
+        interrupt_(interrupt),
         text_(std::move(text)),
         set_(std::move(set)),
         space_(std::move(space)),
@@ -47,20 +59,32 @@ class Tuning {
     result_.fields = space_.fields();
     result_.in_all = space_.size();
     result_.seed = options.seed;
+    result_.notes = std::move(notes);
   }
+
+  /// What takes more work to simulate is not tried.
+  void leave_out_beyond(const sim::MostWork& work) { evaluator_.leave_out_beyond(work); }
 
   /// ERRORS: the scenario as it is cannot be run. False: interrupted.
   Expected<bool> carry_out() {
-    if (auto told = tell_of(result_.now); !told) return tl::make_unexpected(told.error());
+    if (auto told = tell_of(result_.now, "simulating it as it is"); !told) return tl::make_unexpected(told.error());
     if (interrupt_.happened()) return false;
     if (const auto taken = trials_.take_over(library_); !taken) return tl::make_unexpected(taken.error());
     if (auto found = search(); !found || !*found) return found;
-    if (!result_.best) return true;
+    if (!result_.best) {
+      result_.advice.why = result_.stopped > 0
+                               ? fmt::format("whatever was tried takes at least {} longer than what there is",
+                                             core::show_share(sim::kHopeless - 1))
+                               : "nothing that was tried can be; see what each field may be with tutti sweep";
+      return true;
+    }
     if (auto added = add_curves(); !added || !*added) return added;
     if (auto added = add_sensitivity(); !added) return added;
     result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
     result_.snippets = core::snippets_of(result_.best->scenario);
-    result_.notes = core::extrapolations(result_.best->scenario);
+    if (by_nccl(result_.now.scenario) || by_nccl(result_.best->scenario))
+      result_.notes.emplace_back(core::kNcclIsMeasured);
+    for (std::string& note : core::extrapolations(result_.best->scenario)) result_.notes.push_back(std::move(note));
     for (const std::string& note : result_.best->summary.info().notes) result_.notes.push_back(note);
     return !interrupt_.happened();
   }
@@ -71,11 +95,13 @@ class Tuning {
 
  private:
   /// Simulates a scenario with all that a report needs.
-  Expected<void> tell_of(Told& told) {
+  Expected<void> tell_of(Told& told, const char* doing) {
     core::RecordOptions record;
     record.level = core::RecordLevel::kNone;
     core::RunControl control;
     control.cancel = &interrupt_.flag();
+    Progress progress(doing);
+    control.progress = [&](double done) { progress.update(done); };
     if (auto ran = simulator_.run(told.scenario, record, control, told.summary); !ran) return ran;
     if (!interrupt_.happened()) told.outcome = core::outcome_of(told.summary);
     return {};
@@ -101,7 +127,11 @@ class Tuning {
     for (const std::int64_t point : tuner.asked()) {
       const Outcome& outcome = tried().at(point);
       const bool done = outcome.status == Outcome::Status::kDone;
-      if (!done && result_.refused++ == 0) result_.refusal = outcome.message;
+      if (outcome.message == sim::kTooLong) {
+        ++result_.left_out;
+      } else if (!done && result_.refused++ == 0) {
+        result_.refusal = outcome.message;
+      }
       if (outcome.stopped) ++result_.stopped;
     }
     result_.tried = tuner.told();
@@ -117,7 +147,7 @@ class Tuning {
     if (!scenario) return true;
     result_.best.emplace();
     result_.best->scenario = std::move(*scenario);
-    return tell_of(*result_.best).has_value() && !interrupt_.happened();
+    return tell_of(*result_.best, "simulating the best").has_value() && !interrupt_.happened();
   }
 
   Expected<core::Scenario> with_best() {
@@ -179,7 +209,7 @@ class Tuning {
         known = known && scaled.has_value();
         if (!known) break;
         told.scenario = std::move(*scaled);
-        known = tell_of(told).has_value();
+        known = tell_of(told, "simulating other clusters").has_value();
         if (interrupt_.happened()) return false;
         steps[which] = told.outcome.step;
         ++result_.beside;
@@ -191,12 +221,12 @@ class Tuning {
 
   const TuneOptions& options_;
   const core::Library& library_;
+  const Interrupt& interrupt_;
   std::string text_;
   std::vector<core::Override> set_;
   core::Space space_;
   sim::Simulator simulator_;
   sim::Evaluator evaluator_;
-  Interrupt interrupt_;
   TuneResult result_;
   sim::Trials trials_;
   std::int64_t best_ = 0;
@@ -226,15 +256,10 @@ core::Plot curve_plot(const TuneResult& result) {
 
 /// All that was tried, in the order of the space.
 void write_tried(const Tuning& tuning, std::ostream& out) {
-  for (const std::string& field : tuning.space().fields()) out << field << ',';
+  for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
   out << "status,stopped_early,step_time_us\r\n";
   for (const auto& [point, outcome] : tuning.tried()) {
-    for (const std::string& value : tuning.space().values(point)) {
-      const bool plain = value.find_first_of(",\"\r\n") == std::string::npos;
-      std::string quoted = "\"";
-      for (const char c : value) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-      out << (plain ? value : quoted + '"') << ',';
-    }
+    for (const std::string& value : tuning.space().values(point)) out << core::csv_cell(value) << ',';
     const bool done = outcome.status == Outcome::Status::kDone;
     out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ','
         << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
@@ -251,16 +276,32 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
-  const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
+  const auto text = read_scenario_file(options.scenario.file);
   if (!text) return report(text.error());
   auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
-  if (axes && axes->empty()) axes = core::usual_axes(*scenario);
+  std::vector<std::string> notes;
+  std::optional<sim::MostWork> most_work;  // whoever names what is to vary waits for it
+  if (axes && axes->empty()) {
+    axes = core::usual_axes(*scenario);
+    most_work = sim::most_work(*scenario);
+    if (axes) {
+      notes = sim::note_on_left_out(
+          sim::leave_out_long_ones(*axes, {*text, options.scenario.file, *set}, environment.library, *most_work));
+    }
+  }
   if (!axes) return report(axes.error());
   core::SweepInfo info{std::string(core::version()), options.scenario.file, *text, options.scenario.set, *axes};
   auto space = core::Space::of(std::move(*axes));
   if (!space) return report(space.error());
+  if (!options.plot.empty()) {
+    const core::Tuner tuner(*space, {});
+    bool any = false;
+    for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
+    if (!any) return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
+  }
+  const Interrupt interrupt;  // from before there is a file
   std::optional<core::SweepStore> store;
   if (!options.database.empty()) {
     auto opened = core::SweepStore::resume(options.database, info);
@@ -269,10 +310,17 @@ int tune(const TuneOptions& options, const Environment& environment) {
   }
 
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
-                store ? &*store : nullptr);
+                store ? &*store : nullptr, std::move(notes), interrupt);
+  if (most_work) tuning.leave_out_beyond(*most_work);
   const auto done = tuning.carry_out();
   if (!done) return report(done.error());
-  if (!*done) return kRunFailed;
+  if (!*done) {
+    tell(options.database.empty()
+             ? std::string("tutti: interrupted\n")
+             : fmt::format("tutti: interrupted; what was tried is in {}, and the same command goes on from there\n",
+                           options.database));
+    return kRunFailed;
+  }
   const TuneResult& result = tuning.result();
   const std::vector<std::string> inputs{options.scenario.file};
   if (!options.csv.empty()) {
@@ -287,7 +335,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   }
   if (!options.plot.empty()) {
     if (result.curves.empty())
-      return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
+      return report(Error::run("--plot: there is no best setting, so there is nothing to draw"));
     const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }

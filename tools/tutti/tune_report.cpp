@@ -136,7 +136,12 @@ std::string snippet_part(const TuneResult& r) {
       from = to == std::string::npos ? snippet.text.size() : to + 1;
     }
   }
-  return text.empty() ? "" : "to paste\n" + text + '\n';
+  if (text.empty()) {
+    text =
+        "  none of the frameworks that are known here has this setting; what some of them have is found with --over "
+        "strategy.algorithm=ring,nccl\n";
+  }
+  return "to paste\n" + text + '\n';
 }
 
 std::string settings(const TuneResult& r, const std::string& between) {
@@ -155,15 +160,16 @@ std::string tune_text(const TuneResult& r) {
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
   text +=
-      fmt::format("tried {} of {} settings{}{}, and {} beside them\n", r.tried, r.in_all,
+      fmt::format("tried {} of {} settings{}{}{}, and {} beside them\n", r.tried - r.left_out, r.in_all,
+                  r.left_out > 0 ? fmt::format("; {} were left out, since they take long to simulate", r.left_out) : "",
                   r.refused > 0 ? fmt::format("; {} cannot be", r.refused) : "",
                   r.stopped > 0 ? fmt::format("; {} were hopeless and not run to their end", r.stopped) : "", r.beside);
   if (!r.best) {
     text += '\n';
-    if (r.stopped > 0)
-      return text + "recommended: change nothing\n  whatever was tried takes at least 25 % longer than what there is\n";
-    return text + "nothing that was tried can be; see what each field may be with tutti sweep\n" +
-           (r.refusal.empty() ? "" : "  for one: " + r.refusal + '\n');
+    text += r.stopped > 0 ? fmt::format("recommended: change nothing\n  {}\n", r.advice.why) : r.advice.why + '\n';
+    if (r.stopped == 0 && !r.refusal.empty()) text += "  for one: " + r.refusal + '\n';
+    for (const std::string& note : r.notes) text += "note: " + note + '\n';
+    return text;
   }
   const Outcome& best = r.best->outcome;
   text += fmt::format("step now {}, best {} ({} less); the least possible is {}\n", show(now.step), show(best.step),
@@ -205,24 +211,29 @@ std::string tune_json(const TuneResult& r) {
     json.field("network_model", std::string_view(info.network_model));
     json.field("seed", r.seed);
     json.field("settings_in_all", r.in_all);
-    json.field("tried", r.tried);
+    json.field("tried", r.tried - r.left_out);
+    json.field("left_out", r.left_out);
     json.field("refused", r.refused);
     json.field("stopped_early", r.stopped);
     json.key("now");
     write_outcome(json, r.now.outcome);
-    if (!r.best) return;
+    json.key("advice").object([&] {
+      json.field("change", r.advice.change);
+      if (r.best) json.field("gain_share", r.advice.gain);
+      if (r.best) json.field("least_gain_share", r.advice.least_gain);
+      json.field("why", std::string_view(r.advice.why));
+    });
+    if (!r.refusal.empty()) json.field("refusal", std::string_view(r.refusal));
+    const auto write_notes = [&] {
+      json.key("notes").array(r.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+    };
+    if (!r.best) return write_notes();
     json.key("best");
     write_outcome(json, r.best->outcome);
     json.key("best_settings").object([&] {
       for (std::size_t f = 0; f < r.fields.size(); ++f) json.field(r.fields[f], std::string_view(r.values[f]));
     });
     json.field("promised_share", r.promised);
-    json.key("advice").object([&] {
-      json.field("change", r.advice.change);
-      json.field("gain_share", r.advice.gain);
-      json.field("least_gain_share", r.advice.least_gain);
-      json.field("why", std::string_view(r.advice.why));
-    });
     json.key("why").array(why(r), [&](const std::string& line) { json.value(std::string_view(line)); });
     json.key("curves").array(r.curves, [&](const AxisCurve& curve) {
       json.object([&] {
@@ -253,7 +264,7 @@ std::string tune_json(const TuneResult& r) {
         json.field("remark", std::string_view(snippet.remark));
       });
     });
-    json.key("notes").array(r.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
+    write_notes();
   });
   return json.text();
 }

@@ -39,7 +39,7 @@ struct TuneResult {
   core::Advice advice;
   std::vector<std::string> fields;
   std::vector<std::string> values;  ///< of the best
-  std::int64_t tried = 0, stopped = 0, refused = 0, in_all = 0, beside = 0;
+  std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
   double promised = 0;
   std::string refusal;  ///< why the first setting that cannot be cannot
   std::uint64_t seed = 0;

@@ -24,14 +24,14 @@ Outcome step(std::int64_t ms) {
 }
 
 struct Compared {
-  std::string bucket_mb;
+  std::string size;
   double predicted_ms = 0, measured_ms = 0;
 };
 
 /// A published sweep beside its prediction.
-std::vector<Compared> published() {
+std::vector<Compared> published(const std::string& table_name, const std::string& scenario_name) {
   const std::string folder = test::source_folder() + "/tests/reference/workloads/";
-  const std::string path = folder + "ddp_bucket_sweep.csv", scenario = folder + "ddp_2_gpus.textproto";
+  const std::string path = folder + table_name, scenario = folder + scenario_name;
   Problems problems;
   const CsvTable table = parse_csv(*read_text_file(path), path, problems);
   EXPECT_TRUE(problems.empty());
@@ -50,7 +50,8 @@ std::vector<Compared> published() {
 
 TEST(Recommend, DifferencesAreAsWrongAsAPublishedSweepSays) {
   std::vector<double> errors, apart;
-  for (const Compared& one : published()) errors.push_back(std::log(one.predicted_ms / one.measured_ms));
+  for (const Compared& one : published("ddp_bucket_sweep.csv", "ddp_2_gpus.textproto"))
+    errors.push_back(std::log(one.predicted_ms / one.measured_ms));
   ASSERT_EQ(errors.size(), 23u);
   for (std::size_t i = 0; i < errors.size(); ++i) {
     EXPECT_LT(std::abs(errors[i]), 0.02) << "two of the scenario's figures are fitted to the table";
@@ -61,13 +62,27 @@ TEST(Recommend, DifferencesAreAsWrongAsAPublishedSweepSays) {
   EXPECT_NEAR(apart[at], kDifferenceError, 0.0005);
 }
 
-TEST(Recommend, TheSettingThatIsPredictedToBeBestIsNearTheBestThatWasMeasured) {
-  const std::vector<Compared> all = published();
+void expect_a_good_choice(const std::vector<Compared>& all) {
   const auto chosen = std::min_element(
       all.begin(), all.end(), [](const Compared& a, const Compared& b) { return a.predicted_ms < b.predicted_ms; });
   const auto best = std::min_element(
       all.begin(), all.end(), [](const Compared& a, const Compared& b) { return a.measured_ms < b.measured_ms; });
-  EXPECT_LE(chosen->measured_ms, 1.05 * best->measured_ms) << chosen->bucket_mb << " and " << best->bucket_mb;
+  EXPECT_LE(chosen->measured_ms, 1.05 * best->measured_ms) << chosen->size << " and " << best->size;
+}
+
+TEST(Recommend, TheSettingThatIsPredictedToBeBestIsNearTheBestThatWasMeasured) {
+  expect_a_good_choice(published("ddp_bucket_sweep.csv", "ddp_2_gpus.textproto"));
+}
+
+/// The network's latency and rate are its author's, who needed three to four tenths more time than they say at every size.
+TEST(Recommend, TheBestOfAPublishedSweepIsFoundByItsOwnLatencyAndRate) {
+  const std::vector<Compared> all = published("nccl_fusion_1gbe.csv", "nccl_fusion_1gbe.textproto");
+  ASSERT_EQ(all.size(), 5u);
+  expect_a_good_choice(all);
+  for (const Compared& one : all) {
+    EXPECT_GT(one.predicted_ms / one.measured_ms, 0.58) << one.size;
+    EXPECT_LT(one.predicted_ms / one.measured_ms, 0.66) << one.size;
+  }
 }
 
 TEST(Recommend, ChangesNothingForWhatMayBeAnError) {

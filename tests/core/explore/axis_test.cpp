@@ -60,7 +60,7 @@ TEST(Axis, SaysWhatIsWrongWithIt) {
   EXPECT_THAT(error("strategy.shards=0..8*2"), HasSubstr("never gets to its end"));
   EXPECT_THAT(error("strategy.shards=1..8*1"), HasSubstr("never gets to its end"));
   EXPECT_THAT(error("strategy.shards=1..8+0"), HasSubstr("never gets to its end"));
-  EXPECT_THAT(error("run.seed=1..100000000+1"), HasSubstr("too many values"));
+  EXPECT_THAT(error("run.seed=1..100000000+1"), HasSubstr("has more than 10000000 values"));
   EXPECT_THAT(error("strategy.algorithm=\"ring"), HasSubstr("a quote that is not closed"));
 }
 

@@ -59,6 +59,18 @@ TEST(Csv, IsUtf8WithOrWithoutAMark) {
             "f:2:1: the byte 0xe9 here is not UTF-8; save this file in UTF-8 (iconv and most editors can)");
 }
 
+TEST(Csv, CellsAreReadAsTheyWereWritten) {
+  for (const std::string text :
+       {"plain", "with, comma", "\"quoted\"", "two\nlines", "a\rb", "\"", "", ",", "ends with\""}) {
+    Problems problems;
+    const CsvTable table = parse_csv("first,second\n1," + csv_cell(text) + "\n", "f", problems);
+    ASSERT_TRUE(problems.empty()) << text;
+    ASSERT_EQ(table.rows.size(), 1u) << text;
+    EXPECT_EQ(table.rows[0].cells[1].text, text);
+  }
+  EXPECT_EQ(csv_cell("plain"), "plain");
+}
+
 TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
   std::string text = "a,b\n";
   for (int i = 0; i < 100'000; ++i) text += "1\n";

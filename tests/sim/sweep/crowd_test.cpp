@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <thread>
 
 namespace tutti::sim {
 namespace {
@@ -41,9 +42,11 @@ TEST(Crowd, DoesEveryPointOnceWhateverTheThreads) {
 
 TEST(Crowd, StopsAndKeepsWhatIsDone) {
   CrowdWork crowd;
-  crowd.points = first(100'000);
+  crowd.points = first(1000);
   crowd.threads = 3;
+  // The last ones take as long as it takes until somebody stops them.
   crowd.work = [](std::int64_t point, const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
+    while (point >= 100 && !stop.load()) std::this_thread::yield();
     if (stop.load()) return std::nullopt;
     return of(point);
   };
@@ -52,7 +55,7 @@ TEST(Crowd, StopsAndKeepsWhatIsDone) {
   crowd.stop = [&] { return taken > 10; };
   EXPECT_FALSE(run_crowd(crowd));
   EXPECT_GT(taken, 10u);
-  EXPECT_LT(taken, 100'000u);
+  EXPECT_LE(taken, 100u);
 }
 
 TEST(Crowd, TakesNoMoreOnceItWasRefused) {

@@ -81,7 +81,9 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
 void add_tune(CLI::App& app, TuneOptions& o) {
   CLI::App* c = app.add_subcommand("tune", "Find the best settings, say how sure that is, and what to paste where");
   c->footer(
-      "Without --over, what the strategy's framework has is varied: pack sizes, and algorithms with their shards.\n"
+      "Without --over, what the strategy's framework has is varied: pack sizes, and algorithms with their shards; what "
+      "takes\n"
+      "long to simulate among thousands of devices is left out, and said.\n"
       "Examples:\n"
       "  tutti tune mine.textproto\n"
       "  tutti tune mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*1.2 --over strategy.shards=1,2,4,8\n"

@@ -1,4 +1,4 @@
-#include "gui/model/plot_axis.h"
+#include "core/explore/plot_axis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "core/explore/plot.h"
 #include "core/text/number.h"
 
-namespace tutti::gui {
+namespace tutti::core {
 namespace {
 
 /// From one end to the other by so much: then differences between the small ones are seen on a logarithmic axis alone.
@@ -29,7 +29,7 @@ double nice_step(double range, double count) {
 }
 
 std::string shown(double number, bool bytes) {
-  return bytes && number > 0 ? core::show_binary(number) : fmt::format("{:g}", number);
+  return bytes && number > 0 ? show_binary(number) : fmt::format("{:g}", number);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ PlotAxis PlotAxis::of_values(const std::vector<std::string>& values, bool bytes,
   double least = 0, most = 0, least_positive = 0;
   std::size_t count = 0;
   for (const std::string& text : values) {
-    numbers.push_back(core::number_of(text));
+    numbers.push_back(number_of(text));
     if (!numbers.back()) continue;
     const double value = *numbers.back();
     least = count == 0 ? value : std::min(least, value);
@@ -129,4 +129,4 @@ void PlotAxis::add_ticks(bool bytes) {
   add_even();
 }
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

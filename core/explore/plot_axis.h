@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::gui {
+namespace tutti::core {
 
 /// How a plot's axis counts. kAuto: logarithmic where its ends are far apart.
 enum class Scale { kAuto, kLinear, kLogarithmic };
@@ -45,4 +45,4 @@ class PlotAxis {
   double from_ = 0;            ///< where low_ is
 };
 
-}  // namespace tutti::gui
+}  // namespace tutti::core

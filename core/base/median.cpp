@@ -1,0 +1,18 @@
+#include "core/base/median.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+double median(std::vector<double> values) {
+  TUTTI_CHECK(!values.empty(), "nothing has no middle");
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace tutti::core

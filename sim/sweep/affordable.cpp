@@ -1,0 +1,57 @@
+#include "sim/sweep/affordable.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/explore/space.h"
+#include "core/scenario/scenario.h"
+
+namespace tutti::sim {
+namespace {
+
+/// Each some ten seconds: where one stands for all, rounds that repeat the one before are not gone through.
+constexpr double kMostWhole = 5e6, kMostFolded = 20e6;
+
+}  // namespace
+
+std::optional<Folds> MostWork::folds(const core::Scenario& scenario) const {
+  const double all = work_of(scenario, Folds::kNever);
+  if (all <= whole) return Folds::kWhereItPays;
+  const double one = work_of(scenario);
+  return one < all && one <= folded ? std::optional(Folds::kAlways) : std::nullopt;
+}
+
+MostWork most_work(const core::Scenario& now) {
+  const double all = work_of(now, Folds::kNever), one = work_of(now);
+  return {one < all ? kMostWhole : std::max(kMostWhole, all), std::max(kMostFolded, one)};
+}
+
+std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes, const BaseScenario& base,
+                                             const core::Library& library, const MostWork& most) {
+  std::vector<std::string> names;
+  for (core::Axis& axis : axes) {
+    if (axis.fields.front() != "strategy.algorithm") continue;
+    const auto takes_long = [&](const std::vector<std::string>& row) {
+      std::vector<core::Override> all = base.set;
+      for (core::Override& change : core::overrides_of(axis.fields, axis.paths, row)) all.push_back(std::move(change));
+      const auto scenario = core::read_scenario(base.text, base.path, library, all);
+      if (!scenario || most.folds(*scenario)) return false;
+      if (std::find(names.begin(), names.end(), row.front()) == names.end()) names.push_back(row.front());
+      return true;
+    };
+    std::erase_if(axis.rows, takes_long);
+  }
+  return names;
+}
+
+std::vector<std::string> note_on_left_out(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  return {
+      fmt::format("not tried: {}: on so many devices one setting of these takes long to simulate; to have them tried, "
+                  "name algorithms with --over strategy.algorithm=…",
+                  fmt::join(names, ", "))};
+}
+
+}  // namespace tutti::sim
