@@ -85,7 +85,7 @@ std::size_t behaviours(const core::Collective& collective) {
   Devices devices(cluster);
   Behaviours behaviours(ranks);
   Interpreter interpreter(messages, devices, events, behaviours, true);
-  interpreter.expect(collective);
+  interpreter.expect(collective, [] { return true; });
   messages.expect_no_other();
   const std::uint32_t instance = interpreter.open(collective);
   for (Rank r = 0; r < ranks; ++r)
