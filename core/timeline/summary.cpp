@@ -236,10 +236,16 @@ std::string tell_compute(std::span<const PathPiece> pieces) {
                        passes == 1 ? "" : "es", first.device, exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
-    const auto of_first_kind = [&](const PathPiece& p) { return p.kind == first.kind; };
-    const auto packs = static_cast<std::size_t>(std::count_if(pieces.begin(), pieces.end(), of_first_kind));
-    return fmt::format("{} ({}) on {}", ends_of_packs(pieces), which_packs(first.pack, pieces.back().pack, packs),
-                       first.device);
+    // One update of all may follow the copies out of some.
+    std::size_t packs = 0;
+    std::int32_t last = first.pack;
+    for (const PathPiece& piece : pieces) {
+      if (piece.kind == first.kind) ++packs;
+      if (piece.pack >= 0) last = piece.pack;
+    }
+    const bool then_all = first.pack >= 0 && pieces.back().pack < 0;
+    return fmt::format("{} ({}{}) on {}", ends_of_packs(pieces), which_packs(first.pack, last, packs),
+                       then_all ? ", then all" : "", first.device);
   }
   std::string text = "backward pass on " + first.device;
   Time copies, conversions;

@@ -12,6 +12,7 @@ using test::run_tutti;
 using test::TemporaryFolder;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 const char* const kThree = R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]},
                                "task": {"type": "worker", "index": 1}})";
@@ -64,8 +65,12 @@ TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   const Outcome made =
       run_tutti({"import", "tf-config", config, "--machine", "dgx-a100", "-o", folder.file("s.textproto")});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("2 of job ps have no part"));
-  EXPECT_THAT(run_tutti({"simulate", folder.file("s.textproto")}).out, HasSubstr("3 × dgx-a100, 24 GPUs"));
+  const Outcome simulated = run_tutti({"simulate", folder.file("s.textproto")});
+  EXPECT_THAT(simulated.out,
+              AllOf(HasSubstr("3 × dgx-a100"), HasSubstr("2 × cpu-host"), HasSubstr("ParameterServerStrategy")));
+  const Outcome without = run_tutti({"import", "tf-config", config, "--algorithm", "ring"});
+  EXPECT_THAT(without.err, HasSubstr("2 of job ps have no part"));
+  EXPECT_THAT(without.out, AllOf(HasSubstr("algorithm: \"ring\""), Not(HasSubstr("server"))));
   const Outcome from_environment = run_tutti({"import", "tf-config"}, {.environment = {{"TF_CONFIG", kThree}}});
   EXPECT_EQ(from_environment.status, 0) << from_environment.err;
   EXPECT_THAT(from_environment.out, HasSubstr("count: 3"));
@@ -75,7 +80,7 @@ TEST(ImportTfConfig, SaysWhatIsWrong) {
   const TemporaryFolder folder;
   const std::string config = folder.write("tf_config.json", R"({"cluster": {"worker": ["a:1", "b"]}})");
   expect_refused({"import", "tf-config", config}, folder, HasSubstr("tf_config.json:1:32: \"b\" is no \"host:port\""));
-  expect_refused({"import"}, folder, HasSubstr("subcommand"));
+  expect_refused({"import"}, folder, HasSubstr("say what to do"));
   expect_refused({"import", "tf-config"}, folder, HasSubstr("TF_CONFIG is not set"));
 }
 

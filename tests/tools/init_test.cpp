@@ -97,6 +97,15 @@ TEST(Init, NeverOverwritesWhatItReads) {
   EXPECT_THAT(folder.read("model.csv"), StartsWith("name,"));
 }
 
+TEST(Init, PutsVariablesOnServers) {
+  const TemporaryFolder folder;
+  const Outcome made = run_tutti({"init", "--nodes", "1", "--servers", "2", "-o", folder.file("s.textproto")});
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(run_tutti({"simulate", folder.file("s.textproto")}).out, HasSubstr("2 × cpu-host"));
+  expect_refused({"init", "--servers", "2", "--algorithm", "ring"}, folder, HasSubstr("take one of the two"));
+  expect_refused({"init", "--servers", "-1"}, folder, HasSubstr("expected 0 or more"));
+}
+
 TEST(Init, RefusesWhatWouldNotRun) {
   const TemporaryFolder folder;
   expect_refused({"init", "--model", "resnet5", "-o", "x"}, folder,

@@ -9,11 +9,18 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
   if (!config) return report(config.error());
   InitOptions scenario = options.scenario;
   scenario.nodes = *core::worker_count(config->cluster, "worker");
-  for (const char* job : {"ps", "evaluator"}) {
+  const auto leave_out = [&](const char* job) {
     if (const auto tasks = config->cluster.tasks(job); tasks > 0)
       tell(fmt::format("note: {} of job {} {} no part in all-reduces and {} left out\n", tasks, job,
                        tasks == 1 ? "has" : "have", tasks == 1 ? "is" : "are"));
+  };
+  // Servers are of ParameterServerStrategy, unless an algorithm is wanted.
+  if (scenario.algorithm.empty()) {
+    scenario.servers = config->cluster.tasks("ps");
+  } else {
+    leave_out("ps");
   }
+  leave_out("evaluator");
   return init(scenario, environment);
 }
 

@@ -101,11 +101,14 @@ std::string network_text(const InitOptions& options) {
 }
 
 std::string scenario_text(const InitOptions& options, const std::string& profile) {
-  std::string text = fmt::format("# {} on {} × {}, gradients reduced by {}.\n", options.model, options.nodes,
-                                 options.machine, options.algorithm);
+  const std::string how = options.servers > 0 ? fmt::format("variables on servers, {} of them", options.servers)
+                                              : fmt::format("gradients reduced by {}", options.algorithm);
+  std::string text = fmt::format("# {} on {} × {}, {}.\n", options.model, options.nodes, options.machine, how);
   text += "# Every field is explained in core/proto/scenario.proto and docs/formats.md.\n\n";
   text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine, options.nodes);
-  if (options.nodes > 1) text += network_text(options);
+  if (options.servers > 0)
+    text += fmt::format("  workers {{ machine: \"cpu-host\" count: {} server: true }}\n", options.servers);
+  if (options.nodes + options.servers > 1) text += network_text(options);
   text += "}\n\nworkload {\n";
   text += fmt::format("  model: \"{}\"\n", options.model);
   if (!profile.empty()) {
@@ -119,9 +122,14 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
     text += "  batch: 32\n  flops_efficiency: 0.5\n";
   }
   text += "}\n\nstrategy {\n";
-  text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
-  text += "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient alone.\n";
-  text += "  bytes_per_pack: 26214400\n";
+  if (options.servers > 0) {
+    text += "  # Replicas of a worker wait for each other, workers do not.\n";
+    text += "  parameter_server { placement: ROUND_ROBIN }\n  reduction: MEAN\n";
+  } else {
+    text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
+    text += "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient alone.\n";
+    text += "  bytes_per_pack: 26214400\n";
+  }
   text += "}\n\nrun { steps: 3 }\n";
   return text;
 }
@@ -129,7 +137,7 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
 }  // namespace
 
 std::string scenario_to_start_from(InitOptions options, const Library& library) {
-  if (options.algorithm.empty()) options.algorithm = usual_algorithm(options, library);
+  if (options.algorithm.empty() && options.servers == 0) options.algorithm = usual_algorithm(options, library);
   return scenario_text(options, profile_of(library, options.model, options.machine));
 }
 
@@ -147,11 +155,17 @@ int init(const InitOptions& options, const Environment& environment) {
                      list_of("algorithms", core::algorithm_names()));
   }
   if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+  if (options.servers < 0)
+    return report(Error::request(fmt::format("--servers {}: expected 0 or more", options.servers)));
+  if (options.servers > 0 && !options.algorithm.empty())
+    return report(
+        Error::request("--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
+                       "take one of the two"));
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
     return report(
         Error::request(fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
   }
-  if (options.nodes == 1 && (!options.link.empty() || options.network != InitOptions().network))
+  if (options.nodes == 1 && options.servers == 0 && (!options.link.empty() || options.network != InitOptions().network))
     return report(Error::request("--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);

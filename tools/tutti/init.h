@@ -13,7 +13,8 @@ struct InitOptions {
   std::int64_t nodes = 2;
   std::string network = "one_switch";  ///< or "rails", "fat_tree", "dragonfly"
   std::string link;                    ///< a kind of network link; empty: a latency to replace
-  std::string algorithm;               ///< empty: nccl if the machine has GPUs, ring if not
+  std::string algorithm;               ///< empty: nccl if the machine has GPUs, ring if not; or servers
+  std::int64_t servers = 0;            ///< on which variables lie; 0: gradients are reduced by an algorithm
   std::string output;                  ///< empty: standard output
   bool force = false;                  ///< overwrite
   bool list = false;

@@ -59,6 +59,8 @@ void add_init(CLI::App& app, InitOptions& o) {
       "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o bert.textproto\n"
       "  tutti init --machine dgx-a100 --nodes 64 --network fat_tree --link hdr");
   c->add_option("--nodes", o.nodes, "How many machines")->capture_default_str();
+  c->add_option("--servers", o.servers,
+                "Variables lie on so many servers (CPU hosts), as under ParameterServerStrategy");
   add_new_scenario(c, o);
   c->add_flag("--list", o.list, "List the shipped machines, links, models, layer times and the algorithms");
 }
@@ -66,8 +68,8 @@ void add_init(CLI::App& app, InitOptions& o) {
 void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology) {
   CLI::App* c = app.add_subcommand("import", "Write a scenario or cluster from what other programs say of one");
   c->require_subcommand(1);
-  CLI::App* tf =
-      c->add_subcommand("tf-config", "From TensorFlow's TF_CONFIG: its chief and workers, on one machine each");
+  CLI::App* tf = c->add_subcommand(
+      "tf-config", "From TensorFlow's TF_CONFIG: its chief, workers and servers (ps), on one machine each");
   tf->footer(
       "Examples:\n"
       "  tutti import tf-config --machine dgx-a100 --link hdr -o mine.textproto\n"
