@@ -22,7 +22,8 @@ void demand(bool holds, const char* what) {
 void accept(const Scenario& scenario) {
   std::int64_t covered = 0;
   for (const Pack& pack : scenario.plan.packs) {
-    if (pack.phase != PackPhase::kGradients) continue;
+    // What is pulled was pushed.
+    if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
     for (const Member& member : pack.members) {
       // Of what is sparse only rows travel.
       if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices) covered += member.count;

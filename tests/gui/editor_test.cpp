@@ -41,7 +41,7 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("on every rank"));
     const bool split = text().find("splits_model: true") != std::string::npos;
     // Bounds are those of all-reduces of whole gradients over all replicas.
-    const bool bounded = !split && text().find("parameter_server") == std::string::npos &&
+    const bool bounded = !split && text().find("server: true") == std::string::npos &&
                          text().find("sparse_gradient") == std::string::npos;
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr(bounded ? "what binds that" : "not known"));
     if (!split) {
