@@ -1,15 +1,14 @@
 #include "real/worker_run.h"
 
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
-#include "real/busy_thread.h"
 #include "real/standstill.h"
+#include "real/worker_run_state.h"
 
 namespace tutti::real {
 
@@ -20,48 +19,12 @@ using Clock = Transport::Clock;
 
 namespace {
 
-CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
-  return {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(pack)};
-}
-
 std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
                                          bool watch_steps) {
   return std::make_unique<Interpreter>(transport, devices, listener, watch_steps);
 }
 
 }  // namespace
-
-/// Something that a compute stream is busy with.
-struct WorkerRun::Task {
-  ComputeTask task;
-  Clock::time_point start, end;
-  BusyThread::Job job = 0;
-};
-
-struct WorkerRun::Replica : core::DriverActions {
-  Replica(WorkerRun& r, core::Driver d, Rank k, std::size_t i, core::PartId p)
-      : run(r), driver(std::move(d)), rank(k), index(i), device(p) {}
-
-  void compute(const ComputeTask& task) override { run.compute(*this, task); }
-  void pack_ready(int pack) override { run.log_.ready(step, pack, run.timers_.now()); }
-  void launch(int pack) override { run.launch(*this, pack); }
-  void step_done() override { run.end_step(*this); }
-  [[nodiscard]] ReplicaStep& record() const { return run.log_.replica(step, index); }
-
-  WorkerRun& run;
-  core::Driver driver;
-  Rank rank;
-  std::size_t index;  ///< of those of this worker
-  core::PartId device;
-  std::int32_t step = 0;
-  Clock::time_point stream_free;
-  std::deque<Task> on_device;              ///< what the device has not yet told to have ended; ends are as meant
-  Clock::time_point device_ended;          ///< the last that it has told
-  std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
-  std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
-  int in_flight = 0;
-  Clock::time_point in_flight_since;
-};
 
 WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
                      Timers& timers, const WorkerOptions& options, const CollectivesMaker& maker)
@@ -365,91 +328,6 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
   replica.cause = done.end;
   replica.driver.compute_done(done.task, replica);
   replica.cause.reset();
-}
-
-// --- packs ---
-
-/// At once, or when it is its turn on all replicas here.
-void WorkerRun::launch(Replica& replica, int pack) {
-  if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
-  if (!admission_ || tables_.answer[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
-  admit(admission_->ready({replica.step, pack}));
-}
-
-void WorkerRun::admit(const std::vector<core::Admission::Push>& begun) {
-  for (const core::Admission::Push& push : begun) {
-    for (const std::unique_ptr<Replica>& replica : replicas_) begin(*replica, push.pack);
-  }
-}
-
-void WorkerRun::begin(Replica& replica, int pack) {
-  const Clock::time_point now = timers_.now();
-  const CollectiveTag tag =
-      own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
-  launched(replica, replica.step, pack);
-  if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
-  const core::Time overhead = scenario_.plan.launch_overhead;
-  if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
-  timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
-}
-
-void WorkerRun::launched(Replica& replica, std::int32_t step, int pack) {
-  const Clock::time_point now = timers_.now();
-  if (replica.in_flight++ == 0) replica.in_flight_since = now;
-  if (in_flight_++ == 0) core_wait_->lap();
-  log_.launched(tag_of(step, static_cast<std::size_t>(pack)), replica.rank, now);
-}
-
-void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
-  ++progress_;
-  if (cycles_ && cycles_->rank_done(collective, rank)) return;
-  if (own_pace_) {
-    own_pace_->rank_done(collective, rank, *collectives_);
-    const auto pack = own_pace_->pack_of(collective);
-    if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
-    collective.pack = *pack;
-    // What a server does for a worker is in that worker's records.
-    if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
-  }
-  done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
-}
-
-/// The rank's part of a pack is over.
-void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
-  const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
-  const Clock::time_point now = timers_.now();
-  const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
-  log_.done(collective, rank, index < replicas_.size(), now);
-  const int answer = tables_.answer[collective.pack];
-  if (answer >= 0 && index >= replicas_.size())
-    collectives_->start(tag_of(step, static_cast<std::size_t>(answer)), rank);
-  one_less_left(step);
-  if (index >= replicas_.size()) return;
-  if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
-  Replica& replica = *replicas_[index];
-  if (--replica.in_flight == 0)
-    replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
-  if (admission_ && answer >= 0) admit(admission_->through({step, pack}));
-  replica.driver.pack_done(pack, replica);
-}
-
-void WorkerRun::channel_done(const ChannelDone& done) { log_.channel(done); }
-
-void WorkerRun::step_done(const StepDone& done) {
-  ++progress_;
-  if (cycles_ && cycles_->is_one(done.collective)) {
-    const auto travels = cycles_->pack_of(done.collective);
-    if (!travels) return;
-    StepDone told = done;
-    told.collective = *travels;
-    return log_.lane_step(told);
-  }
-  if (!own_pace_) return log_.lane_step(done);
-  const auto pack = own_pace_->pack_of(done.collective);
-  if (!pack) return;
-  StepDone told = done;
-  told.collective.pack = *pack;
-  log_.lane_step(told);
 }
 
 }  // namespace tutti::real
