@@ -340,12 +340,15 @@ Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& pa
 Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed) {
   const auto type = editable(text, path);
   if (!type) return tl::make_unexpected(type.error());
-  if ((*type)->kind == Kind::kMessage) return Editor::no_such(path);
-  if (typed.empty()) return text.find(path) ? remove_field(text, path) : Expected<TextEdits>(TextEdits());
+  const bool there = text.find(path) != nullptr;
+  if (typed.empty()) return there ? remove_field(text, path) : Expected<TextEdits>(TextEdits());
+  const bool message = (*type)->kind == Kind::kMessage;
+  if (message && typed != "{}") return Editor::no_such(path);
+  if (message && there) return TextEdits();
   return without_others(text, path, [&](const ScenarioText& now) -> Expected<TextEdits> {
     const Editor editor(now);
     if (const auto place = now.place(path)) return editor.replace(**type, *place->value, typed);
-    return editor.insert(path, literal(**type, typed, now.json()));
+    return editor.insert(path, message ? typed : literal(**type, typed, now.json()));
   });
 }
 

@@ -23,7 +23,7 @@ std::string with_edits(std::string text, const TextEdits& edits);
 // spacing of all else stay as they are.
 // ERRORS, of all: the text is broken; there is no such field or element.
 
-/// The field, a single value, becomes `typed`; messages around it that are not there yet are written too, and what
+/// The field, a single value, becomes `typed`, or a message is there (`typed` is "{}": with what it has, if it is there already); messages around it that are not there yet are written too, and what
 /// excludes it (another field of its oneof) goes. Empty: as remove_field(). What cannot be a value of the field is put in
 /// quotes, so that it is wrong at its place and nowhere else. An element that is one behind the last is added.
 Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path, const std::string& typed);

@@ -112,10 +112,11 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     message = field->message;
     from = to + 1;
   }
-  if (message && !made.value.empty()) {
+  if (message && !made.value.empty() && made.value != "{}") {
     std::string example = message->fields.empty() ? "" : message->fields.front().name;
     return wrong(
-        fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}", to_string(made.path), example));
+        fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}, or {0}={{}} for their defaults",
+                    to_string(made.path), example));
   }
   return made;
 }

@@ -53,6 +53,20 @@ TEST(Overrides, ChangeAddAndRemoveFields) {
   EXPECT_TRUE(read_scenario(scenario->text, "again", library()));
 }
 
+TEST(Overrides, MessagesComeWithTheirDefaultsAndGo) {
+  const auto mirrored = read_with({"cluster.workers.count=1", "cluster.network=", "strategy.mirrored={}",
+                                   "strategy.algorithm=", "strategy.bytes_per_pack="});
+  ASSERT_TRUE(mirrored) << mirrored.error().message();
+  EXPECT_THAT(mirrored->strategy.distribution_name, StartsWith("MirroredStrategy"));
+  const auto gone = read_with({"strategy.mirrored={}", "strategy.mirrored=", "strategy.algorithm=ring"});
+  ASSERT_TRUE(gone) << gone.error().message();
+  EXPECT_EQ(gone->strategy.algorithm, Algorithm::kRing);
+  const auto kept = read_with({"cluster.workers.count=4", "cluster.workers={}"});
+  ASSERT_TRUE(kept) << kept.error().message();
+  EXPECT_EQ(kept->cluster->workers(), 4) << "what is there stays as it is";
+  EXPECT_THAT(error_of({"cluster.workers[7]={}"}), HasSubstr("there is no cluster.workers[7]"));
+}
+
 TEST(Overrides, TheLastOneHolds) {
   EXPECT_EQ(read_with({"strategy.shards=2", "strategy.shards=4"})->strategy.shards, 4);
 }
