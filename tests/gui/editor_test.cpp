@@ -10,6 +10,9 @@
 
 #include "core/base/random.h"
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/library_folder.h"
+#include "core/scenario/scenario.h"
+#include "core/strategy/sparse_plan.h"
 #include "core/text/bind.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
@@ -39,10 +42,11 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     EXPECT_EQ(text(), file_text(entry.path().string()));
     EXPECT_FALSE(editor().changed());
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr("on every rank"));
-    const bool split = text().find("splits_model: true") != std::string::npos;
+    const auto scenario = core::load_scenario(entry.path().string(), core::Library(core::library_folder()));
+    ASSERT_TRUE(scenario) << scenario.error().message();
     // Bounds are those of all-reduces of whole gradients over all replicas.
-    const bool bounded = !split && text().find("server: true") == std::string::npos &&
-                         text().find("sparse_gradient") == std::string::npos;
+    const bool split = scenario->plan.partition.has_value();
+    const bool bounded = !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
     EXPECT_THAT(editor().card_text().toStdString(), HasSubstr(bounded ? "what binds that" : "not known"));
     if (!split) {
       EXPECT_THAT(editor().card_text().toStdString(), Not(HasSubstr("hold the same part")));
