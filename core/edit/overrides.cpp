@@ -153,21 +153,32 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
 
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text) {
   const ScenarioText scenario(text, schema());
-  const FieldPath workers{{"cluster", 0}, {"workers", 0}};
-  if (scenario.broken() || scenario.count(workers) != 1) return {};
-  FieldPath count = workers;
-  count.push_back({"count", 0});
-  const std::int64_t wanted = *worker_count(cluster, "worker");
-  return {{count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} workers", wanted)}};
+  if (scenario.broken()) return {};
+  const int groups = scenario.count({{"cluster", 0}, {"workers", 0}});
+  std::vector<int> training, serving;
+  for (int g = 0; g < groups; ++g) {
+    const Value* const server = scenario.find({{"cluster", 0}, {"workers", g}, {"server", 0}});
+    (server && server->text == "true" ? serving : training).push_back(g);
+  }
+  std::vector<Override> changes;
+  const auto set = [&](const std::vector<int>& one, std::int64_t wanted, const char* whom) {
+    if (one.size() != 1) return;
+    const FieldPath count{{"cluster", 0}, {"workers", one.front()}, {"count", 0}};
+    changes.push_back({count, std::to_string(wanted), fmt::format("TF_CONFIG, which has {} {}", wanted, whom)});
+  };
+  set(training, *worker_count(cluster, "worker"), "workers");
+  if (const std::int64_t servers = cluster.tasks("ps"); servers > 0) set(serving, servers, "tasks of job ps");
+  return changes;
 }
 
 Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario) {
   const std::int64_t wanted = *worker_count(cluster, "worker");
-  if (scenario.cluster->workers() == wanted) return {};
+  const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
+  if (there == wanted) return {};
   return tl::make_unexpected(Error::request(fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
                                                         "of several kinds, or in a file of their own, the "
                                                         "scenario has to say how many there are of each",
-                                                        scenario.cluster->workers(), wanted),
+                                                        there, wanted),
                                             {scenario.file, 0, 0}));
 }
 

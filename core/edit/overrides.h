@@ -31,8 +31,8 @@ const FieldType* field_type(const FieldPath& path);
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
                                  const std::vector<Override>& overrides);
 
-/// The number of workers that a cluster of one kind of worker gets if it is TF_CONFIG's: chief and workers. Of a cluster of
-/// several kinds, or one in a file of its own, nothing: see check_workers(). REQUIRES: someone trains in `cluster`.
+/// The number of workers that a cluster of one kind of worker gets if it is TF_CONFIG's: chief and workers; and that of its
+/// servers, if TF_CONFIG has some. Of a cluster of several kinds, or one in a file of its own, nothing: see check_workers(). REQUIRES: someone trains in `cluster`.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// ERRORS (a request): the scenario has another number of workers than TF_CONFIG.
 Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenario);

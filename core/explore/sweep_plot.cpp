@@ -101,8 +101,10 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     const double value = to_ms((*outcome).*(cost->time));
     hidden = hidden || plot.curves[curve].y[at].has_value();
     better(plot.curves[curve].y[at], value);
-    if (cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome->step_bound));
-    if (cost->time == &Outcome::communication) better(bound.y[at], to_ms(outcome->communication_bound));
+    // Not known where variables lie on servers.
+    const bool bounded = outcome->step_bound > Time();
+    if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome->step_bound));
+    if (bounded && cost->time == &Outcome::communication) better(bound.y[at], to_ms(outcome->communication_bound));
     if (better(best, value)) plot.best = Plot::Mark{curve, at, ""};
   }
   if (!any) return tl::make_unexpected(Error::request("no point is done, so there is nothing to draw"));

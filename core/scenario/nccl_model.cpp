@@ -11,6 +11,7 @@
 #include "core/base/format.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/uniform_graphs.h"
 #include "core/proto/scenario.pb.h"
@@ -295,7 +296,7 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
   return fmt::format(
       "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
       "prediction, on systems that the model was not fitted to",
-      nccl::to_string(times.front()->version), which, widest.low, widest.high);
+      nccl::describe(times.front()->version), which, widest.low, widest.high);
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {

@@ -230,10 +230,11 @@ void find_star_problems(const Strategy& strategy, const Cluster& cluster, std::v
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster) {
   if (strategy.servers) return problems_of_servers(strategy, cluster);
   if (cluster.servers() > 0) {
-    return {
-        {"", fmt::format("the cluster has {} servers, which only parameter_server and the modes PARAMETER_SERVER and "
-                         "DISTRIBUTED_REPLICATED of tf_cnn_benchmarks use; leave workers {{ server: true }} out",
-                         cluster.servers())}};
+    return {{"", fmt::format(
+                     "the cluster has {} server{}, which only parameter_server, byteps without an algorithm, and the "
+                     "modes PARAMETER_SERVER and DISTRIBUTED_REPLICATED of tf_cnn_benchmarks use; leave workers {{ "
+                     "server: true }} out",
+                     cluster.servers(), cluster.servers() == 1 ? "" : "s")}};
   }
   if (strategy.spec) return {};  // its entries have them: problems_on()
   std::vector<StrategyProblem> problems;

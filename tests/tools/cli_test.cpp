@@ -154,6 +154,11 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
                  HasSubstr("--exchange 1: there are exchanges 0 to 0"));
 }
 
+TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
+  const TemporaryFolder folder;
+  expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--schedule prints"));
+}
+
 TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");

@@ -17,6 +17,20 @@ double step(const std::vector<std::string>& more) {
   return Data(test::parse_or_throw(run_tutti(words).out, "out"))["step_time_us"].real();
 }
 
+TEST(Explain, WhatIsNotBoundedHasNoBound) {
+  const std::vector<std::string> few{
+      "--set", "cluster.workers[0].count=2", "--set", "cluster.workers[0].replicas=1", "--set", "run.steps=1"};
+  std::vector<std::string> explain{"explain", scenario("22_byteps"), "--format", "json"};
+  explain.insert(explain.end(), few.begin(), few.end());
+  const core::Value document = test::parse_or_throw(run_tutti(explain).out, "out");
+  EXPECT_TRUE(test::Data(document)["lower_bound"].is_null());
+  const test::TemporaryFolder folder;
+  std::vector<std::string> sweep{"sweep", scenario("22_byteps"), "--over", "strategy.byteps.scheduling_credit=0,4",
+                                 "-o",    folder.file("s.sweep")};
+  sweep.insert(sweep.end(), few.begin(), few.end());
+  EXPECT_THAT(run_tutti(sweep).out, testing::ContainsRegex("ms +– "));
+}
+
 TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
   const Outcome o = run_tutti({"explain", scenario("04_resnet50_ring")});
   ASSERT_EQ(o.status, 0) << o.err;

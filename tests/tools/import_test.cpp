@@ -68,6 +68,9 @@ TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   const Outcome simulated = run_tutti({"simulate", folder.file("s.textproto")});
   EXPECT_THAT(simulated.out,
               AllOf(HasSubstr("3 × dgx-a100"), HasSubstr("2 × cpu-host"), HasSubstr("ParameterServerStrategy")));
+  const std::string master =
+      folder.write("master.json", R"({"cluster": {"master": ["m:1"], "worker": ["a:1", "b:1"]}})");
+  EXPECT_THAT(run_tutti({"import", "tf-config", master}).err, HasSubstr("1 of job master has no part"));
   const Outcome without = run_tutti({"import", "tf-config", config, "--algorithm", "ring"});
   EXPECT_THAT(without.err, HasSubstr("2 of job ps have no part"));
   EXPECT_THAT(without.out, AllOf(HasSubstr("algorithm: \"ring\""), Not(HasSubstr("server"))));

@@ -103,7 +103,7 @@ TEST(Init, PutsVariablesOnServers) {
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_THAT(run_tutti({"simulate", folder.file("s.textproto")}).out, HasSubstr("2 × cpu-host"));
   expect_refused({"init", "--servers", "2", "--algorithm", "ring"}, folder, HasSubstr("take one of the two"));
-  expect_refused({"init", "--servers", "-1"}, folder, HasSubstr("expected 0 or more"));
+  expect_refused({"init", "--servers", "-1"}, folder, HasSubstr("expected 0 to 10000"));
 }
 
 TEST(Init, RefusesWhatWouldNotRun) {

@@ -118,8 +118,28 @@ TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
   EXPECT_TRUE(row["algorithm"].is_null());
 }
 
+TEST(PerfNccl, RootsAreOfTheRanks) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8",
+                                       "-e",   "8",         "-r"};
+  const auto with = [&](const char* root) {
+    std::vector<std::string> all = words;
+    all.emplace_back(root);
+    return all;
+  };
+  EXPECT_THAT(run_tutti(with("3")).out, testing::ContainsRegex("none +3 "));
+  expect_refused(with("8"), folder, HasSubstr("-r 8: there are ranks 0 to 7"));
+  expect_refused(with("-1"), folder, HasSubstr("-r -1: there are ranks 0 to 7"));
+}
+
+TEST(PerfNccl, ReleasesThatNobodyKnowsYetAreSaidToBeTakenAsTheNewest) {
+  EXPECT_THAT(run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"}).out,
+              HasSubstr("NCCL 2.31 (taken to do as 2.30, the newest that is known)"));
+}
+
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
+  expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));
   expect_refused({"perf"}, folder, HasSubstr("--cluster hgx-h100"));
   expect_refused({"perf", "--cluster", "hgx-h10"}, folder, HasSubstr("did you mean \"hgx-h100\""));
   expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, HasSubstr("no GPUs"));

@@ -15,6 +15,7 @@ using test::Outcome;
 using test::run_tutti;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kMeta = R"([
  {"table_id": "h100", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "H100-SXM5",
@@ -64,6 +65,14 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   const auto rows = Data(of_perf)["rows"].items();
   const double first = rows[0]["time_us"].real() / 30 - 1, second = rows[1]["time_us"].real() / 300 - 1;
   EXPECT_NEAR(overall["bias"].real(), (first + second) / 2, 1e-9);
+}
+
+TEST_F(Validate, NoModelledRowIsNoError) {
+  std::ofstream(path("tables.csv")) << "table_id,size_bytes,time_us\namd,1024,9\n";
+  const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
+  for (const char* name : {"median_error", "mean_error", "p90_error", "bias"})
+    EXPECT_TRUE(Data(document)["overall"][name].is_null()) << name;
+  EXPECT_THAT(run_tutti(with()).out, AllOf(HasSubstr("–"), Not(HasSubstr("0.0 %"))));
 }
 
 TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {

@@ -166,6 +166,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
   const bool keeps = file && (!summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
+  if (interrupt.happened() && summary.steps().empty()) tell("tutti: interrupted before a step had ended\n");
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept) tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));

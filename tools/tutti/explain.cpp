@@ -255,11 +255,14 @@ std::string json_of(const Explanation& e) {
     json.field("step_time_us", e.summary.step_time());
     json.field("exposed_communication_us", parts->exposed);
     json.field("computation_us", parts->forward + parts->backward + parts->other_compute);
-    json.key("lower_bound").object([&] {
-      json.field("step_us", info.step_bound);
-      json.field("communication_us", info.communication_bound);
-      json.field("communication_reason", std::string_view(info.bound_reason));
-    });
+    json.key("lower_bound");
+    if (info.bound_reason.empty()) json.null();
+    if (!info.bound_reason.empty())
+      json.object([&] {
+        json.field("step_us", info.step_bound);
+        json.field("communication_us", info.communication_bound);
+        json.field("communication_reason", std::string_view(info.bound_reason));
+      });
     json.key("critical_path_in_words").array(e.summary.path_in_words(), [&](const std::string& line) {
       json.value(std::string_view(line));
     });

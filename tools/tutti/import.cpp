@@ -20,7 +20,9 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
   } else {
     leave_out("ps");
   }
-  leave_out("evaluator");
+  for (const auto& [job, tasks] : config->cluster.jobs) {
+    if (job != "chief" && job != "worker" && job != "ps") leave_out(job.c_str());
+  }
   return init(scenario, environment);
 }
 

@@ -155,8 +155,9 @@ int init(const InitOptions& options, const Environment& environment) {
                      list_of("algorithms", core::algorithm_names()));
   }
   if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
-  if (options.servers < 0)
-    return report(Error::request(fmt::format("--servers {}: expected 0 or more", options.servers)));
+  constexpr std::int64_t kMostServers = 10'000;
+  if (options.servers < 0 || options.servers > kMostServers)
+    return report(Error::request(fmt::format("--servers {}: expected 0 to {}", options.servers, kMostServers)));
   if (options.servers > 0 && !options.algorithm.empty())
     return report(
         Error::request("--servers are where variables lie and gradients go, and --algorithm reduces them without any; "

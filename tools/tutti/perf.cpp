@@ -167,6 +167,10 @@ Expected<Request> read_request(const PerfOptions& options) {
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;
     if (request.sizes.empty() || elements > request.sizes.back()) request.sizes.push_back(elements);
+    constexpr std::size_t kMostSizes = 100'000;
+    if (request.sizes.size() > kMostSizes)
+      return wrong(
+          fmt::format("-f {}: these are more than {} sizes; take a larger factor", options.factor, kMostSizes));
     const double next = static_cast<double>(bytes) * options.factor;
     if (next > static_cast<double>(*most)) break;
     bytes = std::max(bytes + 1, static_cast<std::int64_t>(next));
@@ -334,6 +338,7 @@ int perf_of_nccl(const PerfOptions& options, const Request& request, const Envir
   asked.set = options.scenario.set;
   asked.format = request.format;
   asked.collective = request.what.collective;
+  asked.root = request.what.root;
   asked.type = request.what.type;
   asked.reduction = request.what.reduction;
   asked.op = options.op;

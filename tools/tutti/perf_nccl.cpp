@@ -151,6 +151,9 @@ const char* NcclPerfOptions::first_given() const {
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   const auto subject = subject_of(request, environment);
   if (!subject) return report(subject.error());
+  if (const int ranks = subject->comm.ranks;
+      core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
+    return report(Error::request(fmt::format("-r {}: there are ranks 0 to {}", request.root, ranks - 1)));
   const auto parameters = nccl::Parameters::load(environment.library.folder());
   if (!parameters) return report(parameters.error());
   const auto bands = nccl::ErrorBands::load(environment.library.folder());

@@ -32,6 +32,7 @@ struct NcclPerfRequest {
   std::vector<std::string> set;  ///< "NCCL_ALGO=Ring"
   Format format = Format::kText;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
+  core::Rank root = 0;  ///< where it has one
   core::DataType type = core::DataType::kFloat32;
   core::Reduction reduction = core::Reduction::kSum;
   std::string op = "sum";           ///< as nccl-tests names it

@@ -10,6 +10,7 @@
 #include "core/base/median.h"
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/newest_release.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
 
@@ -61,6 +62,7 @@ class Printer {
       json.field("cluster", std::string_view(fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)));
       json.field("nccl_version", std::string_view(to_string(subject_.comm.version)));
       json.field("ranks", std::int64_t{subject_.comm.ranks});
+      if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
       json.field("type", core::to_string(request_.type));
       json.key("rows").array(rows, [&](const NcclPerfRow& row) { json_row(json, row); });
     });
@@ -71,7 +73,7 @@ class Printer {
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
     std::string text = fmt::format("# {} as NCCL {} does it on {} x {}, {} GPU{} each, {} ranks\n",
-                                   core::to_string(request_.collective), to_string(subject_.comm.version), s.nodes,
+                                   core::to_string(request_.collective), describe(subject_.comm.version), s.nodes,
                                    subject_.machine, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
     if (s.nodes > 1)
       text += fmt::format("# network {}, {} cards of {:g} GB/s per node\n", nccl::to_string(s.transport), s.nics,
@@ -96,7 +98,7 @@ class Printer {
     std::string out = fmt::format(
         "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} {:>15}", row.bytes,
         row.count, core::nccl_name(request_.type), core::reduces(request_.collective) ? request_.op : "none",
-        core::has_root(request_.collective) ? 0 : -1, number(row.time.us()), number(row.algbw()),
+        core::has_root(request_.collective) ? request_.root : -1, number(row.time.us()), number(row.algbw()),
         number(row.algbw() * factor_), "N/A", how(row), row.choice ? fmt::format("{}", row.choice->channels) : "",
         row.choice ? fmt::format("{}", row.choice->threads) : "", row.choice ? number(row.choice->estimate_us) : "",
         fmt::format("{}..{}", number(row.time.us() * row.band.low), number(row.time.us() * row.band.high)));

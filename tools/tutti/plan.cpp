@@ -342,6 +342,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
     return report(Error::request(
         exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
                        : fmt::format("--exchange {}: there are exchanges 0 to {}", *options.exchange, exchanges - 1)));
+  if (options.exchange && !options.schedule && !options.check)
+    return report(Error::request("--exchange names what --schedule prints and --check proves; give one of them"));
   if (options.pack < 0 || options.pack >= packs)
     return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
   const Collective collective = shown_steps(chosen(*scenario, options));

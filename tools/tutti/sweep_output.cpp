@@ -56,9 +56,9 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
   Table table(headings);
   for (std::size_t i = 0; i < points.size() && i < static_cast<std::size_t>(rows); ++i) {
     const Outcome& o = *outcomes[static_cast<std::size_t>(points[i])];
-    const double over =
-        o.step_bound > Time() ? static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1 : 0;
-    std::vector<std::string> cells{show(o.step), show(o.exposed), core::show_share(std::max(0.0, over)),
+    const double over = static_cast<double>(o.step.count()) / static_cast<double>(o.step_bound.count()) - 1;
+    const bool bounded = o.step_bound > Time();  // not where variables lie on servers
+    std::vector<std::string> cells{show(o.step), show(o.exposed), bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
     for (const std::string& value : store.space().values(points[i])) cells.push_back(shown(value));
     table.row(cells);

@@ -246,7 +246,8 @@ core::Plot curve_plot(const TuneResult& result) {
     plot.x.push_back(value);
     const bool done = outcome.status == Outcome::Status::kDone;
     line.y.push_back(done ? std::optional(core::to_ms(outcome.step)) : std::nullopt);
-    bound.y.push_back(done ? std::optional(core::to_ms(outcome.step_bound)) : std::nullopt);
+    bound.y.push_back(done && outcome.step_bound > core::Time() ? std::optional(core::to_ms(outcome.step_bound))
+                                                                : std::nullopt);
     now.y.emplace_back(core::to_ms(result.now.outcome.step));
   }
   plot.curves = {line, now, bound};
@@ -328,7 +329,9 @@ int tune(const TuneOptions& options, const Environment& environment) {
         !written)
       return report(written.error());
   }
-  if (!options.output.empty() && result.best) {
+  if (!options.output.empty() && result.best && result.best->outcome.step > result.now.outcome.step) {
+    tell(fmt::format("tutti: nothing better was found than what there is; {} is not written\n", options.output));
+  } else if (!options.output.empty() && result.best) {
     const auto written =
         write_file(options.output, inputs, [&](std::ostream& out) { out << result.best->scenario.text; });
     if (!written) return report(written.error());

@@ -172,9 +172,14 @@ std::string tune_text(const TuneResult& r) {
     return text;
   }
   const Outcome& best = r.best->outcome;
-  text += fmt::format("step now {}, best {} ({} less); the least possible is {}\n", show(now.step), show(best.step),
-                      show_share(std::max(0.0, r.advice.gain)), show(best.step_bound));
-  text += fmt::format("what was not tried promises {} more at most\n\n", show_share(r.promised));
+  const bool bounded = best.step_bound > Time();  // not where variables lie on servers
+  const bool slower = best.step > now.step;
+  text += fmt::format("step now {}, best {}{} ({} {}); the least possible is {}\n", show(now.step),
+                      slower ? "of what was tried " : "", show(best.step),
+                      show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
+                      slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
+  if (r.promised < 1) text += fmt::format("what was not tried promises {} more at most\n", show_share(r.promised));
+  text += '\n';
   text +=
       r.advice.change ? "recommended: change\n    " + settings(r, "\n    ") + '\n' : "recommended: change nothing\n";
   text += "  " + r.advice.why + "\n\n";

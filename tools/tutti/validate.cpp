@@ -42,10 +42,14 @@ std::string json(const Validation& validation) {
     json.key("overall").object([&] {
       json.field("rows", static_cast<std::int64_t>(validation.rows));
       json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
-      json.field("median_error", validation.overall.median);
-      json.field("mean_error", validation.overall.mean);
-      json.field("p90_error", validation.overall.p90);
-      json.field("bias", validation.overall.bias);
+      const auto error = [&](const char* name, double value) {
+        json.key(name);
+        validation.overall.rows == 0 ? json.null() : json.value(value);
+      };
+      error("median_error", validation.overall.median);
+      error("mean_error", validation.overall.mean);
+      error("p90_error", validation.overall.p90);
+      error("bias", validation.overall.bias);
     });
     json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
       json.object([&] {
@@ -68,6 +72,7 @@ std::string json(const Validation& validation) {
 }
 
 std::vector<std::string> cells(const std::string& name, const Quality& q) {
+  if (q.rows == 0) return {name, "0", "–", "–", "–", "–"};
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   return {name,
           fmt::format("{}", q.rows),

@@ -131,6 +131,15 @@ TEST(Overrides, TfConfigSaysHowManyWorkers) {
   const auto as_written = read_scenario(kText, "mine", library());
   EXPECT_THAT(check_workers(config->cluster, *as_written).error().message(),
               HasSubstr("2 workers and TF_CONFIG has 3"));
+  const auto served =
+      read_with({"cluster.workers[1].machine=cpu-host", "cluster.workers[1].count=3", "cluster.workers[1].server=true",
+                 "strategy.parameter_server={}", "strategy.algorithm=", "strategy.bytes_per_pack="});
+  ASSERT_TRUE(served) << served.error().message();
+  const auto by_config = read_scenario(served->text, "mine", library(), workers_of(config->cluster, served->text));
+  ASSERT_TRUE(by_config) << by_config.error().message();
+  EXPECT_EQ(by_config->cluster->workers(), 3 + 1);
+  EXPECT_EQ(by_config->cluster->servers(), 1);
+  EXPECT_TRUE(check_workers(config->cluster, *by_config));
   const auto mixed = read_with({"cluster.workers[1].machine=dgx1-v100"});
   EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty()) << "whose number would it be?";
 }
