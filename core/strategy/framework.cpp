@@ -137,13 +137,19 @@ struct Describe {
                                 : "Megatron, buckets of its usual size";
   }
   std::string operator()(const Horovod& horovod) const {
-    return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms",
-                       show_mebibytes(horovod.fusion_threshold), to_us(horovod.cycle) / 1e3);
+    const double cycle_ms = to_us(horovod.cycle) / 1e3;
+    if (horovod.fusion_threshold == Bytes())
+      return fmt::format("Horovod, nothing fused, in cycles of {:g} ms", cycle_ms);
+    constexpr std::int64_t kFew = 1 << 16;
+    const std::string most = horovod.fusion_threshold.count() < kFew
+                                 ? fmt::format("{} bytes", horovod.fusion_threshold.count())
+                                 : show_mebibytes(horovod.fusion_threshold);
+    return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms", most, cycle_ms);
   }
   std::string operator()(const BytePs& byteps) const {
     std::string text = "BytePS, partitions of " + std::to_string(byteps.partition.count()) + " bytes";
     if (byteps.credit > 0) text += fmt::format(", {} at a time", byteps.credit);
-    if (byteps.hash != KeyHash::kDjb2) text += fmt::format(", {}", to_string(byteps.hash));
+    if (byteps.hash != KeyHash::kDjb2) text += fmt::format(", hash {}", to_string(byteps.hash));
     return text;
   }
 };
