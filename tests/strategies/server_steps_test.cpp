@@ -165,7 +165,7 @@ TEST(ServerStrategies, SayWhatTheyNeedAndWhere) {
   EXPECT_THAT(refused(two, "central_storage {}"), HasSubstr("works on one worker"));
   EXPECT_THAT(refused(two, "parameter_server {}"), HasSubstr("server: true"));
   EXPECT_THAT(refused(two, "tf_cnn_benchmarks {}"), HasSubstr("servers_on_workers: 2"));
-  EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), HasSubstr("the cluster has 1 servers, which only"));
+  EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), HasSubstr("the cluster has 1 server, which only"));
   EXPECT_THAT(refused(server, "parameter_server {}"), HasSubstr("all workers are servers"));
   EXPECT_THAT(refused(server + two, "parameter_server {}"), HasSubstr("come before"));
   EXPECT_THAT(refused(two + server, "parameter_server {} reduction: MAX"), HasSubstr("take SUM or MEAN"));

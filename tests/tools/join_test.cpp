@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <thread>
@@ -450,10 +451,14 @@ void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
   const TemporaryFolder folder;
   mpirun.insert(mpirun.end(), {"-n", "3", tutti_program(), "run", folder.write("s.textproto", ring_of(3, 100'000)),
                                "--timeline", folder.file("t.tutti")});
-  Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  run.signal(SIGINT);
-  run.wait();  // with whatever status the launcher makes of that
+  // On a machine that is busy it may take a while until a step has ended; before that there is nothing to keep.
+  for (const int wait_ms : {1500, 6000, 20'000}) {
+    Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+    run.signal(SIGINT);
+    run.wait();  // with whatever status the launcher makes of that
+    if (std::filesystem::exists(folder.file("t.tutti"))) break;
+  }
   const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));
   ASSERT_TRUE(timeline);
   EXPECT_TRUE(timeline->complete());
