@@ -43,7 +43,17 @@ class Record {
     if (value == nullptr) return std::nullopt;
     return read_number(value->text, at(*value), std::string(name), 0, kMostBytes, problems_);
   }
-  std::int64_t count(std::string_view name) { return static_cast<std::int64_t>(number(name).value_or(0)); }
+  std::int64_t count(std::string_view name) {
+    const double read = number(name).value_or(0);
+    const auto whole = static_cast<std::int64_t>(read);
+    if (static_cast<double>(whole) != read) problems_.add(at(*find(name)), "{}: expected a whole number", name);
+    return whole;
+  }
+  /// Of another kind: a problem.
+  void expect(std::string_view name, Value::Kind kind, const char* what) {
+    const Value* value = find(name);
+    if (value != nullptr && value->kind != kind) problems_.add(at(*value), "{}: expected {}", name, what);
+  }
   [[nodiscard]] bool yes(std::string_view name) const { return text(name) == "true"; }
   [[nodiscard]] Record inside(std::string_view name) const {
     static const Value kNothing;
@@ -81,6 +91,8 @@ TableFacts facts_of(Record record) {
   facts.nics_per_node = inter.count("nics_per_node");
   facts.nic_gbps = inter.number("nic_gbps");
   facts.nic_type = inter.text("nic_type");
+  record.expect("env", Value::Kind::kMessage, "an object of variables and their values");
+  record.expect("outlier_sizes", Value::Kind::kList, "a list of sizes");
   for (const Value::Field& variable : record.inside("env").value().fields)
     facts.env.emplace_back(variable.name, variable.value.text);
   for (const Value& size : record.inside("outlier_sizes").value().items) {

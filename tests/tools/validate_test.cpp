@@ -67,6 +67,23 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   EXPECT_NEAR(overall["bias"].real(), (first + second) / 2, 1e-9);
 }
 
+TEST_F(Validate, FactsThatAreNoneAreReasons) {
+  const std::string meta = kMeta;
+  for (const auto& [good, bad, why] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"\"dtype\": \"float\"", "\"dtype\": \"complex\"", "has no type \"complex\""},
+           {"\"env\": {}", "\"env\": \"NCCL_ALGO=Tree\"", "env: expected an object"},
+           {"\"nodes\": 1,", "\"nodes\": 1.5,", "nodes: expected a whole number"},
+           {"\"outlier_sizes\": []", "\"outlier_sizes\": \"x\"", "outlier_sizes: expected a list"}}) {
+    std::string broken = meta;
+    broken.replace(broken.find(good), good.size(), bad);
+    std::ofstream(path("meta.json")) << broken;
+    const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
+    const Data table = Data(document)["tables"].items()[0];
+    EXPECT_TRUE(table["median_error"].is_null()) << bad;
+    EXPECT_THAT(table["reason"].text(), HasSubstr(why));
+  }
+}
+
 TEST_F(Validate, NoModelledRowIsNoError) {
   std::ofstream(path("tables.csv")) << "table_id,size_bytes,time_us\namd,1024,9\n";
   const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
