@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/nccl/lowering/rounding.h"
 
 namespace tutti::core::nccl {
 namespace {
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Bytes that go through a rank for every byte of `count`.
 std::int64_t traffic_per_byte(Function function, std::int64_t ranks) {

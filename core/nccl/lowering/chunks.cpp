@@ -4,15 +4,14 @@
 #include <bit>
 #include <cmath>
 
+#include "core/nccl/lowering/rounding.h"
+
 namespace tutti::core::nccl {
 namespace {
 
-/// Of a connection's buffer.
-constexpr int kSteps = 8;
-
 /// What a step's buffer holds, without flags.
 std::int64_t step_bytes(const Communicator& comm, Protocol protocol) {
-  const std::int64_t step = comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSteps;
+  const std::int64_t step = comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSlots;
   switch (protocol) {
     case Protocol::kLl: return step / 2;
     case Protocol::kLl128: return step / 128 * 120;
@@ -33,7 +32,7 @@ std::int64_t grain(Protocol protocol) {
 /// Before 2.20 by what a slot holds with its flags.
 std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const bool with_flags = comm.version < Version{2, 20, 0};
-  if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSteps;
+  if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSlots;
   const auto bytes = static_cast<double>(part);
   const double each = comm.ranks_of_node();
   const double depth = 1 + std::floor(std::log2(comm.nodes)) + 0.1 * each;
@@ -118,7 +117,7 @@ Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorith
     bytes = collnet(comm, algorithm == Algorithm::kCollNetChain, bytes, part_bytes);
   if (comm.version >= Version{2, 22, 0}) bytes = std::max(grain(protocol), bytes / grain(protocol) * grain(protocol));
   const std::int64_t chunk = std::max<std::int64_t>(1, bytes / element_bytes);
-  return {chunk, (chunk + slices - 1) / slices, kSteps / steps_of_slice};
+  return {chunk, divided_up(chunk, slices), kSlots / steps_of_slice};
 }
 
 }  // namespace tutti::core::nccl

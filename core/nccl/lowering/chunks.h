@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/nccl/communicator.h"
+#include "core/nccl/lowering/connection.h"
 #include "core/nccl/names.h"
 
 namespace tutti::core::nccl {
@@ -12,7 +13,7 @@ namespace tutti::core::nccl {
 struct Chunks {
   std::int64_t chunk = 1;  ///< what one primitive moves at most
   std::int64_t slice = 1;  ///< of it what is sent at once; a chunk is one slice or two
-  int slots = 8;           ///< slices
+  int slots = kSlots;      ///< slices
 
   bool operator==(const Chunks&) const = default;
 };

@@ -17,7 +17,6 @@ constexpr Lane kNet = 1;
 constexpr Lane kDown = 2;
 constexpr Lane kScatter = 3;
 constexpr Lane kGather = 4;
-constexpr int kSlots = 8;
 
 /// The part between nodes, and what both have in common.
 class CollNet : public Schedule {

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/nccl/lowering/rounding.h"
 #include "core/schedule/schedule.h"
 
 namespace tutti::core::nccl {
 namespace {
 
 constexpr std::int64_t kWarp = 32;
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Portions for the size at hand that are to it what the planned ones are to theirs.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {

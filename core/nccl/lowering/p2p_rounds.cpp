@@ -6,20 +6,18 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/nccl/lowering/connection.h"
+#include "core/nccl/lowering/rounding.h"
 
 namespace tutti::core::nccl {
 namespace {
 
-/// Of a connection's buffer.
-constexpr int kSteps = 8;
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
 /// Until 2.19 from here on only one node's ranks leave each other channels.
 constexpr Version kSharesInOneNode{2, 18, 3};
 /// Up to so many bytes for every channel between two ranks LL is taken.
 constexpr std::int64_t kLlBytes = 16384;
-
-std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// 0, 1, 3, 6, 10, …: x(x + 1)/2 modulo the next power of two goes through all numbers below it; those that are too large are left out.
 std::vector<int> triangular(int count) {
@@ -137,9 +135,9 @@ struct Sizes {
 };
 
 Sizes sizes(const Communicator& comm) {
-  const std::int64_t simple = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kSimple)] / kSteps;
+  const std::int64_t simple = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kSimple)] / kSlots;
   Sizes made{std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, simple),
-             comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl)] / kSteps, comm.p2p.per_peer, comm.p2p.per_peer};
+             comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl)] / kSlots, comm.p2p.per_peer, comm.p2p.per_peer};
   const auto until = [&](int& channels, std::int64_t times) {
     while (channels > 1 && static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times) channels /= 2;
   };

@@ -15,9 +15,6 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Slots of a connection.
-constexpr int kSlots = 8;
-
 /// A part of the message that goes in a round, as a lane has it.
 struct Piece {
   int round = 0;

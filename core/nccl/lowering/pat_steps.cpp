@@ -12,8 +12,6 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr int kSlots = 8;
-
 class Pat : public Schedule {
  public:
   Pat(const Communicator& comm, CollectiveKind kind, std::int64_t elements, const std::vector<ChannelLoops>& channels,
