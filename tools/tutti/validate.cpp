@@ -36,33 +36,33 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise, const
   return std::nullopt;
 }
 
+/// Null where no row is modelled.
+void error(Json& json, const Quality& of, const char* name, double value) {
+  json.key(name);
+  of.rows == 0 ? json.null() : json.value(value);
+}
+
 std::string json(const Validation& validation) {
   Json json;
   json.object([&] {
     json.key("overall").object([&] {
       json.field("rows", static_cast<std::int64_t>(validation.rows));
       json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
-      const auto error = [&](const char* name, double value) {
-        json.key(name);
-        validation.overall.rows == 0 ? json.null() : json.value(value);
-      };
-      error("median_error", validation.overall.median);
-      error("mean_error", validation.overall.mean);
-      error("p90_error", validation.overall.p90);
-      error("bias", validation.overall.bias);
+      const Quality& all = validation.overall;
+      error(json, all, "median_error", all.median);
+      error(json, all, "mean_error", all.mean);
+      error(json, all, "p90_error", all.p90);
+      error(json, all, "bias", all.bias);
     });
     json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
       json.object([&] {
         json.field("table_id", std::string_view(table.table->facts.table_id));
         json.field("config", std::string_view(table.table->facts.config));
         json.field("rows", static_cast<std::int64_t>(table.table->rows.size() + table.table->unread.size()));
-        const auto error = [&](const char* name, double value) {
-          json.key(name);
-          table.quality.rows == 0 ? json.null() : json.value(value);
-        };
-        error("median_error", table.quality.median);
-        error("p90_error", table.quality.p90);
-        error("bias", table.quality.bias);
+        const Quality& q = table.quality;
+        error(json, q, "median_error", q.median);
+        error(json, q, "p90_error", q.p90);
+        error(json, q, "bias", q.bias);
         json.key("reason");
         table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
       });
