@@ -79,9 +79,6 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   const Choice& choice = request.choice;
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
-  if (before({2, 10, 0}))
-    return refuse(
-        fmt::format("releases before 2.10, whose kernels are others, are (here {})", to_string(comm.version)));
   if (!function && before({2, 18, 0}))
     return refuse(fmt::format("sends and receives of releases before 2.18 are (here {})", to_string(comm.version)));
   const int gpus = comm.ranks_of_node();
@@ -111,8 +108,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
     return lowered_collnet(comm, choice.algorithm == Algorithm::kCollNetChain, std::move(channels));
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
-  return choice.algorithm == Algorithm::kTree ? lowered_tree(comm, std::move(channels))
-                                              : lowered_nvls(comm, std::move(channels));
+  if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));
+  return before({2, 10, 0}) ? lowered_tree_in_turn(comm, choice.protocol == Protocol::kLl128, std::move(channels))
+                            : lowered_tree(comm, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl
