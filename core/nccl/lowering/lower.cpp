@@ -1,7 +1,6 @@
 #include "core/nccl/lowering/lower.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -48,9 +47,6 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kRing: return "";
     case Algorithm::kPat:
       if (request.kind != CollectiveKind::kAllGather && request.kind != CollectiveKind::kReduceScatter) return by;
-      if (comm.version < Version{2, 26, 0} && !std::has_single_bit(static_cast<unsigned>(comm.ranks)))
-        return fmt::format("PAT before 2.26 between {} ranks, no power of two, is (here {})", comm.ranks,
-                           to_string(comm.version));
       return "";
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
@@ -96,7 +92,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (count > 0) channels = deal_out(comm, *function, choice, count, planned, item);
   if (choice.algorithm == Algorithm::kPat) {
     std::vector<PatOrder> orders;
-    const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather : pat_reduce_scatter;
+    const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather
+                       : before({2, 26, 0})                       ? pat_reduce_scatter_before_2_26
+                                                                  : pat_reduce_scatter;
     const auto parts = count == planned ? channels : deal_out(comm, *function, choice, planned, planned, item);
     for (const ChannelLoops& channel : parts)
       orders.push_back(order(comm.ranks, channel.chunks.chunk * item, channel.part.count * item));

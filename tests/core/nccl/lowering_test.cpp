@@ -289,9 +289,6 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
               testing::HasSubstr("sends and receives of releases before 2.18"));
   EXPECT_THAT(why(hopper(1, 6, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 66, 66}),
               testing::HasSubstr("before 2.22 in nodes of 6 GPUs"));
-  EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
-                                             DataType::kFloat32, 66, 66}),
-              testing::HasSubstr("PAT before 2.26 between 3 ranks"));
 }
 
 }  // namespace
