@@ -75,12 +75,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   const Choice& choice = request.choice;
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
-  if (!function && before({2, 18, 0}))
-    return refuse(fmt::format("sends and receives of releases before 2.18 are (here {})", to_string(comm.version)));
-  const int gpus = comm.ranks_of_node();
-  if (!function && before({2, 22, 0}) && gpus % 8 != 0 && 8 % gpus != 0)
-    return refuse(fmt::format("sends and receives of releases before 2.22 in nodes of {} GPUs are (here {})", gpus,
-                              to_string(comm.version)));
+  if (!function && before({2, 7, 0}))
+    return refuse(
+        fmt::format("sends and receives, which NCCL has from 2.7 on, are (here {})", to_string(comm.version)));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
