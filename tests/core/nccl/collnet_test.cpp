@@ -35,7 +35,7 @@ Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefau
       if (gpu != h) order.push_back(gpu);
     }
   }
-  direct.channels = heads;
+  direct.channels = comm.collnet_heads = heads;
   return comm;
 }
 
