@@ -40,9 +40,10 @@ struct Communicator {
   int most_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;
   bool nvswitch = false;
-  bool nvls = false;     ///< GPUs and switches can multicast
-  bool collnet = false;  ///< the network can reduce (SHARP), and a plugin for it is loaded
-  int collnet_heads = 0;
+  bool nvls = false;      ///< GPUs and switches can multicast
+  bool collnet = false;   ///< the network can reduce (SHARP), a plugin for it is loaded, and CollNet is switched on
+  int collnet_heads = 0;  ///< GPUs of a node that have the network add (CollNetDirect)
+  bool collnet_narrow = false;  ///< the network also adds bfloat16 and 8-bit integers
   Graphs graphs;
   int channels = 0;       ///< of the communicator (channels.h)
   int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without it

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/nccl/channels.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/point_to_point.h"
 
 namespace tutti::core::nccl {
@@ -16,6 +17,15 @@ bool reduces_in_network(const Topology& topology) {
     if (topology.node(NodeKind::kNet, n).net.collectives) return true;
   }
   return false;
+}
+
+double slowest_reducing_card(const Topology& topology) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < topology.count(NodeKind::kNet); ++n) {
+    const NetFacts& net = topology.node(NodeKind::kNet, n).net;
+    if (net.collectives) slowest = std::min(slowest, static_cast<double>(net.gb_per_s));
+  }
+  return slowest;
 }
 
 }  // namespace
@@ -66,8 +76,9 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   made.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   made.nvswitch = found.node.count(NodeKind::kNvs) > 0;
   made.nvls = found.graphs.nvls.channels > 0;
-  made.collnet = found.graphs.collnet_chain.channels > 0 && reduces_in_network(found.node);
   made.graphs = found.graphs;
+  made.collnet = reduces_in_network(found.node) && collnet_is_on(made, settings);
+  made.collnet_narrow = sharp_adds_narrow_types(slowest_reducing_card(found.node));
   std::set<int> heads;
   for (const GraphChannel& channel : found.graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
   made.collnet_heads = static_cast<int>(heads.size());

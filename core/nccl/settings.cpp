@@ -144,7 +144,8 @@ class Reader {
                          {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes, 4096},
                          {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
                          {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
-                         {"NCCL_CROSS_NIC", s.cross_nic, 0}};
+                         {"NCCL_CROSS_NIC", s.cross_nic, 0},
+                         {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0}};
     for (const Known& known : all) {
       if (name != known.name) continue;
       const auto given = number(value);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/nccl/channels.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/point_to_point.h"
 
 namespace tutti::core::nccl {
@@ -79,10 +80,8 @@ class Counting {
     graphs.tree = tree(ring);
     if (s_.inside == Inside::kNvswitch && cc_ >= 90 && s_.gpus > 1 && version_ >= Version{2, 17, 0})
       graphs.nvls = nvls();
-    graphs.collnet_chain = graphs.tree;
-    graphs.collnet_chain.id = 2;
-    graphs.collnet_direct = graphs.tree;
-    graphs.collnet_direct.id = 4;
+    graphs.collnet_chain = collnet_chain(graphs);
+    graphs.collnet_direct = collnet_direct(graphs.collnet_chain);
     return graphs;
   }
 
@@ -181,6 +180,35 @@ class Counting {
     return tree;
   }
 
+  /// As many as rings, each to the network and back from one GPU, in a chain behind it.
+  [[nodiscard]] Graph collnet_chain(const Graphs& graphs) const {
+    Graph chain = graphs.tree;
+    chain.id = 2;
+    chain.pattern = Pattern::kTree;
+    if (cc_ >= 80 || s_.nodes == 1) return chain;
+    // Before Ampere what goes into a GPU also takes an eighth of the way out, which the same card has here.
+    chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
+    chain.bw_intra = std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
+    return chain;
+  }
+
+  /// One for every GPU that has a card, of eight at most.
+  [[nodiscard]] Graph collnet_direct(const Graph& chain) const {
+    Graph direct = chain;
+    direct.id = 4;
+    if (s_.nodes == 1) return direct;
+    direct.pattern = s_.gpus > 1 ? Pattern::kCollnetDirect : Pattern::kTree;
+    direct.channels = std::clamp(std::min(s_.nics, s_.gpus), 1, 8);
+    direct.bw_inter =
+        fastest_up_to(cc_ < 80 ? card_and_eighth() : static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)));
+    direct.bw_intra = std::max(direct.bw_inter, fastest_up_to(2 * direct.bw_inter));
+    return direct;
+  }
+
+  [[nodiscard]] float card_and_eighth() const {
+    return static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) * 8 / 9;
+  }
+
   /// Every head pulls from all GPUs and pushes to all; its own links carry it twice.
   [[nodiscard]] Graph nvls() const {
     Graph nvls;
@@ -218,9 +246,10 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.compute_capability = comm.most_compute_capability = system.compute_capability;
   comm.cpu = system.cpu;
   comm.nvswitch = system.inside == Inside::kNvswitch;
-  comm.collnet = system.collnet && settings.collnet.value_or(false);
-  comm.collnet_heads = system.gpus;
   comm.graphs = Counting(system, version).all();
+  comm.collnet = system.collnet && collnet_is_on(comm, settings);
+  comm.collnet_heads = comm.graphs.collnet_direct.channels;
+  comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);
   if (comm.ranks > 1 && comm.graphs.ring.channels == 0) return wrong("links too slow for any channel");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);

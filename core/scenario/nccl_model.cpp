@@ -10,6 +10,7 @@
 
 #include "core/base/format.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
@@ -100,8 +101,6 @@ class Nccl {
     }
     auto settings = nccl::read_settings(variables, version_);
     if (!settings) return wrong("set", text_of(settings.error()));
-    if (settings->collnet.value_or(false))
-      return wrong("set", "networks that reduce (SHARP) are not modelled; leave NCCL_COLLNET_ENABLE=1 out");
     if (const auto of_search = settings->of_the_search(); !of_search.empty())
       return wrong("set",
                    fmt::format("{} changes the paths that NCCL's search finds, which are counted here for paths as "
@@ -184,6 +183,7 @@ class Nccl {
       if (!settings.least_channels) settings.least_channels = channels;
       if (!settings.most_channels) settings.most_channels = channels;
     }
+    system->collnet = nccl::why_no_sharp(*system).empty();
     const auto comm = nccl::uniform_communicator(*system, version_, settings);
     if (!comm) return give_up(text_of(comm.error())), nullptr;
     const auto added =
@@ -293,10 +293,14 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
   if (choices.size() > kFew) which = fmt::format("{} different choices", choices.size());
+  const bool by_network = std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
+    return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
+  });
   return fmt::format(
       "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
-      "prediction, on systems that the model was not fitted to",
-      nccl::describe(times.front()->version), which, widest.low, widest.high);
+      "prediction, on systems that the model was not fitted to{}",
+      nccl::describe(times.front()->version), which, widest.low, widest.high,
+      by_network ? ", none of which had a network that reduces (SHARP), as this one is taken to" : "");
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {

@@ -137,6 +137,25 @@ TEST(PerfNccl, ReleasesThatNobodyKnowsYetAreSaidToBeTakenAsTheNewest) {
               HasSubstr("NCCL 2.31 (taken to do as 2.30, the newest that is known)"));
 }
 
+TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
+  const auto with = [](std::vector<std::string> more) {
+    std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--nodes", "8",
+                                   "-b",   "64M",       "-e",       "64M",     "--explain"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_tutti(words).out;
+  };
+  const std::string reduces = with({"--set", "NCCL_COLLNET_ENABLE=1"});
+  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught the model"));
+  EXPECT_THAT(reduces, testing::ContainsRegex("NVLS/Simple +43.00 +195.048 .*chosen"));
+  EXPECT_THAT(reduces, testing::ContainsRegex("CollNetChain/Simple +69.20 +192.000"));
+  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),
+              HasSubstr("CollNetDirect/Simple is all there is"));
+  const std::string cannot = with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"});
+  EXPECT_THAT(cannot, HasSubstr("NCCL_COLLNET_ENABLE=1 changes nothing: only InfiniBand"));
+  EXPECT_THAT(cannot, HasSubstr("(the network cannot reduce (no CollNet))"));
+  EXPECT_THAT(with({}), HasSubstr("(needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP))"));
+}
+
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));
@@ -151,7 +170,6 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1"}, folder,
                  HasSubstr("NCCL_P2P_DISABLE"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_COLLNET_ENABLE=1"}, folder, HasSubstr("SHARP"));
   expect_refused({"perf", "--cluster", "topo.xml"}, folder, HasSubstr("topo.xml"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, HasSubstr("--backend"));
   expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder, HasSubstr("not both"));

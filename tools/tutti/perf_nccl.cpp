@@ -10,6 +10,7 @@
 #include "core/cluster/machine_file.h"
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
@@ -91,9 +92,6 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   if (!set) return tl::make_unexpected(set.error());
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(settings.error());
-  if (settings->collnet.value_or(false))
-    return tl::make_unexpected(
-        Error::request("--set NCCL_COLLNET_ENABLE=1: networks that reduce (SHARP) are not modelled; leave it out"));
   if (options.cluster.ends_with(".xml")) return subject_of_topology(options, *version, std::move(*settings));
   if (const auto of_search = settings->of_the_search(); !of_search.empty())
     return tl::make_unexpected(
@@ -106,6 +104,7 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   if (!system) return tl::make_unexpected(system.error());
   if (system->ranks() < 2)
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+  system->collnet = nccl::why_no_sharp(*system).empty();
   auto comm = nccl::uniform_communicator(*system, *version, *settings);
   if (!comm) return tl::make_unexpected(comm.error());
   return NcclPerfSubject{(*machine)->name(), *system, std::move(*settings), std::move(*comm)};

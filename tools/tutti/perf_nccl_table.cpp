@@ -9,6 +9,7 @@
 
 #include "core/base/median.h"
 #include "core/measured/nccl_tests.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
 #include "core/nccl/newest_release.h"
 #include "tools/tutti/json.h"
@@ -61,6 +62,7 @@ class Printer {
       json.field("backend", "nccl-model");
       json.field("cluster", std::string_view(fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)));
       json.field("nccl_version", std::string_view(to_string(subject_.comm.version)));
+      json.field("network_reduces", subject_.comm.collnet);
       json.field("ranks", std::int64_t{subject_.comm.ranks});
       if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
       json.field("type", core::to_string(request_.type));
@@ -78,6 +80,7 @@ class Printer {
     if (s.nodes > 1)
       text += fmt::format("# network {}, {} cards of {:g} GB/s per node\n", nccl::to_string(s.transport), s.nics,
                           s.nic_gb_per_s);
+    text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;
     text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}", subject_.comm.channels,
                         g.ring.channels, g.ring.bw_intra, g.ring.bw_inter, g.tree.channels, g.tree.bw_intra,
@@ -88,6 +91,18 @@ class Printer {
     return text +
            ")\n# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
            "of ten measurements lay\n";
+  }
+
+  /// What NCCL_COLLNET_ENABLE=1 is taken to mean here.
+  [[nodiscard]] std::string of_collnet() const {
+    if (!subject_.settings.collnet.value_or(false)) return "";
+    if (subject_.comm.collnet)
+      return "# NCCL_COLLNET_ENABLE=1: the network is taken to reduce (SHARP's switches and manager, and a plugin for "
+             "it); its times rest on published figures, no measurement with SHARP taught the model or the band\n";
+    std::string why = nccl::why_no_sharp(subject_.system);
+    if (why.empty())
+      why = "the file's cards cannot reduce (coll=\"1\"), there are too few nodes, or too many GPUs in each";
+    return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
   }
 
   [[nodiscard]] static std::string number(double value) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/nccl/lowering/rounding.h"
+#include "core/nccl/tuning/model.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -60,6 +61,14 @@ std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int6
   return chunk;
 }
 
+/// By NCCL's own estimate of an all-reduce.
+bool slow_by_network(const Communicator& comm) {
+  constexpr float kFastGbPerS = 150;
+  Settings on;
+  on.collnet = true;
+  return tune(comm, on).entry(Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple).bandwidth < kFastGbPerS;
+}
+
 /// Staged by each head: less if a channel would have few of them to do.
 std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step, std::int64_t part) {
   const std::int64_t heads = heads_of(comm);
@@ -70,6 +79,8 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
     if (part < times * heads * chunk) chunk = std::min(chunk, limit);
   };
   if (algorithm == Algorithm::kNvls) {
+    if (comm.nodes > 1 && comm.version >= Version{2, 19, 0} && slow_by_network(comm))
+      chunk = std::min<std::int64_t>(chunk, 32768);
     at_most(64, 65536);
     at_most(8, 32768);
     at_most(2, 16384);
@@ -87,7 +98,7 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
 std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, std::int64_t part) {
   if (chain) chunk = std::min<std::int64_t>(262144, chunk);
   const std::int64_t depth = chain ? comm.ranks_of_node() : comm.ranks_of_node() == 1 ? 1 : 2;
-  const std::int64_t at_once = chain ? 1 : std::ssize(collnet_heads(comm));
+  const std::int64_t at_once = chain ? 1 : std::max(1, comm.collnet_heads);
   while (part / (at_once * chunk) < depth * 64 && chunk > 131072) chunk /= 2;
   while (part / (at_once * chunk) < depth * 8 && chunk > 65536) chunk /= 2;
   while (part / (at_once * chunk) < depth * (chain ? 1 : 8) && chunk > 32768) chunk /= 2;

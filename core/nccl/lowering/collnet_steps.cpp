@@ -1,125 +1,17 @@
 // All-reduces whose sums over nodes the network's switches make (SHARP). In each node a chunk is added up in one GPU, a head, which has the network add what the heads of one index of
-// all nodes hold, and hands the sum out in its node. CollNetDirect: every GPU sends chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks
+// all nodes hold (collnet_schedule.h), and hands the sum out in its node. CollNetDirect: every GPU sends chunk h of a loop to head h, and gets its sum from there. CollNetChain: chunks
 // go along a chain of the node's GPUs to its first, and back.
-//
-// A head's proxy puts what is to be added in one of eight slots and gets the sum in another. Heads tell each other that theirs is there, then the switch adds it up for each: the switch is the step
-// kSwitchReduce of every head, as it is for NVLS. A slot is free again when all heads have told that they are at the next one.
 //
 // Lanes of a channel: 0 adds up (sends up), 1 the head's proxy, 2 hands out (passes down); of CollNetDirect also 3, which sends to heads, and 4, which hears from them.
 
+#include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"
 
 namespace tutti::core::nccl {
 namespace {
 
-constexpr Lane kUp = 0;
-constexpr Lane kNet = 1;
-constexpr Lane kDown = 2;
-constexpr Lane kScatter = 3;
-constexpr Lane kGather = 4;
-
-/// The part between nodes, and what both have in common.
-class CollNet : public Schedule {
- public:
-  CollNet(const Communicator& comm, std::vector<ChannelLoops> channels, Lane lanes)
-      : n_(comm.ranks),
-        gpus_(comm.ranks_of_node()),
-        nodes_(comm.nodes),
-        lanes_(lanes),
-        channels_(std::move(channels)) {}
-
-  [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return lanes_ * static_cast<Lane>(channels_.size()); }
-  [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
-  [[nodiscard]] Engine engine(Rank, Lane lane) const override {
-    return lane % lanes_ == kNet ? Engine::kCopyEngine : Engine::kKernel;
-  }
-  [[nodiscard]] std::int64_t scratch(Rank) const override {
-    std::int64_t elements = 0;
-    for (const ChannelLoops& channel : channels_) elements += 2 * kSlots * channel.chunks.chunk;
-    return elements;
-  }
-
-  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    return channel(lane).loops() * each(rank, lane - lane % lanes_, lane % lanes_);
-  }
-
-  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    const Lane role = lane % lanes_;
-    const Lane base = lane - role;
-    const std::int64_t of_loop = each(rank, base, role);
-    Step step;
-    role == kNet ? net(step, rank, base, index / of_loop, index % of_loop)
-                 : inside(step, rank, base, role, index / of_loop, index % of_loop);
-    return step;
-  }
-
- protected:
-  /// The number of the chunks that the rank is head of; -1: it is no head.
-  [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
-  /// Steps of a lane for a loop. Those of kUp and kDown end the sending slot's making, and the receiving one's use.
-  [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
-  virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const = 0;
-
-  [[nodiscard]] Rank local(Rank rank) const { return rank % gpus_; }
-  [[nodiscard]] Rank beside(Rank rank, int gpu) const { return rank - local(rank) + gpu; }
-  [[nodiscard]] std::size_t number(Lane base) const { return static_cast<std::size_t>(base / lanes_); }
-  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[number(lane)]; }
-  [[nodiscard]] Range own(Rank rank, Lane base, std::int64_t loop) const {
-    return channel(base).at(loop, head(rank, base));
-  }
-  [[nodiscard]] Range sending(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, 0); }
-  [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, kSlots); }
-  /// Until the slot to send can be written to: everyone is at the loop behind the one that had it.
-  [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
-    if (loop < kSlots) return {};
-    return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
-  }
-  [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
-    return {base + kNet, (loop + 1) * each_net()};
-  }
-
-  std::int32_t n_;
-  std::int32_t gpus_;
-  std::int32_t nodes_;
-
- private:
-  [[nodiscard]] std::int64_t each_net() const { return nodes_ + 1; }
-  [[nodiscard]] std::int64_t each(Rank rank, Lane base, Lane role) const {
-    if (role != kNet) return each_inside(rank, base, role);
-    return head(rank, base) < 0 ? 0 : each_net();
-  }
-  [[nodiscard]] Range slot(Rank rank, Lane base, std::int64_t loop, std::int64_t first) const {
-    std::int64_t offset = 0;
-    for (std::size_t c = 0; c < number(base); ++c) offset += 2 * kSlots * channels_[c].chunks.chunk;
-    offset += (first + loop % kSlots) * channel(base).chunks.chunk;
-    return {Buffer::kScratch, offset, own(rank, base, loop).count};
-  }
-
-  /// Tells the other heads, hears from each of them, and has the switch add.
-  void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const {
-    step.group = {local(rank), nodes_, gpus_};
-    if (part == 0) {
-      step.kind = StepKind::kMulticast;  // a message without content
-      step.source = {Buffer::kScratch, 0, 0};
-      step.to = Peer::at(0, base + kNet);
-      step.wait = {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
-    } else if (part < nodes_) {
-      const auto node = static_cast<Rank>(part - 1);
-      step.kind = StepKind::kReceive;
-      step.from = Peer::at((node < rank / gpus_ ? node : node + 1) * gpus_ + local(rank), base + kNet);
-      step.target = {Buffer::kScratch, 0, 0};
-    } else {
-      step.kind = StepKind::kSwitchReduce;
-      step.source = sending(rank, base, loop);
-      step.target = received(rank, base, loop);
-      if (loop >= kSlots) step.wait = {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};
-    }
-  }
-
-  Lane lanes_;
-  std::vector<ChannelLoops> channels_;
-};
+constexpr Lane kScatter = CollNet::kFirstOwn;
+constexpr Lane kGather = kScatter + 1;
 
 class Direct : public CollNet {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/lowering/rounding.h"
 #include "core/schedule/schedule.h"
 
@@ -58,11 +59,16 @@ class Deal {
     return channels;
   }
 
-  /// Before, and of CollNet: everyone goes through everything.
+  /// By a network that reduces heads of one index go through their blocks of all nodes in one.
+  [[nodiscard]] std::int64_t rails() const {
+    return of_blocks() && by_network(choice_.algorithm, comm_.nodes) ? comm_.nodes : 1;
+  }
+
+  /// Before, and by a network that reduces: everyone goes through everything.
   [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
-      ChannelLoops& made = add(channels, {0, planned_}, total_bytes() / choice_.channels);
+      ChannelLoops& made = add(channels, {0, rails() * planned_}, total_bytes() / choice_.channels);
       made.turns = choice_.channels;
       made.turn = c;
       made.granule = in_elements(least_chunk());
@@ -83,7 +89,8 @@ class Deal {
     if (rings_all_reduce()) made.pieces = comm_.ranks;
     if (choice_.algorithm == Algorithm::kNvlsTree || (choice_.algorithm == Algorithm::kNvls && !of_blocks()))
       made.pieces = heads_of(comm_);
-    if (choice_.algorithm == Algorithm::kCollNetDirect) made.pieces = static_cast<int>(collnet_heads(comm_).size());
+    if (choice_.algorithm == Algorithm::kCollNetDirect && !of_blocks())
+      made.pieces = static_cast<int>(collnet_heads(comm_).size());
     return made;
   }
 
@@ -142,15 +149,16 @@ std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function, 
   TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0), "{} of {} elements by NCCL {}", count,
               planned, to_string(comm.version));
   const Deal deal(comm, function, choice, planned, item);
-  const bool collnet = choice.algorithm == Algorithm::kCollNetDirect || choice.algorithm == Algorithm::kCollNetChain;
+  const bool collnet = by_network(choice.algorithm, comm.nodes);
   std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()
                                        : comm.version < Version{2, 22, 0}          ? deal.evenly()
                                                                                    : deal.by_traffic();
   if (count == planned) return channels;
-  const EvenCut evenly{count, std::ssize(channels)};
+  const std::int64_t all = deal.rails() * count;
+  const EvenCut evenly{all, std::ssize(channels)};
   for (std::int64_t c = 0; c < std::ssize(channels); ++c) {
     ChannelLoops& channel = channels[static_cast<std::size_t>(c)];
-    channel.part = channel.turns > 1 ? ChannelPart{0, count} : ChannelPart{evenly.offset(c), evenly.size(c)};
+    channel.part = channel.turns > 1 ? ChannelPart{0, all} : ChannelPart{evenly.offset(c), evenly.size(c)};
     channel.chunks = scaled(channel.chunks, count, planned);
     channel.granule = 1;
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/nccl/collnet.h"
 #include "core/nccl/lowering/deal.h"
 #include "core/nccl/lowering/parts.h"
 
@@ -54,10 +55,12 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
       if (comm.version < Version{2, 18, 0}) return fmt::format("NVLS of {} is", to_string(comm.version));
       // What is gathered comes from heads alone, and what is scattered goes to them.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node()) return by;
-      return comm.nodes > 1 ? "NVLS with SHARP between nodes is" : "";
+      return "";
     case Algorithm::kCollNetDirect:
     case Algorithm::kCollNetChain:
-      if (request.kind != CollectiveKind::kAllReduce) return by;
+      if (request.kind != CollectiveKind::kAllReduce &&
+          (algorithm == Algorithm::kCollNetChain || std::ssize(collnet_heads(comm)) < comm.ranks_of_node()))
+        return by;
       if (comm.version < Version{2, 14, 0}) return fmt::format("CollNet of {} is", to_string(comm.version));
       if (comm.nodes == 1) return "CollNet in one node is";
       return "";
@@ -99,8 +102,13 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   }
   if (choice.algorithm == Algorithm::kRing)
     return lowered_ring(comm, request.kind, request.root, request.elements, std::move(channels));
-  if (choice.algorithm == Algorithm::kCollNetDirect || choice.algorithm == Algorithm::kCollNetChain)
+  if (by_network(choice.algorithm, comm.nodes)) {
+    const bool nvls = choice.algorithm == Algorithm::kNvls;
+    if (request.kind != CollectiveKind::kAllReduce)
+      return lowered_collnet_blocks(comm, request.kind, nvls, request.elements, std::move(channels));
+    if (nvls) return lowered_nvls_sharp(comm, std::move(channels));
     return lowered_collnet(comm, choice.algorithm == Algorithm::kCollNetChain, std::move(channels));
+  }
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
   if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));

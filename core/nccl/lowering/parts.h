@@ -28,6 +28,14 @@ std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communic
                                                     std::int64_t elements, std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator, bool chain,
                                                 std::vector<ChannelLoops> channels);
+/// Between nodes by a network that reduces.
+std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communicator,
+                                                   std::vector<ChannelLoops> channels);
+/// All-gather and reduce-scatter by such a network, of CollNetDirect or (`nvls`) of NVLS. REQUIRES: every GPU is a head; channels go through rails, the blocks of heads of one index.
+std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator, CollectiveKind kind, bool nvls,
+                                                       std::int64_t elements, std::vector<ChannelLoops> channels);
+/// The index-th step of a lane by which the GPUs of a node tell each other that their data is there.
+Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders`: by channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,
                                             std::int64_t elements, const std::vector<ChannelLoops>& channels,

@@ -73,11 +73,18 @@ enum class ReleaseFigure {
 };
 inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseFigure::kIssue) + 1;
 
+/// What a network that reduces takes: SHARP's streaming aggregation.
+enum class SharpFigure {
+  kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their sums
+  kLevel,  ///< us more than a hop to another node for every level of switches, where partial sums wait for each other
+};
+inline constexpr std::size_t kSharpFigures = static_cast<std::size_t>(SharpFigure::kLevel) + 1;
+
 struct Parameter {
   std::string name;  ///< "hopper.hop_simple"
   double value = 0;
   std::string unit;
-  std::string how;  ///< fitted (to how many rows of how many systems), data sheet, assumed
+  std::string how;  ///< fitted (to how many rows of how many systems), data sheet, published (by whom), assumed
   std::string
       kind;  ///< the same for figures that are alike: "gpu.hop_simple" of all generations, "net.share" of all networks; else its name
 };
@@ -98,6 +105,7 @@ class Parameters {
   [[nodiscard]] double of(Transport transport, NetFigure figure) const;
   [[nodiscard]] double of(PcieFigure figure) const;
   [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
+  [[nodiscard]] double of(SharpFigure figure) const;
 
   /// All of them, for a fit.
   [[nodiscard]] std::vector<Parameter>& all() { return all_; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "core/nccl/system.h"
@@ -78,6 +79,20 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// Of the line rate, what arrives in a fabric of so many nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
   return p.of(s.transport, NetFigure::kShare) * std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
+}
+
+/// GB/s that the cards of a node send to switches that add, and get back.
+inline double through_sharp(const System& s, const Parameters& p) {
+  return std::min(s.nics * s.nic_gb_per_s * p.of(SharpFigure::kShare), through_pcie(s, p));
+}
+
+/// Levels of switches between the cards of one rail: a leaf has half of its ports for nodes, Quantum 40 (HDR), Quantum-2 64 (NDR).
+/// SOURCE: data sheets of QM8700 and QM9700.
+inline int levels_of_switches(const System& s, int nodes) {
+  const std::int64_t of_leaf = s.nic_gb_per_s < 50 ? 20 : 32;
+  int levels = 1;
+  for (std::int64_t reached = of_leaf; reached < nodes; reached *= of_leaf) ++levels;
+  return levels;
 }
 
 }  // namespace tutti::core::nccl

@@ -13,6 +13,8 @@
 #include <cmath>
 
 #include "core/base/check.h"
+#include "core/nccl/collnet.h"
+#include "core/nccl/lowering/chunks.h"
 #include "core/nccl/time/parts.h"
 
 namespace tutti::core::nccl {
@@ -56,10 +58,10 @@ class Timing {
     made_.launch = kernel() + (channels_ - 1) * p_.of(ReleaseFigure::kChannel, comm_.version);
     switch (choice_.algorithm) {
       case Algorithm::kRing: ring(); break;
-      case Algorithm::kTree:
-      case Algorithm::kCollNetChain: tree(); break;
-      case Algorithm::kNvls:
-      case Algorithm::kCollNetDirect: nvls(); break;
+      case Algorithm::kTree: tree(); break;
+      case Algorithm::kCollNetChain: collnet_chain(); break;
+      case Algorithm::kCollNetDirect: collnet_direct(); break;
+      case Algorithm::kNvls: nvls(); break;
       case Algorithm::kNvlsTree: nvls_tree(); break;
       case Algorithm::kPat: pat(); break;
     }
@@ -79,7 +81,7 @@ class Timing {
   /// SOURCE: minimum traffic per channel, NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (from 2.22 on).
   [[nodiscard]] double channels_in_use() const {
     const Version v = comm_.version;
-    if (v < Version{2, 22, 0}) return choice_.channels;
+    if (v < Version{2, 22, 0} || by_network(choice_.algorithm, comm_.nodes)) return choice_.channels;
     const double least = v >= Version{2, 29, 2} ? 32768 : v >= Version{2, 23, 0} ? 16384 : 512;
     double traffic = bytes_ * (op_.function == Function::kAllReduce ? 2 : 1);
     if (choice_.protocol == Protocol::kLl) traffic *= 4;
@@ -299,10 +301,61 @@ class Timing {
     through_multicast(bytes_ * all_reduce);
     const double staged = std::min(bytes_, nvls_chunk() * heads() * channels_);
     made_.fill = gpu(GpuFigure::kNvlsFill) * staged / (multicast() * kPerUs);
-    if (far()) {
-      made_.hops += far_hop(bytes_ / heads() / channels_);
-      through_cards(bytes_);
-    }
+    if (!far() || choice_.algorithm == Algorithm::kNvlsTree) return;
+    made_.hops += sharp_hop();
+    made_.fill += std::min(bytes_, chunk_by_network() * heads() * channels_) / (through_sharp(s_, p_) * kPerUs);
+    to_switches_and_back(bytes_);
+  }
+
+  // --- networks that reduce ---
+
+  /// To the switches that add, up to where all heads' chunks meet, and back.
+  [[nodiscard]] double sharp_hop() const {
+    return first_hop() + levels_of_switches(s_, comm_.nodes) * p_.of(SharpFigure::kLevel);
+  }
+  [[nodiscard]] double chunk_by_network() const {
+    const auto part = static_cast<std::int64_t>(bytes_ / channels_);
+    return static_cast<double>(chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
+  }
+  /// All bytes go up once and come down once. Of an all-gather each has its own; of a reduce-scatter it gets its own alone.
+  void to_switches_and_back(double bytes) {
+    if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
+    made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
+    narrowest_.add(made_.cards.us, "network cards to switches that add");
+  }
+
+  /// Down a chain to the GPU that has the network add, and up again at the same time.
+  void collnet_chain() {
+    const int near = 2 * (comm_.ranks_of_node() - 1);
+    const double rate = channel() * gpu(GpuFigure::kTreeShare);
+    const double chunk = std::min(bytes_ / channels_, chunk_by_network());
+    made_.hops = near * near_hop() + sharp_hop();
+    made_.fill = near * chunk / (rate * kPerUs) + chunk * channels_ / (through_sharp(s_, p_) * kPerUs);
+    const double rest = std::max(0.0, bytes_ - chunk * channels_);
+    through_channels(rest, rate);
+    through_links(2 * rest);
+    to_switches_and_back(rest);
+    // The first chunks' way is in `fill`, but they are carried, too.
+    if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
+    made_.cards.bytes = bytes_;
+  }
+
+  /// A GPU sends what is not its own to the heads, and hands out the sums of its own: over NVLink as much as a ring.
+  void collnet_direct() {
+    const int gpus = comm_.ranks_of_node();
+    const double heads = std::max(1, comm_.collnet_heads);
+    const bool all_reduce = op_.function == Function::kAllReduce;
+    const double rate = channel() * gpu(GpuFigure::kTreeShare);
+    made_.hops = (gpus > 1 ? (all_reduce ? 2 : 1) * near_hop() : 0) + sharp_hop();
+    const double chunks = std::min(bytes_, chunk_by_network() * heads * channels_);
+    made_.fill =
+        (all_reduce ? 2 : 1) * chunks / (channels_ * rate * kPerUs) + chunks / (through_sharp(s_, p_) * kPerUs);
+    const double scattered = bytes_ * (heads - 1) / heads;
+    const double handed_out = bytes_ * (gpus - 1) / heads;
+    through_channels(bytes_, rate);
+    through_links(all_reduce ? scattered + handed_out
+                             : (op_.function == Function::kAllGather ? handed_out : scattered));
+    to_switches_and_back(bytes_);
   }
 
   void nvls_tree() {

@@ -102,12 +102,16 @@ const char* switched_off(const Cell& cell) {
   const bool far = cell.comm.nodes > 1;
   if (cell.is(Algorithm::kNvlsTree) && !far) return "NVLSTree is for several nodes";
   const bool needs_collnet = cell.collnet() || (cell.is(Algorithm::kNvls) && far);
+  if (needs_collnet && !cell.settings.collnet.value_or(false))
+    return "needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP)";
   if (needs_collnet && !cell.comm.collnet) return "the network cannot reduce (no CollNet)";
   if (cell.is(Algorithm::kCollNetDirect) && !cell.comm.nvswitch && cell.at_least(14)) return "needs an NVSwitch";
   const bool heads =
       (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far && cell.half_of_all_reduce();
   if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3)) return "inside one node only, in this version";
-  if (heads && cell.comm.ranks_of_node() > cell.comm.collnet_heads) return "every GPU needs a network card of its own";
+  const int ways_out =
+      cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels : cell.comm.collnet_heads;
+  if (heads && cell.comm.ranks_of_node() > ways_out) return "every GPU needs a network card of its own";
   const bool wanted = cell.settings.protocols[static_cast<std::size_t>(cell.function)][1] == Wish::kYes;
   if (cell.is(Protocol::kLl128) && !wanted && !ll128_is_safe(cell)) return "LL128 is not safe on these paths or GPUs";
   return nullptr;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/collnet.h"
 #include "core/nccl/tuning/parts.h"
 
 namespace tutti::core::nccl {
@@ -30,12 +31,23 @@ bool nvls_reduces(ElementType type, Reduction reduction) {
   }
 }
 
+/// SOURCE: Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c, typeConvert, opConvert; NVIDIA/nccl src/enqueue.cc, getCollNetSupport.
+bool network_adds(const Communicator& comm, ElementType type, Reduction reduction) {
+  if (reduction == Reduction::kProduct || is_fp8(type)) return false;
+  const bool narrow = type == ElementType::kBfloat16 || type == ElementType::kInt8 || type == ElementType::kUint8;
+  return !narrow || comm.collnet_narrow;
+}
+
 /// What the call itself rules out.
 const char* not_for(const Communicator& comm, const Operation& operation, Algorithm algorithm) {
   const int local = comm.ranks_of_node();
   const bool nvls = algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
-  const bool collnet = algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain;
-  if (collnet && local > 8 && comm.version >= Version{2, 24, 0}) return "CollNet takes up to 8 GPUs per node";
+  if (local > 8 && (algorithm == Algorithm::kCollNetDirect ||
+                    (algorithm == Algorithm::kCollNetChain && comm.version >= Version{2, 28, 0})))
+    return "CollNet takes up to 8 GPUs per node";
+  if (by_network(algorithm, comm.nodes) && operation.function != Function::kAllGather &&
+      !network_adds(comm, operation.type, operation.reduction))
+    return "the network cannot do this operation on this type";
   if (nvls && operation.function != Function::kAllGather && !nvls_reduces(operation.type, operation.reduction))
     return "NVLS cannot do this operation on this type";
   if (nvls && operation.function != Function::kAllReduce && local > 32) return "NVLS takes up to 32 GPUs here";

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include <fmt/format.h>
 
 #include "core/nccl/lowering/chunks.h"
 #include "core/schedule/checker.h"
@@ -35,7 +35,7 @@ Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefau
       if (gpu != h) order.push_back(gpu);
     }
   }
-  direct.channels = heads;
+  direct.channels = comm.collnet_heads = heads;
   return comm;
 }
 
@@ -127,15 +127,145 @@ TEST(CollNet, ChunksShrinkWithTheirNumber) {
   EXPECT_EQ(of(Algorithm::kCollNetChain, std::int64_t{8} * 65536 - 1), 32768);
 }
 
+/// `gpus` of each node that all are heads, on switches that multicast if they are several.
+Communicator all_heads(int nodes, int gpus) { return with_heads(nodes, gpus, gpus); }
+
+LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elements, std::int64_t planned,
+                   int channels = 2) {
+  LoweringRequest made = request(algorithm, elements, planned, channels);
+  made.kind = kind;
+  return made;
+}
+
+TEST(CollNet, NvlsOfSeveralNodesIsProved) {
+  for (const Version version : {Version{2, 18, 3}, Version{2, 21, 5}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] : {std::pair(2, 2), std::pair(2, 8), std::pair(3, 4), std::pair(5, 3)}) {
+      const Communicator comm = hopper(nodes, gpus, version);
+      for (const std::int64_t elements : {1, 67, 503}) {
+        for (const std::int64_t planned : {elements, std::int64_t{30'000'000}}) {
+          const auto schedule = lower(comm, request(Algorithm::kNvls, elements, planned));
+          ASSERT_TRUE(schedule) << schedule.error().message();
+          EXPECT_EQ(check(**schedule, Contract::all_reduce(comm.ranks, elements)), std::vector<std::string>())
+              << nodes << " x " << gpus << ", " << elements << " for " << planned;
+        }
+      }
+    }
+  }
+}
+
+TEST(CollNet, BlocksAreProved) {
+  for (const Algorithm algorithm : {Algorithm::kCollNetDirect, Algorithm::kNvls}) {
+    for (const auto& [nodes, gpus] : {std::pair(2, 1), std::pair(2, 5), std::pair(3, 4), std::pair(5, 2)}) {
+      if (algorithm == Algorithm::kNvls && gpus == 1) continue;
+      const Communicator comm = all_heads(nodes, gpus);
+      for (const std::int64_t each : {1, 7, 101}) {
+        for (const std::int64_t planned : {each, std::int64_t{3'000'000}}) {
+          for (const int channels : {1, 3}) {
+            const std::int64_t all = each * comm.ranks;
+            const auto gather =
+                lower(comm, of(CollectiveKind::kAllGather, algorithm, all, planned * comm.ranks, channels));
+            const auto scatter =
+                lower(comm, of(CollectiveKind::kReduceScatter, algorithm, all, planned * comm.ranks, channels));
+            ASSERT_TRUE(gather && scatter);
+            const std::string where = fmt::format("{} {} x {}, blocks of {} for {}, {} channels", to_string(algorithm),
+                                                  nodes, gpus, each, planned, channels);
+            EXPECT_EQ(check(**gather, Contract::of(CollectiveKind::kAllGather, comm.ranks, all, 0, false)),
+                      std::vector<std::string>())
+                << where;
+            EXPECT_EQ(check(**scatter, Contract::of(CollectiveKind::kReduceScatter, comm.ranks, all, 0, false)),
+                      std::vector<std::string>())
+                << where;
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Elements that leave a rank by kind of way: to GPUs of its node one by one, multicast in it, added by its switch, sent to and added by the network.
+struct Ways {
+  std::int64_t inside = 0, multicast = 0, added_inside = 0, to_network = 0, added = 0;
+};
+Ways ways(const Schedule& schedule, Rank rank, int gpus) {
+  Ways made;
+  for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
+    for (std::int64_t i = 0; i < schedule.steps(rank, lane); ++i) {
+      const Step step = schedule.step(rank, lane, i);
+      const bool between_nodes = step.group.stride == gpus;
+      if (step.kind == StepKind::kSwitchReduce) (between_nodes ? made.added : made.added_inside) += step.source.count;
+      if (step.kind == StepKind::kMulticast) (between_nodes ? made.to_network : made.multicast) += step.source.count;
+      if (step.kind == StepKind::kSend) made.inside += step.source.count;
+    }
+  }
+  return made;
+}
+
+// Of N = 3 nodes of g = 4: S the buffer, b = S/12 a block. By hand: a rail is 3 b.
+TEST(CollNet, BytesAreThoseCountedByHand) {
+  constexpr int kNodes = 3, kGpus = 4;
+  const Communicator comm = all_heads(kNodes, kGpus);
+  const std::int64_t b = 300'000;
+  const std::int64_t s = b * comm.ranks;
+  const auto lowered = [&](CollectiveKind kind, Algorithm algorithm) {
+    const auto made = lower(comm, of(kind, algorithm, s, s));
+    EXPECT_TRUE(made);
+    return *made;
+  };
+  for (Rank rank = 0; rank < comm.ranks; ++rank) {
+    const Ways reduced = ways(*lowered(CollectiveKind::kAllReduce, Algorithm::kNvls), rank, kGpus);
+    EXPECT_NEAR(static_cast<double>(reduced.added), static_cast<double>(s) / kGpus,
+                2 * 32768);  // the last loop's chunks are not even
+    EXPECT_EQ(reduced.added, reduced.added_inside);
+    EXPECT_EQ(reduced.added, reduced.multicast);
+    EXPECT_EQ(reduced.inside, 0);
+    EXPECT_EQ(reduced.to_network, 0);
+
+    const Ways gathered = ways(*lowered(CollectiveKind::kAllGather, Algorithm::kCollNetDirect), rank, kGpus);
+    EXPECT_EQ(gathered.to_network, b);                     // its own, once
+    EXPECT_EQ(gathered.inside, kNodes * b * (kGpus - 1));  // its rail, to each of its node
+    const Ways by_switch = ways(*lowered(CollectiveKind::kAllGather, Algorithm::kNvls), rank, kGpus);
+    EXPECT_EQ(by_switch.to_network, b);
+    EXPECT_EQ(by_switch.multicast, kNodes * b);
+    EXPECT_EQ(by_switch.inside, 0);
+
+    const Ways scattered = ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kCollNetDirect), rank, kGpus);
+    EXPECT_EQ(scattered.inside, kNodes * b * (kGpus - 1));  // to the heads of the other rails
+    EXPECT_EQ(scattered.added, b);                          // the network adds what is its own
+    const Ways added = ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kNvls), rank, kGpus);
+    EXPECT_EQ(added.added_inside, kNodes * b);
+    EXPECT_EQ(added.added, b);
+    EXPECT_EQ(added.inside, 0);
+  }
+}
+
+// By hand, after calcCollChunking of 2.28.9: NCCL's estimate for NVLS is 195 GB/s by 8 cards of 50 GB/s (tuning), 96 by cards of 25.
+TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
+  const auto chunk = [](double card, std::int64_t part) {
+    System s = test::hopper_system(8, 8);
+    s.collnet = true;
+    s.nic_gb_per_s = card;
+    Settings on;
+    on.collnet = true;
+    const Communicator comm = test::communicator(s, kDefaultVersion, on);
+    return chunks_of(comm, Function::kAllReduce, Algorithm::kNvls, Protocol::kSimple, part, 4).chunk * 4;
+  };
+  const std::int64_t large = std::int64_t{1} << 30;
+  EXPECT_EQ(chunk(50, large), 131072);
+  EXPECT_EQ(chunk(25, large), 32768);
+  EXPECT_EQ(chunk(50, 64 * 8 * 131072 - 1), 65536);
+  EXPECT_EQ(chunk(25, 2 * 8 * 32768 - 1), 16384);
+}
+
 TEST(CollNet, WhatIsNotLoweredSaysSo) {
   const auto one = lower(hopper(1, 8), request(Algorithm::kCollNetDirect, 64, 64));
   ASSERT_FALSE(one);
   EXPECT_THAT(one.error().message(), testing::HasSubstr("CollNet in one node"));
-  LoweringRequest gather = request(Algorithm::kCollNetDirect, 64, 64);
-  gather.kind = CollectiveKind::kAllGather;
-  const auto other = lower(hopper(2, 8), gather);
-  ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message(), testing::HasSubstr("CollNetDirect of AllGather"));
+  const auto few = lower(with_heads(2, 8, 4), of(CollectiveKind::kAllGather, Algorithm::kCollNetDirect, 64, 64));
+  ASSERT_FALSE(few);
+  EXPECT_THAT(few.error().message(), testing::HasSubstr("CollNetDirect of AllGather"));
+  const auto chain = lower(hopper(2, 8), of(CollectiveKind::kReduceScatter, Algorithm::kCollNetChain, 64, 64));
+  ASSERT_FALSE(chain);
+  EXPECT_THAT(chain.error().message(), testing::HasSubstr("CollNetChain of ReduceScatter"));
 }
 
 }  // namespace

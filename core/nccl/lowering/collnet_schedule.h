@@ -1,0 +1,101 @@
+#pragma once
+
+// What all schedules have in common whose heads have the network reduce; of lowering, nobody else includes it.
+//
+// A head is a GPU of a node beside a card. Heads of one index of all nodes do the same part of a buffer. A head's proxy puts a chunk in one of eight slots, tells the other heads that it
+// is there, and hears from each of them; then the switches add all of theirs up for each: that is the step kSwitchReduce of every head, as it is for NVLS. The sum comes into one of
+// eight other slots. A slot to send is free again when all heads have told that they are at the next loop, one to receive when the head has handed out what it held.
+//
+// Lanes of a channel: kUp makes what is to be sent, kNet is the proxy, kDown hands out what came; from kFirstOwn on they are an algorithm's own.
+
+#include <vector>
+
+#include "core/nccl/communicator.h"
+#include "core/nccl/lowering/channel_loops.h"
+#include "core/schedule/schedule.h"
+
+namespace tutti::core::nccl {
+
+class CollNet : public Schedule {
+ public:
+  static constexpr Lane kUp = 0;
+  static constexpr Lane kNet = 1;
+  static constexpr Lane kDown = 2;
+  static constexpr Lane kFirstOwn = 3;
+
+  /// `lanes`: of a channel.
+  CollNet(const Communicator& comm, std::vector<ChannelLoops> channels, Lane lanes);
+
+  [[nodiscard]] std::int32_t ranks() const override { return n_; }
+  [[nodiscard]] std::int32_t lanes(Rank) const override { return lanes_ * static_cast<Lane>(channels_.size()); }
+  [[nodiscard]] int credits(Rank, Lane) const override { return kSlots; }
+  [[nodiscard]] Engine engine(Rank, Lane lane) const override {
+    return lane % lanes_ == kNet ? Engine::kCopyEngine : Engine::kKernel;
+  }
+  [[nodiscard]] std::int64_t scratch(Rank) const override;
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override;
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
+
+ protected:
+  /// The number of the chunks of a loop that the rank is head of; -1: it is no head.
+  [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
+  /// Steps of a lane of a node for a loop. Those of kUp and kDown end the sending slot's making, and the receiving one's use.
+  [[nodiscard]] virtual std::int64_t each_inside(Rank rank, Lane base, Lane role) const = 0;
+  virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const = 0;
+
+  /// Steps of a proxy for a loop, and which: those of an all-reduce.
+  [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
+  virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
+  /// Of a head's slots, those elements of a loop's chunk whose sum (or which) it gets from the network.
+  [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const { return slot; }
+
+  [[nodiscard]] Rank local(Rank rank) const { return rank % gpus_; }
+  [[nodiscard]] Rank beside(Rank rank, int gpu) const { return rank - local(rank) + gpu; }
+  [[nodiscard]] std::size_t number(Lane base) const { return static_cast<std::size_t>(base / lanes_); }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[number(lane)]; }
+  [[nodiscard]] Lane role(Lane lane) const { return lane % lanes_; }
+  [[nodiscard]] Range own(Rank rank, Lane base, std::int64_t loop) const {
+    return channel(base).at(loop, head(rank, base));
+  }
+  [[nodiscard]] Range sending(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, 0); }
+  [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const { return slot(rank, base, loop, kSlots); }
+  /// Until the slot to send can be written to: everyone is at the loop behind the one that had it.
+  [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
+    if (loop < kSlots) return {};
+    return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
+  }
+  [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
+    return {base + kNet, (loop + 1) * each_net()};
+  }
+  /// Until what the slot received has been handed out.
+  [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
+    if (loop < kSlots) return {};
+    return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};
+  }
+  [[nodiscard]] Wait until_made(Rank rank, Lane base, std::int64_t loop) const {
+    return {base + kUp, (loop + 1) * each_inside(rank, base, kUp)};
+  }
+  /// The number-th of the other nodes' heads of this index.
+  [[nodiscard]] Rank other_head(Rank rank, std::int64_t number) const {
+    const auto node = static_cast<Rank>(number);
+    return (node < rank / gpus_ ? node : node + 1) * gpus_ + local(rank);
+  }
+  [[nodiscard]] RankSet heads_of_index(Rank rank) const { return {local(rank), nodes_, gpus_}; }
+  [[nodiscard]] RankSet node_of(Rank rank) const { return {rank - local(rank), gpus_, 1}; }
+
+  std::int32_t n_;
+  std::int32_t gpus_;
+  std::int32_t nodes_;
+
+ private:
+  [[nodiscard]] std::int64_t each(Rank rank, Lane base, Lane role) const {
+    if (role != kNet) return each_inside(rank, base, role);
+    return head(rank, base) < 0 ? 0 : each_net();
+  }
+  [[nodiscard]] Range slot(Rank rank, Lane base, std::int64_t loop, std::int64_t first) const;
+
+  Lane lanes_;
+  std::vector<ChannelLoops> channels_;
+};
+
+}  // namespace tutti::core::nccl

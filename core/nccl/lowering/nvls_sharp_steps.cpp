@@ -1,0 +1,80 @@
+// NVLS between nodes: in each node the switch adds chunk h of all GPUs up for head h, the network adds what heads of one index have (collnet_schedule.h), and the head multicasts the sum
+// in its node. Before that everyone tells everyone of its node that its data is there.
+// Lanes of a channel: 0 adds, 1 the head's proxy, 2 multicasts, 3 tells and hears, 4 + h gets chunks of head h.
+
+#include "core/nccl/lowering/collnet_schedule.h"
+#include "core/nccl/lowering/parts.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr Lane kSignals = CollNet::kFirstOwn;
+constexpr Lane kFirstHead = kSignals + 1;
+
+class NvlsSharp : public CollNet {
+ public:
+  NvlsSharp(const Communicator& comm, std::vector<ChannelLoops> channels)
+      : CollNet(comm, std::move(channels), kFirstHead + heads_of(comm)), heads_(heads_of(comm)) {}
+
+  [[nodiscard]] int credits(Rank rank, Lane lane) const override {
+    return role(lane) == kSignals ? kUnlimitedCredits : CollNet::credits(rank, lane);
+  }
+  [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
+    return role(lane) == kSignals ? gpus_ : CollNet::steps(rank, lane);
+  }
+  [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
+    if (role(lane) != kSignals) return CollNet::step(rank, lane, index);
+    return signal(node_of(rank), lane, index);
+  }
+
+ protected:
+  [[nodiscard]] int head(Rank rank, Lane) const override { return local(rank) < heads_ ? local(rank) : -1; }
+  [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
+    if (role >= kFirstHead) return role - kFirstHead == local(rank) ? 0 : 1;
+    if (head(rank, base) < 0) return 0;
+    return role == kUp ? 1 : 2;
+  }
+
+  void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const override {
+    step.group = node_of(rank);
+    if (role >= kFirstHead) {
+      step.kind = StepKind::kReceive;
+      step.from = Peer::at(beside(rank, role - kFirstHead), base + kDown);
+      step.target = channel(base).at(loop, role - kFirstHead);
+    } else if (role == kUp) {
+      step.kind = StepKind::kSwitchReduce;
+      step.source = own(rank, base, loop);
+      step.target = sending(rank, base, loop);
+      step.wait = loop == 0 ? Wait{base + kSignals, gpus_} : until_sent(base, loop);
+    } else if (part == 0) {
+      step.kind = StepKind::kCopy;
+      step.source = received(rank, base, loop);
+      step.target = own(rank, base, loop);
+      step.wait = until_received(base, loop);
+    } else {
+      step.kind = StepKind::kMulticast;
+      step.source = own(rank, base, loop);
+      step.to = Peer::at(0, base + kFirstHead + local(rank));
+    }
+  }
+
+ private:
+  std::int32_t heads_;
+};
+
+}  // namespace
+
+Step signal(const RankSet& node, Lane lane, std::int64_t index) {
+  Step step;
+  step.group = node;
+  step.kind = index == 0 ? StepKind::kMulticast : StepKind::kReceiveAny;  // messages without content
+  step.source = step.target = {Buffer::kData, 0, 0};
+  step.to = Peer::at(0, lane);
+  return step;
+}
+
+std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& comm, std::vector<ChannelLoops> channels) {
+  return std::make_shared<NvlsSharp>(comm, std::move(channels));
+}
+
+}  // namespace tutti::core::nccl
