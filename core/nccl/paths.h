@@ -47,6 +47,9 @@ class Paths {
   /// The GPU that takes a network port for its first channel that any takes it for; -1 if none does.
   [[nodiscard]] int local_gpu(int net) const;
 
+  /// Whether a network port reads and writes the memory of a GPU.
+  [[nodiscard]] bool gpu_direct(int gpu, int net) const;
+
   /// For every GPU the least place of those that it reaches without the network. GPUs of different numbers are of different
   /// nodes to NCCL, even in one host.
   [[nodiscard]] std::vector<int> domains() const;
@@ -65,7 +68,6 @@ class Paths {
   [[nodiscard]] bool peers(int from, int to) const;
   [[nodiscard]] bool network_is_faster(int a, int b) const;
   [[nodiscard]] bool connected_inside(int from, int to) const;
-  [[nodiscard]] bool gpu_direct(int gpu, int net) const;
   [[nodiscard]] int relay(int gpu, int net) const;
   [[nodiscard]] Locals locals(int node, NodeKind kind) const;
   [[nodiscard]] int nets_per_gpu(const std::vector<int>& nets) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,17 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
+/// By the source of the machine's first CPU; `usual` if that names none.
+HostCpu cpu_of(const Machine& machine, HostCpu usual) {
+  if (machine.cpus().empty()) return usual;
+  const std::string& source = part(machine, machine.cpus().front()).source;
+  for (const auto& [name, cpu] :
+       {std::pair("Xeon", HostCpu::kIntel), std::pair("EPYC", HostCpu::kAmd), std::pair("Grace", HostCpu::kArm)}) {
+    if (source.find(name) != std::string::npos) return cpu;
+  }
+  return usual;
+}
+
 }  // namespace
 
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
@@ -68,7 +80,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
-  s.cpu = gpu->cpu;
+  s.cpu = cpu_of(machine, gpu->cpu);
   s.grace = gpu->cpu == HostCpu::kArm;
   const Nvlinks nvlinks =
       nvlinks_of(machine, first, nvlink_gb_per_s(gpu->compute_capability) / std::max(1.0, gpu->nvlink_gb_per_s));

@@ -71,11 +71,7 @@ Transport transport_of(const std::string& card) {
 }  // namespace
 
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                           const std::optional<std::string>& network) {
-  const auto refuse = [](std::string text) { return tl::unexpected(Error::request(std::move(text))); };
-  if (found.nodes_per_topology > 1)
-    return refuse(fmt::format("each of these machines is {} nodes to NCCL, and there are no times of such",
-                              found.nodes_per_topology));
+                           const SearchSettings& search, const std::optional<std::string>& network) {
   const Ways ways = ways_of(topology, 0);
   System s;
   s.compute_capability = topology.least_sm();
@@ -90,19 +86,37 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   s.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   s.grace = ways.c2c;
   s.collnet = found.graphs.collnet_chain.channels > 0;
-  if (count == 1) return s;
-  const Paths paths(found.node, {});
-  std::set<int> cards;
-  for (int g = 0; g < s.gpus; ++g) cards.insert(paths.local_net(g, 0));
-  const NetFacts& card = found.node.node(NodeKind::kNet, paths.local_net(0, 0)).net;
-  s.nics = static_cast<int>(cards.size());
+  if (!found.over_nodes) return as_searched(s, found, search);
+  const NetFacts& card = found.node.node(NodeKind::kNet, Paths(found.node, search).local_net(0, 0)).net;
   s.nic_gb_per_s = card.gb_per_s;
   s.transport = at_gpus(transport_of(card.name), s.generation);
+  s = as_searched(s, found, search);
+  s.gpudirect = gpudirect(found, search);
   if (!network) return s;
   const auto named = parse_transport(*network);
-  if (!named) return refuse(fmt::format("--network {}: expected one of {}", *network, kTransportNames));
+  if (!named)
+    return tl::unexpected(Error::request(fmt::format("--network {}: expected one of {}", *network, kTransportNames)));
   s.transport = at_gpus(*named, s.generation);
   return s;
+}
+
+System as_searched(System s, const SearchResult& found, const SearchSettings& search) {
+  s.nodes *= found.nodes_per_topology;
+  s.gpus = found.node.count(NodeKind::kGpu);
+  const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
+  if (nvlink && found.graphs.ring.type_intra >= PathType::kPix) s.inside = Inside::kPcie;
+  if (s.gpus == 1) s.inside = Inside::kAlone;
+  if (!found.over_nodes) return s;
+  const Paths paths(found.node, search);
+  std::set<int> cards;
+  for (int g = 0; g < s.gpus; ++g) cards.insert(paths.local_net(g, 0));
+  s.nics = static_cast<int>(cards.size());
+  return s;
+}
+
+bool gpudirect(const SearchResult& found, const SearchSettings& search) {
+  const Paths paths(found.node, search);
+  return paths.gpu_direct(0, paths.local_net(0, 0));
 }
 
 }  // namespace tutti::core::nccl

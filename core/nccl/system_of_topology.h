@@ -13,9 +13,16 @@ namespace tutti::core::nccl {
 /// `count` machines of a topology as the times of collectives see them. A topology does not say what carries messages between machines: it is
 /// `network`, or follows from what the first GPU's card is called (mlx5_…: InfiniBand, which RoCE's cards are called, too; efa…, rdmap…: EFA; cxi…:
 /// Slingshot; others: TCP).
-/// REQUIRES: found = search_graphs(topology, count, …).
-/// ERRORS: a network that is not known; a machine that is several nodes to NCCL, of which there are no times.
+/// REQUIRES: found = search_graphs(topology, count, search).
+/// ERRORS: a network that is not known.
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
-                           const std::optional<std::string>& network);
+                           const SearchSettings& search, const std::optional<std::string>& network);
+
+/// `whole` machines as NCCL takes them after that search: nodes are what GPUs reach without the network, and GPUs that have no peer access go by PCIe and the host's
+/// memory, whatever NVLinks they have.
+System as_searched(System whole, const SearchResult& found, const SearchSettings& search);
+
+/// Whether cards reach the memory of the GPUs near them. REQUIRES: found.over_nodes.
+bool gpudirect(const SearchResult& found, const SearchSettings& search);
 
 }  // namespace tutti::core::nccl

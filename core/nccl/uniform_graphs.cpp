@@ -13,7 +13,9 @@
 
 #include "core/nccl/channels.h"
 #include "core/nccl/collnet.h"
+#include "core/nccl/cube_mesh.h"
 #include "core/nccl/point_to_point.h"
+#include "core/nccl/search.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -236,8 +238,9 @@ class Counting {
 
 Expected<Communicator> uniform_communicator(const System& system, Version version, const Settings& settings) {
   const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
-  if (system.inside == Inside::kCubeMesh && system.gpus != 8)
-    return wrong("part of a cube mesh: which rings NCCL finds there depends on which GPUs they are");
+  const bool part_of_mesh = system.inside == Inside::kCubeMesh && system.gpus != 8;
+  if (part_of_mesh && (system.nodes > 1 || system.gpus > 8))
+    return wrong("part of a cube mesh on several nodes: which rings NCCL finds there depends on where its cards are");
   if (system.nodes > 1 && system.nics == 0) return wrong("several nodes without network cards");
   Communicator comm;
   comm.version = version;
@@ -246,7 +249,13 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.compute_capability = comm.most_compute_capability = system.compute_capability;
   comm.cpu = system.cpu;
   comm.nvswitch = system.inside == Inside::kNvswitch;
-  comm.graphs = Counting(system, version).all();
+  if (part_of_mesh) {
+    const auto found = search_graphs(cube_mesh(system.gpus), 1);
+    if (!found) return tl::make_unexpected(found.error());
+    comm.graphs = found->graphs;
+  } else {
+    comm.graphs = Counting(system, version).all();
+  }
   comm.collnet = system.collnet && collnet_is_on(comm, settings);
   comm.collnet_heads = comm.graphs.collnet_direct.channels;
   comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);

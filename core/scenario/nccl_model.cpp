@@ -12,9 +12,9 @@
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/machine_communicator.h"
 #include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
-#include "core/nccl/uniform_graphs.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/scenario.h"
 
@@ -101,11 +101,10 @@ class Nccl {
     }
     auto settings = nccl::read_settings(variables, version_);
     if (!settings) return wrong("set", text_of(settings.error()));
-    if (const auto of_search = settings->of_the_search(); !of_search.empty())
+    if (settings->p2p_disabled.value_or(false) || settings->shm_disabled.value_or(false))
       return wrong("set",
-                   fmt::format("{} changes the paths that NCCL's search finds, which are counted here for paths as "
-                               "they are by default; leave it out",
-                               of_search.front()));
+                   "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
+                   "here; leave them out (tutti perf --cluster has the times)");
     if (!message_.network().empty() && !nccl::parse_transport(message_.network()))
       return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
     settings_ = std::move(*settings);
@@ -184,10 +183,11 @@ class Nccl {
       if (!settings.most_channels) settings.most_channels = channels;
     }
     system->collnet = nccl::why_no_sharp(*system).empty();
-    const auto comm = nccl::uniform_communicator(*system, version_, settings);
-    if (!comm) return give_up(text_of(comm.error())), nullptr;
-    const auto added =
-        predictors_.try_emplace({nodes, one.gpus, channels}, *system, *comm, settings, parameters_, bands_);
+    const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, std::nullopt,
+                                            "strategy.nccl.network", settings, version_);
+    if (!known_as) return give_up(text_of(known_as.error())), nullptr;
+    const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system, known_as->communicator,
+                                               settings, parameters_, bands_);
     return &added.first->second;
   }
 

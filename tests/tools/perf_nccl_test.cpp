@@ -156,6 +156,22 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
   EXPECT_THAT(with({}), HasSubstr("(needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP))"));
 }
 
+TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
+  const auto of = [](std::vector<std::string> more) {
+    std::vector<std::string> words = {"perf", "--cluster", "hgx-h100", "-b", "64M", "-e", "64M"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_THAT(of({"--set", "NCCL_P2P_DISABLE=1"}),
+              AllOf(HasSubstr("on 1 x hgx-h100, to NCCL 2 nodes of 4 GPUs each, 8 ranks"),
+                    HasSubstr("network infiniband, 4 cards of 50 GB/s per node")));
+  EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_IB_DISABLE=1"}), HasSubstr("network tcp, 8 cards"));
+  EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_CROSS_NIC=0"}), HasSubstr("ring 8 x 45/45 GB/s"));
+  EXPECT_THAT(of({"--nodes", "2"}), HasSubstr("ring 8 x 48/48 GB/s"));
+}
+
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));
@@ -164,12 +180,12 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
   expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, HasSubstr("no GPUs"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder, HasSubstr("one GPU alone"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, HasSubstr("--nodes"));
-  expect_refused({"perf", "--cluster", "dgx1-v100", "--gpus", "4"}, folder, HasSubstr("cube mesh"));
+  expect_refused({"perf", "--cluster", "dgx1-v100", "--gpus", "4", "--nodes", "2"}, folder, HasSubstr("cube mesh"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder, HasSubstr("older than 2.6.4"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder, HasSubstr("rnig"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1"}, folder,
-                 HasSubstr("NCCL_P2P_DISABLE"));
+  expect_refused({"perf", "--cluster", "gb200-nvl72", "--set", "NCCL_P2P_DISABLE=1"}, folder,
+                 HasSubstr("gpu0 hangs on no PCIe"));
   expect_refused({"perf", "--cluster", "topo.xml"}, folder, HasSubstr("topo.xml"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, HasSubstr("--backend"));
   expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder, HasSubstr("not both"));

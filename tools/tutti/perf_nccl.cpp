@@ -12,13 +12,13 @@
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/machine_communicator.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/system_of_topology.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
 #include "core/nccl/topology_file.h"
-#include "core/nccl/uniform_graphs.h"
 #include "tools/tutti/perf_nccl_table.h"
 #include "tools/tutti/perf_table.h"
 
@@ -73,13 +73,14 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   if (!search) return tl::make_unexpected(search.error());
   const auto found = search_graphs(*topology, options.nodes, *search);
   if (!found) return tl::make_unexpected(found.error());
-  const auto system = system_of(*topology, *found, options.nodes, options.network);
+  const auto system = system_of(*topology, *found, options.nodes, *search, options.network);
   if (!system) return tl::make_unexpected(system.error());
   if (system->ranks() < 2)
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
   if (!comm) return tl::make_unexpected(comm.error());
-  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(), *system, std::move(settings), *comm};
+  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(), options.nodes, *system,
+                         std::move(settings), *comm};
 }
 
 Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
@@ -93,11 +94,6 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(settings.error());
   if (options.cluster.ends_with(".xml")) return subject_of_topology(options, *version, std::move(*settings));
-  if (const auto of_search = settings->of_the_search(); !of_search.empty())
-    return tl::make_unexpected(
-        Error::request(fmt::format("--set {}: it changes the paths that NCCL's search finds, which are counted here "
-                                   "for paths as they are by default",
-                                   of_search.front())));
   const auto machine = machine_of(options.cluster, environment.library);
   if (!machine) return tl::make_unexpected(machine.error());
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
@@ -105,9 +101,10 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   if (system->ranks() < 2)
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
   system->collnet = nccl::why_no_sharp(*system).empty();
-  auto comm = nccl::uniform_communicator(*system, *version, *settings);
-  if (!comm) return tl::make_unexpected(comm.error());
-  return NcclPerfSubject{(*machine)->name(), *system, std::move(*settings), std::move(*comm)};
+  auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
+  if (!known) return tl::make_unexpected(known.error());
+  return NcclPerfSubject{(*machine)->name(), options.nodes, known->system, std::move(*settings),
+                         std::move(known->communicator)};
 }
 
 /// Measured times by bytes, out of place where the log has that.

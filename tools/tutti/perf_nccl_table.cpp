@@ -74,12 +74,15 @@ class Printer {
  private:
   [[nodiscard]] std::string heading() const {
     const nccl::System& s = subject_.system;
-    std::string text = fmt::format("# {} as NCCL {} does it on {} x {}, {} GPU{} each, {} ranks\n",
-                                   core::to_string(request_.collective), describe(subject_.comm.version), s.nodes,
-                                   subject_.machine, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
+    // Where GPUs reach each other by the network alone, a machine is several nodes.
+    const std::string nodes = s.nodes == subject_.machines ? "" : fmt::format("to NCCL {} nodes of ", s.nodes);
+    std::string text =
+        fmt::format("# {} as NCCL {} does it on {} x {}, {}{} GPU{} each, {} ranks\n",
+                    core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
+                    subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
     if (s.nodes > 1)
-      text += fmt::format("# network {}, {} cards of {:g} GB/s per node\n", nccl::to_string(s.transport), s.nics,
-                          s.nic_gb_per_s);
+      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", nccl::to_string(s.transport), s.nics,
+                          s.nics == 1 ? "" : "s", s.nic_gb_per_s);
     text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;
     text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}", subject_.comm.channels,

@@ -28,7 +28,8 @@ struct NcclPerfRow {
 /// What was asked for, looked up.
 struct NcclPerfSubject {
   std::string machine;
-  core::nccl::System system;
+  int machines = 1;
+  core::nccl::System system;  ///< of which a machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
 };

@@ -143,9 +143,9 @@ class Timing {
   /// GB/s of payload out of a GPU to its neighbours.
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie) return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
-    // On links between pairs only those count that the channels take.
+    // Of a cube mesh only those links count that channels take, one each.
     double gb_per_s = s_.nvlink_of_gpu();
-    if (s_.inside == Inside::kCubeMesh) gb_per_s = std::min(gb_per_s, 6 * s_.nvlink_gb_per_s);
+    if (s_.inside == Inside::kCubeMesh) gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 

@@ -1,0 +1,62 @@
+#include "core/nccl/machine_communicator.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/nccl/search.h"
+#include "core/nccl/searched_communicator.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/system_of_topology.h"
+#include "core/nccl/topology_of_machine.h"
+#include "core/nccl/uniform_graphs.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+/// The machines as they are without verbs.
+System over_sockets(System system) {
+  if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce) return system;
+  system.transport = Transport::kTcp;
+  system.gpudirect = false;
+  return system;
+}
+
+}  // namespace
+
+Expected<OnMachines> on_machines(const Machine& machine, const System& system,
+                                 const std::optional<std::string>& network, const std::string& option,
+                                 const Settings& settings, Version version) {
+  const auto refuse = [](const Error& why) { return tl::make_unexpected(why); };
+  const bool sockets = settings.ib_disabled.value_or(false);
+  System whole = sockets ? over_sockets(system) : system;
+  if (settings.of_the_search().empty()) {
+    auto comm = uniform_communicator(whole, version, settings);
+    if (!comm) return refuse(comm.error());
+    return OnMachines{whole, std::move(*comm)};
+  }
+  auto topology = topology_of(machine, whole);
+  if (!topology) return refuse(topology.error());
+  std::vector<int> ranks(static_cast<std::size_t>(whole.gpus));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  topology = with_ranks(*topology, ranks);
+  const auto search = search_settings(settings);
+  if (!search) return refuse(search.error());
+  const auto found = search_graphs(*topology, whole.nodes, *search);
+  if (!found) return refuse(found.error());
+  if (found->nodes_per_topology > 1 && whole.nodes == 1) {
+    // What carries messages between its parts is what would carry them between two of it.
+    auto two = system_of(machine, 2, whole.gpus, network, option);
+    if (!two) return refuse(two.error());
+    whole = sockets ? over_sockets(*two) : *two;
+    whole.nodes = 1;
+  }
+  auto comm = communicator_of(*topology, *found, whole.nodes, settings, version);
+  if (!comm) return refuse(comm.error());
+  OnMachines known{as_searched(whole, *found, *search), std::move(*comm)};
+  // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs, as data sheets say.
+  if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
+  return known;
+}
+
+}  // namespace tutti::core::nccl
