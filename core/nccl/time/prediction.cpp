@@ -311,7 +311,8 @@ class Timing {
 
   /// To the switches that add, up to where all heads' chunks meet, and back.
   [[nodiscard]] double sharp_hop() const {
-    return first_hop() + levels_of_switches(s_, comm_.nodes) * p_.of(SharpFigure::kLevel);
+    const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
+    return p_.of(SharpFigure::kHop) + to_card + (levels_of_switches(s_, comm_.nodes) - 1) * p_.of(SharpFigure::kLevel);
   }
   [[nodiscard]] double chunk_by_network() const {
     const auto part = static_cast<std::int64_t>(bytes_ / channels_);
