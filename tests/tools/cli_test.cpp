@@ -154,6 +154,31 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
                  HasSubstr("--exchange 1: there are exchanges 0 to 0"));
 }
 
+TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
+  const TemporaryFolder folder;
+  for (const auto& [collective, algorithm, says] :
+       {std::tuple("ALL_REDUCE", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("ALL_REDUCE", "CollnetChain", "CollNetChain Simple"),
+        std::tuple("ALL_REDUCE", "NVLS", "NVLS Simple"),
+        std::tuple("ALL_GATHER", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("REDUCE_SCATTER", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("REDUCE_SCATTER", "NVLS", "NVLS Simple")}) {
+    const std::string file = folder.write(
+        "s.textproto",
+        fmt::format(
+            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 replicas: 8 }} network {{ kind: ONE_SWITCH link: "
+            "\"ndr\" }} }} "
+            "workload {{ variable {{ name: \"v\" shape: 1024 }} forward_ms: 1 }} strategy {{ algorithm: \"nccl\" "
+            "collective: {} nccl {{ set: \"NCCL_COLLNET_ENABLE=1\" set: \"NCCL_ALGO={}\" }} }}",
+            collective, algorithm));
+    const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
+    ASSERT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, testing::ContainsRegex(fmt::format("pack 0: {}, .*: every one of 16 replicas ends with", says)));
+    EXPECT_THAT(o.out, HasSubstr("(copy engine, 8 slots)"));  // the heads' proxies
+    EXPECT_THAT(o.out, HasSubstr("a network that reduces (SHARP)"));
+  }
+}
+
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
   const TemporaryFolder folder;
   expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--schedule prints"));

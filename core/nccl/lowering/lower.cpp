@@ -28,14 +28,38 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
+/// Heads are spread over the GPUs as cards are; the others of a node follow by index.
+void fill_heads(Graph& direct, int gpus) {
+  if (!direct.orders.empty()) return;
+  for (int c = 0; c < direct.channels; ++c) {
+    std::vector<int>& order = direct.orders.emplace_back().gpus;
+    const int head = c * gpus / direct.channels;
+    order.push_back(head);
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      if (gpu != head) order.push_back(gpu);
+    }
+  }
+}
+
+/// Each chain begins one further on along the same order, so that they reach the network by one card after the other.
+void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
+  const bool fresh = chain.orders.empty();
+  fill_orders(chain, gpus, inside);
+  if (!fresh || inside.empty()) return;
+  for (std::size_t c = 0; c < chain.orders.size(); ++c) {
+    std::vector<int>& order = chain.orders[c].gpus;
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c % order.size()), order.end());
+  }
+}
+
 }  // namespace
 
 Communicator with_orders(const Communicator& communicator, const std::vector<std::vector<int>>& inside) {
   Communicator comm = communicator;
   fill_orders(comm.graphs.ring, comm.ranks_of_node(), inside);
   fill_orders(comm.graphs.tree, comm.ranks_of_node(), inside);
-  fill_orders(comm.graphs.collnet_chain, comm.ranks_of_node(), inside);
-  fill_orders(comm.graphs.collnet_direct, comm.ranks_of_node(), inside);
+  fill_chains(comm.graphs.collnet_chain, comm.ranks_of_node(), inside);
+  fill_heads(comm.graphs.collnet_direct, comm.ranks_of_node());
   return comm;
 }
 
