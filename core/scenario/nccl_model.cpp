@@ -300,7 +300,9 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
       "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
       "prediction, on systems that the model was not fitted to{}",
       nccl::describe(times.front()->version), which, widest.low, widest.high,
-      by_network ? ", none of which had a network that reduces (SHARP), as this one is taken to" : "");
+      by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are published ones and "
+                   "not measured"
+                 : "");
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {

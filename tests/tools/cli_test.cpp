@@ -1,6 +1,8 @@
 // The command as its users meet it: a program with arguments, files, messages and an exit status. What all commands have in
 // common, and tutti plan.
 
+#include <fmt/format.h>
+
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 

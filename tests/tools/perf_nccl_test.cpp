@@ -145,7 +145,7 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
     return run_tutti(words).out;
   };
   const std::string reduces = with({"--set", "NCCL_COLLNET_ENABLE=1"});
-  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught the model"));
+  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught them"));
   EXPECT_THAT(reduces, testing::ContainsRegex("NVLS/Simple +43.00 +195.048 .*chosen"));
   EXPECT_THAT(reduces, testing::ContainsRegex("CollNetChain/Simple +69.20 +192.000"));
   EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),

@@ -98,7 +98,8 @@ class Printer {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
       return "# NCCL_COLLNET_ENABLE=1: the network is taken to reduce (SHARP's switches and manager, and a plugin for "
-             "it); its times rest on published figures, no measurement with SHARP taught the model or the band\n";
+             "it); its figures are published ones, no measurement with SHARP taught them; the band is that of "
+             "networks without\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     if (why.empty())
       why = "the file's cards cannot reduce (coll=\"1\"), there are too few nodes, or too many GPUs in each";

@@ -54,7 +54,7 @@ constexpr std::size_t kReleaseBegin = kHostBegin + std::size(kHosts) * kHostFigu
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// No table that figures are fitted to is known to have it.
+/// Tables of such networks judge them, and are not fitted.
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
