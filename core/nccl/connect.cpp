@@ -37,10 +37,13 @@ NodePlace in_order(int nodes, int node) {
   return place;
 }
 
-/// … in the second tree: the first one mirrored, or moved on by one if their number is odd.
-NodePlace in_second(int nodes, int node) {
-  const auto there = [nodes](int n) { return nodes % 2 == 0 ? nodes - 1 - n : (n + 1) % nodes; };
-  NodePlace place = in_order(nodes, nodes % 2 == 0 ? nodes - 1 - node : (node + nodes - 1) % nodes);
+bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
+
+/// … in the second tree: the first one mirrored, or moved on by one if their number is odd (before 2.8: even).
+NodePlace in_second(int nodes, int node, Version version) {
+  const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
+  const auto there = [nodes, mirrored](int n) { return mirrored ? nodes - 1 - n : (n + 1) % nodes; };
+  NodePlace place = in_order(nodes, mirrored ? nodes - 1 - node : (node + nodes - 1) % nodes);
   for (int* neighbour : {&place.up, &place.down[0], &place.down[1]}) {
     if (*neighbour >= 0) *neighbour = there(*neighbour);
   }
@@ -70,10 +73,17 @@ struct Doors {
   std::size_t to_parent = 0;
   std::array<std::size_t, 2> to_child{0, 0};
 };
-Doors doors(const Graph& tree) {
-  const std::size_t first = tree.pattern == Pattern::kTree ? 0 : 1;
-  const std::size_t second = tree.pattern == Pattern::kSplitTree ? 1 : 0;
+Doors doors(Pattern pattern) {
+  const std::size_t first = pattern == Pattern::kTree ? 0 : 1;
+  const std::size_t second = pattern == Pattern::kSplitTree ? 1 : 0;
   return {0, {first, second}};
+}
+
+/// What a release would have searched for in place of a balanced tree.
+Pattern pattern_of(const Graph& tree, int nodes, Version version) {
+  if (tree.pattern != Pattern::kBalancedTree) return tree.pattern;
+  if (before_2_8(version)) return Pattern::kSplitTree;
+  return version < Version{2, 10, 0} && nodes <= 2 ? Pattern::kTree : tree.pattern;
 }
 
 void add_child(TreePlace& place, int child) {
@@ -82,10 +92,10 @@ void add_child(TreePlace& place, int child) {
   *free = child;
 }
 
-std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool second) {
+std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool second, Version version) {
   const std::vector<int>& gpus = order(graph, channel);
   const int each = static_cast<int>(gpus.size());
-  const Doors at = doors(graph);
+  const Doors at = doors(gpus.size() > 1 ? pattern_of(graph, nodes, version) : Pattern::kTree);
   std::vector<TreePlace> places(static_cast<std::size_t>(nodes) * gpus.size());
   for (int node = 0; node < nodes; ++node) {
     const auto rank = [&](int of_node, std::size_t i) { return of_node * each + gpus[i]; };
@@ -94,7 +104,7 @@ std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool sec
       if (i > 0) place(i).up = rank(node, i - 1);
       if (i + 1 < gpus.size()) place(i).down[0] = rank(node, i + 1);
     }
-    const NodePlace among = second ? in_second(nodes, node) : in_order(nodes, node);
+    const NodePlace among = second ? in_second(nodes, node, version) : in_order(nodes, node);
     if (among.up >= 0) place(at.to_parent).up = rank(among.up, at.to_child[static_cast<std::size_t>(among.child)]);
     for (const std::size_t child : {0U, 1U}) {
       if (among.down[child] >= 0) add_child(place(at.to_child[child]), rank(among.down[child], at.to_parent));
@@ -107,12 +117,12 @@ std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool sec
 
 int connected_channels(const Graphs& graphs) { return 2 * searched(graphs); }
 
-ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel) {
+ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel, Version version) {
   const int channels = searched(graphs);
   TUTTI_CHECK(channel >= 0 && channel < 2 * channels && nodes > 0, "channel {} of 2 × {} over {} nodes", channel,
               channels, nodes);
   const int source = channel % channels;
-  return {ring(graphs.ring, channels, nodes, source), tree(graphs.tree, nodes, source, channel >= channels)};
+  return {ring(graphs.ring, channels, nodes, source), tree(graphs.tree, nodes, source, channel >= channels, version)};
 }
 
 }  // namespace tutti::core::nccl

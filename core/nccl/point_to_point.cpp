@@ -11,6 +11,8 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr int kMostChannels = 64;
+/// From this release on what goes to another node leaves beside the card on the receiver's rail.
+constexpr Version kPxn{2, 12, 0};
 
 int power_of_two_from(int n) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n))); }
 
@@ -38,6 +40,7 @@ int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
 
 /// Two to another node, one if eight and more would share a channel.
 int far_channels(int ranks, int all, Version version) {
+  if (version < kPxn) return 1;
   if (version < Version{2, 20, 0}) return 2;
   return 2 * static_cast<std::int64_t>(ranks) > all * std::int64_t{4} ? 1 : 2;
 }
@@ -77,7 +80,7 @@ PointToPoint point_to_point(const Topology& node, const SearchSettings& settings
   }
   PointToPoint made = of_channels(all, least);
   made.all_nvlink = gpus == 1 || paths.farthest(NodeKind::kGpu) < PathType::kPix;
-  if (ranks == gpus || !settings.pxn) return made;
+  if (ranks == gpus || !settings.pxn || version < kPxn) return made;
   for (int g = 0; g < gpus; ++g) {
     std::vector<int>& row = made.relays.emplace_back();
     for (int peer = 0; peer < gpus; ++peer) row.push_back(relay_of(paths, settings, g, peer));
@@ -95,7 +98,7 @@ PointToPoint point_to_point(const System& s, const Settings& settings, int chann
   PointToPoint made = of_channels(all, least);
   made.all_nvlink = s.inside != Inside::kPcie;
   const bool direct = s.inside == Inside::kNvswitch || s.inside == Inside::kPairs;
-  if (s.nodes == 1 || !direct || s.nics == 0 || settings.pxn_disabled.value_or(false)) return made;
+  if (s.nodes == 1 || !direct || s.nics == 0 || settings.pxn_disabled.value_or(false) || version < kPxn) return made;
   for (int g = 0; g < s.gpus; ++g) {
     std::vector<int>& row = made.relays.emplace_back();
     for (int peer = 0; peer < s.gpus; ++peer) {

@@ -9,8 +9,8 @@
 namespace tutti::core::nccl {
 
 /// Of a communicator of `ranks` ranks with `channels` channels for collectives, of which each node is like `node`: so many channels to a peer that
-/// its NVLinks are filled, two to another in the node, and over the network what a GPU's cards need, less in large communicators (before 2.20 two). What goes to another node leaves
-/// beside the card on the receiver's rail if NVLink reaches that (NCCL_P2P_PXN_LEVEL 2, the default).
+/// its NVLinks are filled, two to another in the node, and over the network what a GPU's cards need, less in large communicators (before 2.20 two, before 2.12 one). What goes to another node leaves
+/// since 2.12 beside the card on the receiver's rail if NVLink reaches that (NCCL_P2P_PXN_LEVEL 2, the default).
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, ncclTopoComputeP2pChannels, ncclTopoPathAllNVLink; src/graph/search.cc, ncclTopoGetNetDev.
 PointToPoint point_to_point(const Topology& node, const SearchSettings& settings, int ranks, int channels,
                             Version version = kDefaultVersion);

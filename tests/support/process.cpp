@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <sstream>
 #include <system_error>
@@ -68,6 +69,23 @@ void Process::start(std::vector<std::string> words, const Options& options) {
 }
 
 void Process::signal(int number) const { ::kill(id_, number); }
+
+bool Process::handles(int number) const {
+  const std::string status = "/proc/" + std::to_string(id_) + "/status";
+  while (true) {
+    const bool last = !running();
+    std::ifstream lines(status);
+    for (std::string word; lines >> word;) {
+      if (word != "SigCgt:") continue;
+      std::uint64_t caught = 0;
+      lines >> std::hex >> caught;
+      if ((caught >> (number - 1) & 1) != 0) return true;
+      break;
+    }
+    if (last) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
 
 bool Process::running() const {
   siginfo_t ended{};

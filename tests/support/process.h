@@ -30,6 +30,8 @@ class Process {
 
   [[nodiscard]] pid_t id() const { return id_; }
   void signal(int number) const;
+  /// Waits until it handles that signal itself, or it ended. False if it never did.
+  [[nodiscard]] bool handles(int number) const;
   /// Waits until its standard error holds this, or it ended. False if it never did.
   bool says(const std::string& text);
   [[nodiscard]] std::string err() const;

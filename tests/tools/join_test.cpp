@@ -75,6 +75,7 @@ TEST(Joining, ANumberThatIsTakenOrThatNobodyHasIsRefusedAndTheOthersGoOn) {
 TEST(Joining, AWorkerThatLeavesBeforeTheRunBeginsMakesRoomForAnother) {
   ClusterRun run(ring_of(2));
   Process& leaves = run.join({"--worker", "1"});
+  ASSERT_TRUE(leaves.handles(SIGINT)) << leaves.err();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   leaves.signal(SIGINT);
   const Outcome left = leaves.wait();

@@ -30,10 +30,20 @@ std::int64_t grain(Protocol protocol) {
   return 512;
 }
 
+/// Levels of a tree's nodes below its root.
+std::int64_t levels(const Communicator& comm) { return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1; }
+
+/// Of 2.6: smaller if there are few for the levels between nodes.
+std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
+  while (part / chunk < 4 * (1 + levels(comm)) && chunk > 32768) chunk /= 2;
+  return chunk * 15 / 16;
+}
+
 /// Before 2.20 by what a slot holds with its flags.
 std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const bool with_flags = comm.version < Version{2, 20, 0};
   if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSlots;
+  if (comm.version < Version{2, 7, 0}) return tree_ll128_of_2_6(comm, chunk, part);
   const auto bytes = static_cast<double>(part);
   const double each = comm.ranks_of_node();
   const double depth = 1 + std::floor(std::log2(comm.nodes)) + 0.1 * each;
@@ -44,8 +54,7 @@ std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64
 
 /// Before 2.20: smaller if there are few for the levels of the tree.
 std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
-  const std::int64_t depth =
-      comm.ranks_of_node() - 1 + static_cast<int>(std::bit_width(static_cast<unsigned>(comm.nodes))) - 1;
+  const std::int64_t depth = comm.ranks_of_node() - 1 + levels(comm);
   while (part / chunk < depth * 8 && chunk > 131072) chunk /= 2;
   while (part / chunk < depth * 4 && chunk > 65536) chunk /= 2;
   while (part / chunk < depth && chunk > 32768) chunk /= 2;

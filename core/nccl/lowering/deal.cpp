@@ -11,6 +11,8 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::int64_t kWarp = 32;
+/// 120 words of eight bytes, of which 15 in 16 are data.
+constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
 /// Portions for the size at hand that are to it what the planned ones are to theirs.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
@@ -83,6 +85,7 @@ class Deal {
     ChannelLoops& made = channels.emplace_back();
     made.part = part;
     made.chunks = chunks_of(comm_, function_, choice_.algorithm, choice_.protocol, bytes, item_);
+    if (by_threads()) made.chunks.chunk = made.chunks.slice = in_elements(kLl128OfThreadIn2_6 * choice_.threads);
     if (rings_all_reduce()) made.pieces = comm_.ranks;
     if (choice_.algorithm == Algorithm::kNvlsTree || (choice_.algorithm == Algorithm::kNvls && !of_blocks()))
       made.pieces = heads_of(comm_);
@@ -91,6 +94,11 @@ class Deal {
     return made;
   }
 
+  /// Rings of 2.6 had LL128 go by its threads, not by what a slot holds.
+  [[nodiscard]] bool by_threads() const {
+    return comm_.version < Version{2, 7, 0} && choice_.algorithm == Algorithm::kRing &&
+           choice_.protocol == Protocol::kLl128;
+  }
   [[nodiscard]] bool rings_all_reduce() const {
     return choice_.algorithm == Algorithm::kRing && function_ == Function::kAllReduce;
   }
@@ -122,7 +130,9 @@ class Deal {
       case Protocol::kLl128: return threads * kLl128OfThread / (tree ? 8 : chain ? 1 : 2);
       case Protocol::kSimple: break;
     }
-    return tree ? (threads - 2 * kWarp) * 64 : (threads - kWarp) * 8;
+    // Trees of 2.8 and later have a second warp that moves nothing.
+    const std::int64_t idle = tree && comm_.version >= Version{2, 8, 0} ? 2 * kWarp : kWarp;
+    return (threads - idle) * (tree ? 64 : 8);
   }
 
   const Communicator& comm_;
@@ -136,8 +146,8 @@ class Deal {
 
 std::vector<ChannelLoops> deal_out(const Communicator& comm, Function function, const Choice& choice,
                                    std::int64_t count, std::int64_t planned, std::int64_t item) {
-  TUTTI_CHECK((comm.version >= Version{2, 10, 0} && planned >= count && count > 0), "{} of {} elements by NCCL {}",
-              count, planned, to_string(comm.version));
+  TUTTI_CHECK((comm.version >= kOldestVersion && planned >= count && count > 0), "{} of {} elements by NCCL {}", count,
+              planned, to_string(comm.version));
   const Deal deal(comm, function, choice, planned, item);
   const bool collnet = by_network(choice.algorithm, comm.nodes);
   std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0} ? deal.in_turns()

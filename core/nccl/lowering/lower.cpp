@@ -1,7 +1,6 @@
 #include "core/nccl/lowering/lower.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -73,9 +72,6 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kRing: return "";
     case Algorithm::kPat:
       if (request.kind != CollectiveKind::kAllGather && request.kind != CollectiveKind::kReduceScatter) return by;
-      if (comm.version < Version{2, 26, 0} && !std::has_single_bit(static_cast<unsigned>(comm.ranks)))
-        return fmt::format("PAT before 2.26 between {} ranks, no power of two, is (here {})", comm.ranks,
-                           to_string(comm.version));
       return "";
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
@@ -106,15 +102,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   const Choice& choice = request.choice;
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
-  if (before({2, 10, 0}))
+  if (!function && before({2, 7, 0}))
     return refuse(
-        fmt::format("releases before 2.10, whose kernels are others, are (here {})", to_string(comm.version)));
-  if (!function && before({2, 18, 0}))
-    return refuse(fmt::format("sends and receives of releases before 2.18 are (here {})", to_string(comm.version)));
-  const int gpus = comm.ranks_of_node();
-  if (!function && before({2, 22, 0}) && gpus % 8 != 0 && 8 % gpus != 0)
-    return refuse(fmt::format("sends and receives of releases before 2.22 in nodes of {} GPUs are (here {})", gpus,
-                              to_string(comm.version)));
+        fmt::format("sends and receives, which NCCL has from 2.7 on, are (here {})", to_string(comm.version)));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
@@ -126,7 +116,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (count > 0) channels = deal_out(comm, *function, choice, count, planned, item);
   if (choice.algorithm == Algorithm::kPat) {
     std::vector<PatOrder> orders;
-    const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather : pat_reduce_scatter;
+    const auto order = request.kind == CollectiveKind::kAllGather ? pat_all_gather
+                       : before({2, 26, 0})                       ? pat_reduce_scatter_before_2_26
+                                                                  : pat_reduce_scatter;
     const auto parts = count == planned ? channels : deal_out(comm, *function, choice, planned, planned, item);
     for (const ChannelLoops& channel : parts)
       orders.push_back(order(comm.ranks, channel.chunks.chunk * item, channel.part.count * item));
@@ -143,8 +135,9 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   }
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
-  return choice.algorithm == Algorithm::kTree ? lowered_tree(comm, std::move(channels))
-                                              : lowered_nvls(comm, std::move(channels));
+  if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));
+  return before({2, 10, 0}) ? lowered_tree_in_turn(comm, choice.protocol == Protocol::kLl128, std::move(channels))
+                            : lowered_tree(comm, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl

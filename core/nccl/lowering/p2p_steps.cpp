@@ -1,5 +1,5 @@
 // Sends and receives of a group, one kernel for all. Round after round (p2p_rounds.h) a rank's message to one peer and that from another get as many channels as they have parts.
-// The thread block of a channel takes what it got in batches: up to eight rounds, each with some of its warps to send and some to receive, all at once; the next batch begins when
+// The thread block of a channel takes what it got in batches (p2p_batches.h): up to eight rounds, each with some of its warps to send and some to receive, all at once; the next batch begins when
 // all of them are through.
 //
 // Lanes of a rank: those of channel 0, of channel 1, …, then its relays. Of a channel first the gate, which says when a batch is through, then for each place of a batch one that
@@ -9,7 +9,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/nccl/lowering/p2p_rounds.h"
+#include "core/nccl/lowering/p2p_batches.h"
+#include "core/nccl/lowering/p2p_portions.h"
 #include "core/nccl/lowering/parts.h"
 
 namespace tutti::core::nccl {
@@ -74,8 +75,7 @@ class Sends : public Schedule {
         contract_(
             Contract::of(request.kind, comm.ranks, request.elements, request.root, !can_be_in_place(request.kind))),
         p2p_(comm.p2p),
-        old_(comm.version < Version{2, 22, 0}),
-        each_part_anew_(comm.version >= Version{2, 19, 4}),
+        version_(comm.version),
         rounds_(comm),
         count_(contract_.block()),
         item_(size_of(request.type).count()) {
@@ -141,10 +141,12 @@ class Sends : public Schedule {
   [[nodiscard]] const Gate& gate(Rank rank, Lane lane) const { return kernel(rank).gate(lane / of_channel()); }
   static std::int64_t key(int round, int part) { return std::int64_t{round} * 64 + part; }
   [[nodiscard]] Lane sending_lane(Rank rank, int round, int part) const {
-    return rounds_.channel(round, part) * of_channel() + 1 + 2 * kernel(rank).sends.at(key(round, part));
+    return rounds_.channel(rank, rounds_.sends_to(rank, round), part) * of_channel() + 1 +
+           2 * kernel(rank).sends.at(key(round, part));
   }
   [[nodiscard]] Lane receiving_lane(Rank rank, int round, int part) const {
-    return rounds_.channel(round, part) * of_channel() + 2 + 2 * kernel(rank).receives.at(key(round, part));
+    return rounds_.channel(rounds_.receives_from(rank, round), rank, part) * of_channel() + 2 +
+           2 * kernel(rank).receives.at(key(round, part));
   }
 
   // --- who sends what ---
@@ -166,7 +168,7 @@ class Sends : public Schedule {
     std::vector<int> rounds;
     const Rank root = contract_.kind == CollectiveKind::kSendReceive ? -1 : contract_.root();
     if (contract_.kind == CollectiveKind::kAllToAll || rank == root) {
-      for (int round = 0; round < n_; ++round) rounds.push_back(round);
+      for (int round = 0; round < rounds_.rounds(); ++round) rounds.push_back(round);
     } else if (contract_.kind == CollectiveKind::kSendReceive) {
       rounds = {rounds_.round_of(rank, (rank + 1) % n_), rounds_.round_of((rank + n_ - 1) % n_, rank)};
     } else {
@@ -261,96 +263,28 @@ class Sends : public Schedule {
     kernels_.resize(static_cast<std::size_t>(classes));
     relays_.resize(static_cast<std::size_t>(classes));
     // Places first: how many lanes a channel has depends on how full its fullest batch is.
-    std::vector<std::vector<Dealt>> dealt;
+    std::vector<std::vector<P2pDealt>> dealt;
+    const P2pParts parts = [this](Rank from, Rank to) { return deals(from, to) ? portions(from, to).parts : 0; };
     for (Rank rank = 0; rank < classes; ++rank) {
-      dealt.push_back(parts_of(rank));
-      for (const Dealt& one : dealt.back()) width_ = std::max(width_, one.place + 1);
+      dealt.push_back(p2p_batches(rounds_, version_, rank, rounds_of(rank), parts));
+      for (const P2pDealt& one : dealt.back()) width_ = std::max(width_, one.place + 1);
     }
     for (Rank rank = 0; rank < classes; ++rank) lay_out(rank, dealt[static_cast<std::size_t>(rank)]);
     for (Rank rank = 0; rank < classes; ++rank) find_relays(rank);
   }
 
-  /// What is sent or received as a part of a round, in the batch of a channel that it got to.
-  struct Dealt {
-    int round = 0, part = 0, batch = 0, place = 0;
-    bool sends = false;
-  };
-
-  [[nodiscard]] std::vector<Dealt> parts_of(Rank rank) const {
-    return old_ ? parts_one_by_one(rank) : parts_in_pairs(rank);
-  }
-  /// Parts of what the rank sends and receives in a round.
-  [[nodiscard]] std::pair<int, int> parts_in(Rank rank, int round) const {
-    const Rank to = rounds_.sends_to(rank, round);
-    const Rank from = rounds_.receives_from(rank, round);
-    return {deals(rank, to) ? portions(rank, to).parts : 0, deals(from, rank) ? portions(from, rank).parts : 0};
-  }
-
-  /// A channel takes a round's part to be sent and that to be received together.
-  [[nodiscard]] std::vector<Dealt> parts_in_pairs(Rank rank) const {
-    struct Batch {
-      int number = 0, full = 0, round = 0;
-    };
-    std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
-    std::vector<Dealt> dealt;
-    for (const int round : rounds_of(rank)) {
-      const auto [sent, received] = parts_in(rank, round);
-      for (int part = 0; part < std::max(sent, received); ++part) {
-        Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
-        if (batch.full > 0 && (batch.full == kP2pAtOnce || !rounds_.together(round, batch.round)))
-          batch = {batch.number + 1, 0, 0};
-        if (part < sent) dealt.push_back({round, part, batch.number, batch.full, true});
-        if (part < received) dealt.push_back({round, part, batch.number, batch.full, false});
-        ++batch.full;
-        batch.round = round;
-      }
-    }
-    return dealt;
-  }
-
-  /// Before 2.22 each for itself; every eighth round, and a peer that is there already, begins a new batch.
-  [[nodiscard]] std::vector<Dealt> parts_one_by_one(Rank rank) const {
-    struct Batch {
-      int number = -1;
-      std::vector<Rank> peers[2];
-    };
-    std::vector<Batch> open(static_cast<std::size_t>(p2p_.channels));
-    std::vector<Dealt> dealt;
-    bool fuses = false;
-    const auto add = [&](int round, int part, bool sends) {
-      const Rank peer = sends ? rounds_.sends_to(rank, round) : rounds_.receives_from(rank, round);
-      Batch& batch = open[static_cast<std::size_t>(rounds_.channel(round, part))];
-      const std::vector<Rank>& there = batch.peers[sends ? 1 : 0];
-      if (batch.number < 0 || !fuses || there.size() == kP2pAtOnce ||
-          std::find(there.begin(), there.end(), peer) != there.end())
-        batch = {batch.number + 1, {}};
-      dealt.push_back({round, part, batch.number, static_cast<int>(batch.peers[sends ? 1 : 0].size()), sends});
-      batch.peers[sends ? 1 : 0].push_back(peer);
-      fuses = true;
-    };
-    for (const int round : rounds_of(rank)) {
-      const auto [sent, received] = parts_in(rank, round);
-      for (int part = 0; part < std::max(sent, received); ++part) {
-        if (round % kP2pAtOnce == 0 && (part == 0 || each_part_anew_)) fuses = false;
-        if (part < received) add(round, part, false);
-        if (part < sent) add(round, part, true);
-      }
-    }
-    return dealt;
-  }
-
-  void lay_out(Rank rank, const std::vector<Dealt>& dealt) {
+  void lay_out(Rank rank, const std::vector<P2pDealt>& dealt) {
     Kernel& made = kernels_[static_cast<std::size_t>(rank)];
-    const auto add = [&](Lane lane, const Dealt& one, std::int64_t steps) {
+    const auto add = [&](Lane lane, const P2pDealt& one, std::int64_t steps) {
       Pieces& pieces = made.lanes[lane];
       const std::int64_t first = steps_of(pieces);
       pieces.push_back({one.round, one.part, one.batch, first, first + steps});
     };
-    for (const Dealt& one : dealt) {
+    for (const P2pDealt& one : dealt) {
       (one.sends ? made.sends : made.receives)[key(one.round, one.part)] = one.place;
       const Rank peer = one.sends ? rounds_.sends_to(rank, one.round) : rounds_.receives_from(rank, one.round);
       if (peer == rank && !one.sends) continue;  // its copy is the sender's
-      const Lane lane = rounds_.channel(one.round, one.part) * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
+      const Lane lane = one.channel * of_channel() + (one.sends ? 1 : 2) + 2 * one.place;
       add(lane, one, peer == rank ? 1 : chunks(one.sends ? portions(rank, peer) : portions(peer, rank), one.part));
     }
     for (int c = 0; c < p2p_.channels; ++c) close_gates(made, c);
@@ -393,8 +327,7 @@ class Sends : public Schedule {
   std::int32_t gpus_;
   Contract contract_;
   PointToPoint p2p_;
-  bool old_;             ///< before 2.22
-  bool each_part_anew_;  ///< … since 2.19.4 every part of an eighth round begins a batch, not only the first
+  Version version_;
   P2pRounds rounds_;
   std::int64_t count_;    ///< elements of a message
   std::int64_t planned_;  ///< … that portions are made for

@@ -37,5 +37,7 @@ struct PatOrder {
 /// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and later); src/device/prims_simple.h, patCopy, patReduce.
 PatOrder pat_all_gather(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
 PatOrder pat_reduce_scatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
+/// Of 2.23 to 2.25, whose all-gather is that of later releases. SOURCE: NVIDIA/nccl v2.25.1 src/include/collectives.h, PatRSAlgorithm.
+PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes);
 
 }  // namespace tutti::core::nccl

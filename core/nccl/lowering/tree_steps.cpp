@@ -11,7 +11,7 @@ class Tree : public Schedule {
   Tree(const Communicator& comm, std::vector<ChannelLoops> channels) : n_(comm.ranks), channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c)
-      trees_.push_back(connect_channel(comm.graphs, comm.nodes, c).tree);
+      trees_.push_back(connect_channel(comm.graphs, comm.nodes, c, comm.version).tree);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }

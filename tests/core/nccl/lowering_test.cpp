@@ -285,15 +285,8 @@ TEST(Lowering, WhatIsNotLoweredSaysSo) {
     return schedule ? std::string() : schedule.error().message();
   };
   const Choice ring = choice(Algorithm::kRing, Protocol::kSimple, 2);
-  EXPECT_THAT(why(hopper(1, 8, {2, 8, 4}), {CollectiveKind::kAllReduce, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("2.8.4"));
-  EXPECT_THAT(why(hopper(1, 8, {2, 16, 2}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
-              testing::HasSubstr("sends and receives of releases before 2.18"));
-  EXPECT_THAT(why(hopper(1, 6, {2, 21, 5}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 66, 66}),
-              testing::HasSubstr("before 2.22 in nodes of 6 GPUs"));
-  EXPECT_THAT(why(hopper(3, 1, {2, 24, 3}), {CollectiveKind::kAllGather, choice(Algorithm::kPat, Protocol::kSimple, 2),
-                                             DataType::kFloat32, 66, 66}),
-              testing::HasSubstr("PAT before 2.26 between 3 ranks"));
+  EXPECT_THAT(why(hopper(1, 8, {2, 6, 4}), {CollectiveKind::kAllToAll, ring, DataType::kFloat32, 64, 64}),
+              testing::HasSubstr("sends and receives, which NCCL has from 2.7 on, are (here 2.6.4) not lowered"));
 }
 
 }  // namespace

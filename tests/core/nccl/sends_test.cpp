@@ -6,7 +6,8 @@
 
 #include <map>
 
-#include "core/nccl/lowering/p2p_rounds.h"
+#include "core/nccl/lowering/p2p_batches.h"
+#include "core/nccl/lowering/p2p_portions.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
 
@@ -21,15 +22,23 @@ LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t
   return {kind, {}, DataType::kFloat32, elements, planned, root};
 }
 
-TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
-  const P2pRounds rounds(hopper(16, 1));
+/// The channel of a part of what rank 0 sends in a round.
+int channel(const P2pRounds& rounds, int round, int part) { return rounds.channel(0, rounds.sends_to(0, round), part); }
+
+std::vector<int> deltas(const P2pRounds& rounds) {
   std::vector<int> deltas;
   for (int round = 0; round < rounds.rounds(); ++round) deltas.push_back(rounds.sends_to(0, round));
-  EXPECT_EQ(deltas, (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
+  return deltas;
+}
+
+TEST(P2pRounds, GoThroughDeltasAsNcclsCommentSays) {
+  EXPECT_EQ(deltas(P2pRounds(hopper(16, 1))), (std::vector<int>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
 }
 
 TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
-  for (const Version version : {Version{2, 21, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
+  for (const Version version :
+       {Version{2, 7, 8}, Version{2, 11, 4}, Version{2, 12, 12}, Version{2, 17, 1}, Version{2, 18, 3},
+        Version{2, 21, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
     for (const auto& [nodes, gpus] : {std::pair(1, 7), std::pair(3, 1), std::pair(3, 8), std::pair(5, 6),
                                       std::pair(12, 2), std::pair(13, 1), std::pair(18, 1)}) {
       const P2pRounds rounds(hopper(nodes, gpus, version));
@@ -37,11 +46,13 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
         std::vector<bool> met(static_cast<std::size_t>(nodes * gpus));
         for (int round = 0; round < rounds.rounds(); ++round) {
           const Rank to = rounds.sends_to(rank, round);
+          if (to == P2pRounds::kNobody) continue;
           EXPECT_EQ(rounds.receives_from(to, round), rank);
           EXPECT_EQ(rounds.round_of(rank, to), round);
           EXPECT_FALSE(met[static_cast<std::size_t>(to)]);
           met[static_cast<std::size_t>(to)] = true;
         }
+        EXPECT_EQ(std::count(met.begin(), met.end(), true), nodes * gpus) << to_string(version);
       }
     }
   }
@@ -50,31 +61,51 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
 // By hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both sides), and ncclChannelCompute.
 TEST(P2pRounds, GoOutwardsBefore2_22) {
   const P2pRounds rounds(hopper(8, 1, {2, 21, 5}));
-  std::vector<int> deltas;
-  for (int round = 0; round < rounds.rounds(); ++round) deltas.push_back(rounds.sends_to(0, round));
-  EXPECT_EQ(deltas, (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
+  EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
   // Delta 3 of 4 channels, its bits turned round.
-  EXPECT_EQ(rounds.channel(4, 0), 3);
-  EXPECT_EQ(rounds.channel(6, 0), 1);
+  EXPECT_EQ(channel(rounds, 4, 0), 3);
+  EXPECT_EQ(channel(rounds, 6, 0), 1);
+}
+
+// By hand from ncclGroupEnd of 2.7.8 and 2.8.4, which know no nodes, and initTransportsRank of 2.18.6.
+TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
+  EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 7, 8}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 8, 4}))), (std::vector<int>{0, 3, 1, 5, 2, 4}));
+  EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 17, 1}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  // A node of three has four rounds: rank 0 has nobody to send to in the last, and rank 1 in the third.
+  const P2pRounds rounds(hopper(2, 3, {2, 18, 6}));
+  EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 1, 2, -1, 3, 4, 5, -1}));
+  EXPECT_EQ(rounds.sends_to(1, 2), P2pRounds::kNobody);
+  EXPECT_EQ(rounds.sends_to(1, 3), 0);
+}
+
+// By hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels: parts are far apart there, not rounds.
+TEST(P2pRounds, PutPartsFarApartBefore2_13) {
+  const Communicator comm = hopper(1, 8, {2, 12, 12});
+  ASSERT_EQ(comm.p2p.channels, 32);
+  EXPECT_EQ(channel(P2pRounds(comm), 3, 0), 3);
+  EXPECT_EQ(channel(P2pRounds(comm), 3, 1), 19);
+  EXPECT_EQ(channel(P2pRounds(comm), 3, 2), 11);
+  EXPECT_EQ(channel(P2pRounds(hopper(1, 8, {2, 13, 4})), 3, 1), 25);
 }
 
 // By hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
 TEST(P2pRounds, TakeChannelsFarApart) {
   // One node: the round's bits, turned round, of 32 channels.
   const P2pRounds one(hopper(1, 8));
-  EXPECT_EQ(one.channel(0, 0), 0);
-  EXPECT_EQ(one.channel(1, 0), 16);
-  EXPECT_EQ(one.channel(1, 3), 19);
-  EXPECT_EQ(one.channel(6, 0), 12);
-  EXPECT_EQ(one.channel(7, 31), (28 + 31) % 32);
+  EXPECT_EQ(channel(one, 0, 0), 0);
+  EXPECT_EQ(channel(one, 1, 0), 16);
+  EXPECT_EQ(channel(one, 1, 3), 19);
+  EXPECT_EQ(channel(one, 6, 0), 12);
+  EXPECT_EQ(channel(one, 7, 31), (28 + 31) % 32);
   // Several: eight rounds share a channel; the second node's, of 16, is in the middle.
   const P2pRounds several(hopper(4, 8));
-  EXPECT_EQ(several.channel(7, 0), 0);
-  EXPECT_EQ(several.channel(8, 0), 8);
-  EXPECT_EQ(several.channel(16, 1), 5);
+  EXPECT_EQ(channel(several, 7, 0), 0);
+  EXPECT_EQ(channel(several, 8, 0), 8);
+  EXPECT_EQ(channel(several, 16, 1), 5);
   // Before 2.28.3 channels follow each other.
   const P2pRounds before(hopper(4, 8, {2, 27, 3}));
-  EXPECT_EQ(before.channel(16, 1), 3);
+  EXPECT_EQ(channel(before, 16, 1), 3);
 }
 
 void expect(const P2pPortions& found, int parts, std::int64_t chunk, bool ll) {
@@ -139,8 +170,47 @@ TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
   EXPECT_EQ(p2p_portions(near, std::int64_t{1} << 30, false, false).parts, 16);
 }
 
+// By hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12 and the kernels: parts are whole slots of 512 KiB, of 2.7 four of them, and chunks a quarter of one.
+TEST(P2pPortions, OfWholeSlotsBefore2_13) {
+  const auto sizes = [](Version version, std::int64_t bytes, bool far) {
+    return p2p_portions(hopper(far ? 2 : 1, 8, version), bytes, far, false);
+  };
+  ASSERT_EQ(hopper(1, 8, {2, 7, 8}).p2p.per_peer, 32);
+  expect(sizes({2, 7, 8}, 1 << 26, false), 32, 131072, false);
+  expect(sizes({2, 7, 8}, (1 << 21) + 4, false), 2, 131072, false);
+  EXPECT_EQ(sizes({2, 7, 8}, 1 << 26, false).part, 1 << 21);
+  // 32 channels for 8 ranks: four, and no more than 16, of up to 2 MiB.
+  expect(sizes({2, 8, 4}, 1 << 20, false), 2, 131072, false);
+  expect(sizes({2, 8, 4}, 1 << 23, false), 4, 131072, false);
+  expect(sizes({2, 8, 4}, 1 << 24, false), 8, 131072, false);
+  expect(sizes({2, 8, 4}, 1 << 28, false), 16, 131072, false);
+  // One channel over the network; what is less than eight chunks goes in halves, less than one in quarters, since 2.9.
+  ASSERT_EQ(hopper(2, 8, {2, 11, 4}).p2p.per_peer, 1);
+  expect(sizes({2, 8, 4}, 65536, true), 1, 131072, false);
+  expect(sizes({2, 9, 9}, 65536, true), 1, 32768, false);
+  expect(sizes({2, 11, 4}, 262144, true), 1, 65536, false);
+  expect(sizes({2, 11, 4}, 1 << 24, true), 1, 131072, false);
+  ASSERT_EQ(hopper(2, 8, {2, 12, 12}).p2p.per_peer, 2);
+}
+
+// … and from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5, whose parts are whole eighths of a chunk.
+TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
+  expect(p2p_portions(hopper(1, 8, {2, 13, 4}), 16384, false, false), 1, 524288, false);
+  expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 16384, false, false), 1, 32768, true);
+  expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 1 << 18, false, false), 4, 524288, false);
+  const P2pPortions far = p2p_portions(hopper(2, 8, {2, 13, 4}), 20'000, true, false);
+  expect(far, 1, 32768, false);
+  EXPECT_EQ(far.part, 32768);
+  // GPUs on PCIe: until 2.15 the whole slot.
+  System pcie = hopper_system(1, 4);
+  pcie.inside = Inside::kPcie;
+  EXPECT_EQ(p2p_portions(communicator(pcie, {2, 15, 5}), 1 << 20, false, false).chunk, 524288);
+  EXPECT_EQ(p2p_portions(communicator(pcie, {2, 16, 5}), 1 << 20, false, false).chunk, 131072);
+}
+
 TEST(P2pPortions, PartsFollowEachOtherAndAreTheWhole) {
-  for (const Version version : {Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
+  for (const Version version :
+       {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 13, 4}, Version{2, 19, 3}, Version{2, 21, 5}, kDefaultVersion}) {
     for (const Communicator& comm : {hopper(1, 8, version), hopper(3, 8, version), hopper(9, 2, version)}) {
       for (const std::int64_t bytes : {0, 4, 4096, 4100, 70'000, 1'000'000, 123'456'788}) {
         for (const bool far : {false, true}) {
@@ -170,26 +240,33 @@ void prove(const Communicator& comm, const LoweringRequest& request) {
       << to_string(request.kind) << " of " << request.elements << " for " << request.planned;
 }
 
+constexpr Version kReleases[] = {{2, 7, 8},  {2, 8, 4},  {2, 11, 4}, {2, 12, 12}, {2, 13, 4},     {2, 17, 1},
+                                 {2, 18, 6}, {2, 20, 5}, {2, 22, 3}, {2, 28, 3},  kDefaultVersion};
+
+void prove_all(const Communicator& comm, std::initializer_list<std::int64_t> all_planned) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter, CollectiveKind::kSendReceive}) {
+    const std::int64_t ranks = has_blocks(kind) ? comm.ranks : 1;
+    for (const std::int64_t planned : all_planned)
+      prove(comm, request(kind, 13 * ranks, planned * ranks, has_root(kind) ? comm.ranks / 2 : 0));
+  }
+}
+
 TEST(Sends, AreProved) {
-  for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(1, 8), std::pair(2, 4), std::pair(3, 3), std::pair(5, 1),
-                                    std::pair(3, 8), std::pair(2, 12)}) {
-    for (const Version version :
-         {Version{2, 18, 6}, Version{2, 20, 5}, Version{2, 22, 3}, Version{2, 28, 3}, kDefaultVersion}) {
-      if (version < Version{2, 22, 0} && gpus % 8 != 0 && 8 % gpus != 0) continue;
-      const Communicator comm = hopper(nodes, gpus, version);
-      for (const CollectiveKind kind : {CollectiveKind::kAllToAll, CollectiveKind::kGather, CollectiveKind::kScatter,
-                                        CollectiveKind::kSendReceive}) {
-        const std::int64_t ranks = has_blocks(kind) ? comm.ranks : 1;
-        for (const std::int64_t planned : {std::int64_t{0}, std::int64_t{400'000}})
-          prove(comm, request(kind, 13 * ranks, planned * ranks, has_root(kind) ? comm.ranks / 2 : 0));
-      }
-    }
+  for (const Version version : kReleases) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 2), std::pair(2, 3), std::pair(5, 1), std::pair(1, 7)})
+      prove_all(hopper(nodes, gpus, version), {0, 400'000});
+  }
+  for (const Version version : {Version{2, 11, 4}, Version{2, 20, 5}, kDefaultVersion}) {
+    for (const auto& [nodes, gpus] : {std::pair(1, 8), std::pair(3, 8), std::pair(2, 12)})
+      prove_all(hopper(nodes, gpus, version), {30'000});
   }
 }
 
 TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
   // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once; of 2.28.9 those of an epoch of eight.
-  for (const Version version : {Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
+  for (const Version version :
+       {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 17, 1}, Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
     const Communicator comm = hopper(40, 1, version);
     ASSERT_EQ(comm.p2p.channels, 4);
     prove(comm, request(CollectiveKind::kAllToAll, 40, 0));

@@ -1,0 +1,133 @@
+#include "core/nccl/lowering/p2p_portions.h"
+
+#include <bit>
+#include <utility>
+
+#include "core/nccl/lowering/connection.h"
+#include "core/nccl/lowering/rounding.h"
+#include "core/nccl/names.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr std::int64_t kNvlinkChunk = 524288;
+constexpr std::int64_t kOtherChunk = 131072;
+/// Until 2.19 from here on only one node's ranks leave each other channels.
+constexpr Version kSharesInOneNode{2, 18, 3};
+/// Up to so many bytes for every channel between two ranks LL is taken.
+constexpr std::int64_t kLlBytes = 16384;
+
+/// What eight bits can say: a power of two and three bits behind it. SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
+std::int64_t in_eight_bits(std::int64_t x) {
+  const int low = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 4);
+  return x >> low << low;
+}
+
+/// What sizes of parts and chunks go by.
+struct Sizes {
+  std::int64_t step = 0;     ///< a chunk of Simple
+  std::int64_t least = 0;    ///< of a part; before 2.22 it is whole so many bytes
+  std::int64_t largest = 0;  ///< of a part, if there are channels for more
+  int few = 1;               ///< channels with which every rank has its own
+  int most = 1;              ///< channels to a peer
+};
+
+std::int64_t slot(const Communicator& comm, Protocol protocol) {
+  return comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSlots;
+}
+
+void set_channels(const Communicator& comm, Sizes& made) {
+  made.few = made.most = comm.p2p.per_peer;
+  if (comm.version < Version{2, 8, 0}) return;
+  const auto until = [&](int& channels, std::int64_t times) {
+    while (channels > 1 && static_cast<std::int64_t>(channels) * comm.ranks > comm.p2p.channels * times) channels /= 2;
+  };
+  const bool old = comm.version < Version{2, 20, 0};
+  const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
+  if (shares) until(made.few, 1);
+  // A thread block with eight sends and more has no warp to spare.
+  if (old && shares) until(made.most, 4);
+}
+
+/// Before 2.13: a chunk is a quarter of its slot.
+Sizes of_slots(const Communicator& comm) {
+  Sizes made;
+  const std::int64_t whole = slot(comm, Protocol::kSimple);
+  made.step = whole / 4;
+  made.largest = 4 * whole;
+  made.least = comm.version < Version{2, 8, 0} ? 4 * whole : whole;
+  set_channels(comm, made);
+  return made;
+}
+
+/// A chunk of Simple since 2.13; of one node the whole slot before 2.16.
+std::int64_t step_of(const Communicator& comm) {
+  const std::int64_t whole = slot(comm, Protocol::kSimple);
+  if (comm.version < Version{2, 16, 0} && comm.nodes == 1) return whole;
+  if (comm.version < Version{2, 14, 0}) return whole / 4;
+  return std::min(comm.nodes == 1 && comm.p2p.all_nvlink ? kNvlinkChunk : kOtherChunk, whole);
+}
+
+/// `step`: of the protocol.
+Sizes of_steps(const Communicator& comm, std::int64_t step) {
+  Sizes made;
+  made.step = step;
+  made.least = comm.nodes > 1 && comm.version >= Version{2, 20, 0} ? step / 2 : step / 8;
+  made.largest = comm.nodes > 1 ? step : step * 32;
+  set_channels(comm, made);
+  return made;
+}
+
+/// … over the network less of a slot if there is little.
+std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
+  if (!far || bytes >= 8 * step) return step;
+  return bytes < step ? step / 4 : step / 2;
+}
+
+/// Parts that are more than `parts` until none is too large, and bytes of one.
+std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Sizes& size) {
+  std::int64_t part = std::max(size.least, divided_up(bytes, parts));
+  while (part > size.largest && parts <= size.most / 2) {
+    parts *= 2;
+    part = divided_up(bytes, parts);
+  }
+  return {parts, part};
+}
+
+/// Before 2.22: parts go by their own sizes.
+P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
+  const auto before = [&](int minor) { return comm.version < Version{2, minor, 0}; };
+  const Sizes size = before(13) ? of_slots(comm) : of_steps(comm, step_of(comm));
+  const std::int64_t part = more_parts(bytes, size.few, size).second;
+  P2pPortions made;
+  made.part = divided_up(part, size.least) * size.least;
+  made.parts = static_cast<int>(std::max<std::int64_t>(1, divided_up(bytes, made.part)));
+  const auto by_ll = [&](std::int64_t of) { return !before(14) && !far && !self && of <= kLlBytes; };
+  const auto chunk = [&](std::int64_t of) {
+    return by_ll(of) ? slot(comm, Protocol::kLl) / 2 : chunk_of(of, size.step, far && !before(9));
+  };
+  made.chunk = chunk(std::min(bytes, made.part));
+  made.last_chunk = chunk(bytes - (made.parts - 1) * made.part);
+  made.ll = by_ll(std::min(bytes, made.part));
+  return made;
+}
+
+}  // namespace
+
+P2pPortions p2p_portions(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
+  if (comm.version < Version{2, 22, 0}) return by_parts(comm, bytes, far, self);
+  constexpr std::int64_t kPage = 4096;
+  P2pPortions made;
+  made.ll = !far && !self && bytes <= comm.p2p.per_peer * kLlBytes;
+  const std::int64_t step = made.ll ? slot(comm, Protocol::kLl) : step_of(comm);
+  const Sizes size = of_steps(comm, step);
+  made.chunk = made.last_chunk = in_eight_bits(made.ll ? step / 2 : chunk_of(bytes, step, far));
+  if (bytes > 0) {
+    made.parts = static_cast<int>(std::min<std::int64_t>(size.few, divided_up(bytes, size.least)));
+    made.parts = more_parts(bytes, made.parts, size).first;
+  }
+  made.part = divided_up(divided_up(bytes, made.parts), kPage) * kPage;
+  return made;
+}
+
+}  // namespace tutti::core::nccl

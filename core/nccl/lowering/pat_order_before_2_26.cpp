@@ -1,0 +1,145 @@
+// A reduce-scatter's PAT as 2.23 to 2.25 have it. Between 2^k ranks it is that of later releases; between other numbers what is left out, because no rank is so far away, takes up no place in
+// a message: each side of a step counts what it has left out.
+
+#include "core/nccl/lowering/pat_walk.h"
+
+namespace tutti::core::nccl {
+namespace {
+
+class ReduceScatter : public PatWalk {
+ public:
+  ReduceScatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes)
+      : PatWalk(ranks, slot_bytes, part_bytes, false) {}
+
+  PatOrder order() {
+    low_ = delta_ - 1;
+    while (true) {
+      begin();
+      for (int a = 0; a < factor_; ++a) leaf(a);
+      if (low_ == 1) break;
+      do {
+        begin();
+        for (int a = 0; a < factor_; ++a) pass_on(a);
+        --low_;
+      } while (low_ % 2 == 0);
+    }
+    for (scale_ = 1; scale_ < factor_; scale_ *= 2) {
+      const int last = factor_ / (2 * scale_);
+      begin();
+      for (int a = 0; a < last; ++a) branch_leaf(a, last);
+      begin();
+      for (int a = 0; a < last; ++a) branch(a, last);
+    }
+    Said own;
+    own.receive = 0;
+    own.receive_place = from_leaves_ % each_;
+    own.post_receive = true;
+    add(own);
+    return std::move(order_);
+  }
+
+ private:
+  void begin() { send_skipped_ = receive_skipped_ = 0; }
+  [[nodiscard]] bool ends(int place, int a, int last) const { return place % each_ + 1 >= each_ || a == last - 1; }
+  void count(bool left_out, bool sends, bool receives) {
+    send_skipped_ += static_cast<int>(left_out || !sends);
+    receive_skipped_ += static_cast<int>(left_out || !receives);
+  }
+
+  /// Phase 0: a first contribution.
+  void leaf(int a) {
+    Said said;
+    const int s = mirrored(a, factor_) * delta_ + low_;
+    said.skip = s >= n_;
+    said.ahead = s;
+    said.send = 0;
+    said.send_place = (a - send_skipped_) % each_;
+    said.post_send = ends(a - send_skipped_, a, factor_);
+    add(said);
+    count(said.skip, true, true);
+  }
+
+  /// Phase 1: one's own is added to what came.
+  void pass_on(int a) {
+    Said said;
+    int s = mirrored(a, factor_) * delta_ + low_;
+    said.skip = s >= n_;
+    said.receive = lowest_bit(s);
+    said.receive_place = (a - receive_skipped_) % each_;
+    said.post_receive = ends(a - receive_skipped_, a, factor_);
+    const bool from_nearest = said.receive == 0;
+    said.post_send = from_nearest && ends(a - send_skipped_, a, factor_);
+    s -= 1 << said.receive;
+    said.ahead = s;
+    if (s > 0) {
+      said.send = lowest_bit(s);
+      if (low_ - (1 << said.receive) == 0 && new_peer(a, factor_)) send_skipped_ = a;
+      said.send_place = (a - send_skipped_) % each_;
+      said.later = from_nearest ? 0 : (a - send_skipped_) / each_;
+    }
+    receive_nothing_from_beyond(said, s);
+    add(said);
+    count(said.skip, true, said.receive >= 0);
+  }
+
+  /// Phase 2: of branches, first contributions by way of the nearest dimension.
+  void branch_leaf(int a, int last) {
+    Said said;
+    int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
+    said.skip = s >= n_;
+    said.receive = 0;
+    s -= 1;
+    if (!said.skip) {
+      said.receive_place = from_leaves_ % each_;
+      said.post_receive = ++from_leaves_ % each_ == 0;
+    }
+    receive_nothing_from_beyond(said, s);
+    said.ahead = s;
+    said.send = s > 0 ? lowest_bit(s) : -1;
+    said.send_place = (a - send_skipped_) % each_;
+    said.post_send = ends(a - send_skipped_, a, last);
+    add(said);
+    count(said.skip, said.send >= 0, true);
+  }
+
+  /// Phase 3: … and the sums of a branch to the next.
+  void branch(int a, int last) {
+    Said said;
+    int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
+    said.skip = s >= n_;
+    said.receive = lowest_bit(s);
+    s -= 1 << said.receive;
+    said.ahead = s;
+    said.receive_place = (a - receive_skipped_) % each_;
+    said.post_receive = ends(a - receive_skipped_, a, last);
+    said.send = s > 0 ? lowest_bit(s) : -1;
+    receive_nothing_from_beyond(said, s);
+    if (new_peer(a, last)) send_skipped_ = a;
+    said.later = (a - send_skipped_) / each_;
+    said.send_place = (a - send_skipped_) % each_;
+    add(said);
+    count(said.skip, true, said.receive >= 0);
+  }
+
+  /// Where the rank is there, but not the one beyond it.
+  void receive_nothing_from_beyond(Said& said, int s) const {
+    if (s >= n_ || !said.skip) return;
+    said.receive = -1;
+    said.post_receive = false;
+    said.skip = false;
+  }
+
+  int scale_ = 1;
+  int low_ = 0;
+  int send_skipped_ = 0;     ///< steps of the round before those that go to the peer at hand, and those left out
+  int receive_skipped_ = 0;  ///< … of those that are received
+  int from_leaves_ = 0;      ///< chunks received in phase 2
+};
+
+}  // namespace
+
+PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) {
+  return ReduceScatter(ranks, slot_bytes, part_bytes).order();
+}
+
+}  // namespace tutti::core::nccl

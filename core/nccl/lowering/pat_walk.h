@@ -1,0 +1,107 @@
+#pragma once
+
+// Between the orders of PAT; nobody else includes it.
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/nccl/lowering/connection.h"
+#include "core/nccl/lowering/pat_order.h"
+
+namespace tutti::core::nccl {
+
+inline int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
+inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
+
+/// The tree cut into branches, and what a walk along it has said so far.
+class PatWalk {
+ public:
+  PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers) : n_(ranks), gathers_(gathers) {
+    TUTTI_CHECK(ranks > 1 && ranks <= 1 << 20 && slot_bytes > 0 && part_bytes > 0,
+                "PAT between {} ranks, {} of {} bytes", ranks, part_bytes, slot_bytes);
+    order_.dimensions = log2_up(ranks);
+    delta_ = 1 << order_.dimensions;
+    const auto double_factor = [this] {
+      factor_ *= 2;
+      delta_ /= 2;
+    };
+    while (slot_bytes / (part_bytes * factor_) >= 2 && factor_ < n_ / 2) double_factor();
+    order_.per_message = each_ = factor_;
+    for (int depth = kSlots; depth > 1 && factor_ < n_ / 2; depth /= 2) double_factor();
+    done_.resize(2 * static_cast<std::size_t>(order_.dimensions));
+    touched_.resize(static_cast<std::size_t>(order_.dimensions));
+  }
+
+ protected:
+  /// A step as NCCL's algorithm says it: places count chunks of a message, `later` messages that come after the one that is next (of an all-gather those
+  /// received, of a reduce-scatter those sent).
+  struct Said {
+    int ahead = 0;
+    int receive = -1, receive_place = 0;
+    int send = -1, send_place = 0;
+    int later = 0;
+    bool post_receive = false, post_send = false;
+    bool skip = false;
+  };
+
+  void add(const Said& said) {
+    if (said.skip) return;
+    PatStep step;
+    step.ahead = said.ahead;
+    if (said.receive >= 0) {
+      int& done = of(said.receive, false);
+      step.from = {said.receive, done + (gathers_ ? said.later : 0), said.receive_place};
+      step.from_through = said.post_receive;
+      done += static_cast<int>(said.post_receive);
+    }
+    if (said.send >= 0) {
+      int& done = of(said.send, true);
+      step.to = {said.send, done + (gathers_ ? 0 : said.later), said.send_place};
+      step.to_complete = said.post_send;
+      done += static_cast<int>(said.post_send);
+    }
+    const PatStep::Place& matters = gathers_ ? step.from : step.to;
+    if (matters.dimension < 0) {
+      step.fresh = !own_touched_;
+      own_touched_ = true;
+    } else {
+      // Behind all that was touched before.
+      auto& most = touched_[static_cast<std::size_t>(matters.dimension)];
+      const std::pair here{matters.message, matters.place};
+      step.fresh = !most || *most < here;
+      if (step.fresh) most = here;
+    }
+    order_.steps.push_back(step);
+  }
+
+  /// The bits of i of `max` = 2^k turned round, those that are clear in place of those that are set.
+  static int mirrored(int i, int max) {
+    int made = 0;
+    for (int mask = 1, mirror = max / 2; mask < max; mask <<= 1, mirror >>= 1) {
+      if ((i & mask) == 0) made += mirror;
+    }
+    return made;
+  }
+  /// Of 2^k: only upper bits are set.
+  static bool new_peer(int i, int power) { return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1)); }
+
+  int n_;
+  bool gathers_;
+  int factor_ = 1;  ///< branches
+  int delta_ = 1;   ///< between them
+  int each_ = 1;    ///< chunks of a message
+  PatOrder order_;
+
+ private:
+  int& of(int dimension, bool sent) { return done_[2 * static_cast<std::size_t>(dimension) + (sent ? 1 : 0)]; }
+
+  std::vector<int> done_;  ///< messages received and sent, by dimension
+  std::vector<std::optional<std::pair<int, int>>> touched_;
+  bool own_touched_ = false;
+};
+
+}  // namespace tutti::core::nccl
