@@ -135,11 +135,15 @@ std::int64_t steps_of(const Schedule& schedule) {
   return steps;
 }
 
-Collective shown_steps(const Collective& planned) {
-  Collective collective = planned;
-  if (!planned.nccl) return collective;
-  if (auto steps = lowered(planned, planned.elements)) collective.schedule = std::move(*steps);
-  return collective;
+ShownSteps shown_steps(const Collective& planned) {
+  ShownSteps shown{planned, ""};
+  if (!planned.nccl) return shown;
+  if (auto steps = lowered(planned, planned.elements)) {
+    shown.collective.schedule = std::move(*steps);
+  } else {
+    shown.why_rings = steps.error().problems().front().text;
+  }
+  return shown;
 }
 
 Expected<std::string> prove_schedules(const Scenario& scenario) {
