@@ -368,9 +368,9 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);
   if (options.schedule) {
-    const std::string& why = steps_shown.why_rings;
+    const std::string& why = steps_shown.why_not_nccls;
     text += fmt::format("\nsteps of {} ({} elements{}):\n", shown, collective.elements,
-                        why.empty() ? "" : fmt::format("; of rings, as {}", why));
+                        why.empty() ? "" : fmt::format("; not NCCL's own: {}", why));
     text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;

@@ -15,7 +15,7 @@ std::int64_t steps_of(const core::Schedule& schedule);
 /// Steps of a collective as they are to be shown: NCCL's own where it has its choice and they are lowered, else those that are carried out.
 struct ShownSteps {
   core::Collective collective;
-  std::string why_rings;  ///< why NCCL's own are not shown, where it has its choice
+  std::string why_not_nccls;  ///< why NCCL's own are not shown, where it has its choice
 };
 ShownSteps shown_steps(const core::Collective& planned);
 

@@ -233,8 +233,8 @@ TEST(DealOut, GivesTurnsBefore2_20) {
 }
 
 TEST(DealOut, LeavesNothingOut) {
-  for (const Version version :
-       {Version{2, 12, 10}, Version{2, 19, 4}, Version{2, 20, 5}, Version{2, 21, 5}, kDefaultVersion}) {
+  for (const Version version : {Version{2, 6, 4}, Version{2, 9, 9}, Version{2, 12, 10}, Version{2, 19, 4},
+                                Version{2, 20, 5}, Version{2, 21, 5}, kDefaultVersion}) {
     const Communicator comm = hopper(2, 4, version);
     for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree}) {
       for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
