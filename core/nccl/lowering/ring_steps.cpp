@@ -20,7 +20,7 @@ class Ring : public Schedule {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c) {
       Order& order = orders_.emplace_back();
-      order.ranks = connect_channel(comm.graphs, comm.nodes, c).ring;
+      order.ranks = connect_channel(comm.graphs, comm.nodes, c, comm.version).ring;
       order.position.resize(order.ranks.size());
       for (std::size_t p = 0; p < order.ranks.size(); ++p)
         order.position[static_cast<std::size_t>(order.ranks[p])] = static_cast<std::int64_t>(p);

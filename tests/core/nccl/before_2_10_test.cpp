@@ -205,6 +205,26 @@ TEST(Before2_10, PrimitivesAndTreesAreThoseOfNcclsOwnCode) {
   EXPECT_EQ(trees, 39);
 }
 
+// By hand from connectRings of 2.19.4, which knows nothing of crossing cards, and ncclTopoPostset of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
+TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
+  Graphs graphs;
+  graphs.ring.channels = graphs.tree.channels = 2;
+  graphs.ring.orders = graphs.tree.orders = {{{0, 1}, {}}, {{1, 0}, {}}};
+  const auto exchanged = [&](int cross_nic, int nodes, Version version) {
+    graphs.ring.cross_nic = cross_nic;
+    const std::vector<int> ring = connect_channel(graphs, nodes, 0, version).ring;
+    EXPECT_EQ(ring[0], 0);
+    return ring[2] == 3;
+  };
+  EXPECT_FALSE(exchanged(2, 2, {2, 19, 4}));
+  EXPECT_TRUE(exchanged(2, 2, {2, 20, 5}));
+  EXPECT_FALSE(exchanged(2, 3, {2, 20, 5}));
+  EXPECT_TRUE(exchanged(2, 3, {2, 21, 5}));
+  EXPECT_TRUE(exchanged(1, 2, {2, 25, 1}));
+  EXPECT_FALSE(exchanged(1, 2, {2, 26, 2}));
+  EXPECT_TRUE(exchanged(2, 3, kDefaultVersion));
+}
+
 // --- proofs ---
 
 void prove(const Communicator& comm, const LoweringRequest& request) {
