@@ -15,6 +15,7 @@ class Ring : public Schedule {
       : n_(comm.ranks),
         kind_(kind),
         root_(root),
+        by_rank_(comm.version < Version{2, 10, 0}),
         block_(has_blocks(kind) ? elements / comm.ranks : 0),
         channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
@@ -52,8 +53,9 @@ class Ring : public Schedule {
     }
     step.kind = kind_of(primitive);
     const std::int64_t whose = p - distance(primitive);
-    const Range chunk = kind_ == CollectiveKind::kAllReduce ? channel(lane).at(loop, modulo(whose))
-                                                            : of_block(channel(lane).at(loop, 0), at(order, whose));
+    const Range chunk = kind_ == CollectiveKind::kAllReduce
+                            ? channel(lane).at(loop, by_rank_ ? at(order, whose) : modulo(whose))
+                            : of_block(channel(lane).at(loop, 0), at(order, whose));
     step.source = step.target = cut(chunk, slice, lane);
     return step;
   }
@@ -137,6 +139,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   CollectiveKind kind_;
   Rank root_;
+  bool by_rank_;  ///< chunks of an all-reduce are numbered by ranks, not by places in the ring
   std::int64_t block_;
   std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;

@@ -39,15 +39,16 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Version version(const std::string& text) { return *parse_version(text); }
 
-/// GPUs in the order of their index, as the reference has them.
-Communicator in_order(int nodes, int gpus, Version of) {
+/// GPUs in the orders of the reference: of trees by their index, of rings of three 0, 2, 1 in the second channel.
+Communicator in_order(int nodes, int gpus, Version of, bool tree) {
   Communicator comm = hopper(nodes, gpus, of);
   std::vector<int> order(static_cast<std::size_t>(gpus));
   std::iota(order.begin(), order.end(), 0);
   for (Graph* graph : {&comm.graphs.ring, &comm.graphs.tree}) {
-    graph->channels = 1;
+    graph->channels = tree ? 1 : 2;
     graph->cross_nic = 0;
     graph->orders = {{order, {}}};
+    if (!tree) graph->orders.push_back({{0, 2, 1}, {}});
   }
   comm.graphs.tree.pattern = gpus == 1 ? Pattern::kTree : Pattern::kBalancedTree;
   return comm;
@@ -164,7 +165,7 @@ Case read_steps(std::istringstream& words) {
   made.slices = !made.tree && by == Protocol::kSimple && !has_root(kind) ? 2 : 1;
   const std::int64_t elements = count * (has_blocks(kind) ? nodes * gpus : 1);
   for (const std::string& release : split(releases, ',')) {
-    made.comms.push_back(in_order(nodes, gpus, version(release)));
+    made.comms.push_back(in_order(nodes, gpus, version(release), made.tree));
     const Choice choice{made.tree ? Algorithm::kTree : Algorithm::kRing, by, channels, threads, 0};
     const auto schedule = lower(made.comms.back(), {kind, choice, DataType::kFloat32, elements, elements, root});
     EXPECT_TRUE(schedule);
@@ -178,7 +179,8 @@ Case read_trees(std::istringstream& words) {
   std::string releases;
   words >> nodes >> gpus >> releases;
   Case made;
-  for (const std::string& release : split(releases, ',')) made.comms.push_back(in_order(nodes, gpus, version(release)));
+  for (const std::string& release : split(releases, ','))
+    made.comms.push_back(in_order(nodes, gpus, version(release), true));
   return made;
 }
 
