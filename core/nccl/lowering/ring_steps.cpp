@@ -1,5 +1,5 @@
 // A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks: the rank that stands at position p first sends chunk p - 1, adds its own to those
-// before it and sends them on, completes chunk p, and passes on what is complete. Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
+// before it and sends them on, completes chunk p, and passes on what is complete (before 2.10 chunks have the numbers of ranks, not of positions). Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
 // broadcast and a reduce a chunk that goes down the chain from, or to, the root. What a primitive moves goes in slices, each of which is a message. The last loop's
 // chunks are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are sent all the same.
 
