@@ -103,8 +103,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
   if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));
-  return before({2, 10, 0}) ? lowered_tree_in_turn(comm, choice.protocol == Protocol::kLl128, std::move(channels))
-                            : lowered_tree(comm, std::move(channels));
+  const bool divided = !before({2, 10, 0}) || choice.protocol == Protocol::kLl128;
+  return lowered_tree(comm, divided, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl
