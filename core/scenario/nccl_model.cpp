@@ -109,6 +109,7 @@ class Nccl {
     if (!message_.network().empty() && !nccl::parse_transport(message_.network()))
       return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
     settings_ = std::move(*settings);
+    scenario_.nccl_values = settings_.notes;
     return true;
   }
 
@@ -306,7 +307,7 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(fmt::format(
         "NCCL's own choice and times are not known here: {}; its collectives are simulated as rings over its channels",

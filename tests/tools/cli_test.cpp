@@ -181,6 +181,30 @@ TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
   }
 }
 
+TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
+  const TemporaryFolder folder;
+  const auto planned = [&](const std::string& version) {
+    const std::string file = folder.write(
+        version + ".textproto",
+        "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH link: \"edr\" } } workload { "
+        "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" nccl { version: \"" +
+            version +
+            "\" } } communicator { name: \"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 "
+            "per_forward: 1 } }");
+    const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  // Chunks of 128 KiB hold all of 64; no GPU sends on for others, and no proxy is a lane.
+  EXPECT_THAT(planned("2.8.4"), AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
+                                      Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
+                                      HasSubstr("exchange 0: sends and receives: every one of 16 replicas")));
+  EXPECT_THAT(planned("2.6.4"),
+              AllOf(HasSubstr("steps of exchange 0 (262144 elements; not NCCL's own: NCCL 2.6.4 has no sends"),
+                    HasSubstr("exchange 0: not by NCCL's own steps (NCCL 2.6.4 has no sends and receives, which came "
+                              "with 2.7): every one of 16 replicas ends with what alltoall says")));
+}
+
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
   const TemporaryFolder folder;
   expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--schedule prints"));

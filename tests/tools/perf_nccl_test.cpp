@@ -156,6 +156,20 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
   EXPECT_THAT(with({}), HasSubstr("(needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP))"));
 }
 
+TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100",         "-b", "1G", "-e",
+                                       "1G",   "--set",     "NCCL_NTHREADS=100"};
+  const Outcome o = run_tutti(words);
+  EXPECT_THAT(o.out, HasSubstr("# note: NCCL_NTHREADS=100 is no multiple of 32: NCCL takes 512\n"));
+  std::vector<std::string> as_json = words;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
+  EXPECT_EQ(Data(document)["notes"].items().size(), 1U);
+  const TemporaryFolder folder;
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_BUFFSIZE=4M"}, folder,
+                 HasSubstr("NCCL_BUFFSIZE=4M, which NCCL reads as 4, is too little"));
+}
+
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));

@@ -66,6 +66,8 @@ class Printer {
       json.field("ranks", std::int64_t{subject_.comm.ranks});
       if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
       json.field("type", core::to_string(request_.type));
+      if (const auto& notes = subject_.settings.notes; !notes.empty())
+        json.key("notes").array(notes, [&](const std::string& note) { json.value(std::string_view(note)); });
       json.key("rows").array(rows, [&](const NcclPerfRow& row) { json_row(json, row); });
     });
     return json.text();
@@ -88,8 +90,10 @@ class Printer {
     if (g.nvls.channels > 0)
       text += fmt::format(", NVLS {} x {:g}/{:g}, {} blocks", g.nvls.channels, g.nvls.bw_intra, g.nvls.bw_inter,
                           subject_.comm.nvls_channels);
+    text += ")\n";
+    for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
     return text +
-           ")\n# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
+           "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
            "of ten measurements lay\n";
   }
 

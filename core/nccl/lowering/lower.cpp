@@ -76,7 +76,6 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      if (comm.version < Version{2, 18, 0}) return fmt::format("NVLS of {} is", to_string(comm.version));
       // What is gathered comes from heads alone, and what is scattered goes to them.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node()) return by;
       return "";
@@ -103,8 +102,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
   if (!function && before({2, 7, 0}))
-    return refuse(
-        fmt::format("sends and receives, which NCCL has from 2.7 on, are (here {})", to_string(comm.version)));
+    return tl::make_unexpected(
+        Error::request(fmt::format("NCCL {} has no sends and receives, which came with 2.7", to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
@@ -136,8 +135,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
   if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));
-  return before({2, 10, 0}) ? lowered_tree_in_turn(comm, choice.protocol == Protocol::kLl128, std::move(channels))
-                            : lowered_tree(comm, std::move(channels));
+  const bool divided = !before({2, 10, 0}) || choice.protocol == Protocol::kLl128;
+  return lowered_tree(comm, divided, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl
