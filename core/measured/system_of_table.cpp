@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
 
 namespace tutti::core {
@@ -105,6 +106,9 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
+    // Many a record has NCCL_COLLNET_ENABLE=1 and no switch that would reduce.
+    s.collnet = has(facts.nic_type, "SHARP");
+    if (const std::string why = nccl::why_no_sharp(s); s.collnet && !why.empty()) return cannot(why);
   }
   made.version = gpu->usual_version;
   if (facts.version.empty()) {

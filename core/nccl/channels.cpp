@@ -35,8 +35,10 @@ void count_channels(Communicator& c, const Settings& settings) {
   const std::int64_t least = std::min<std::int64_t>(settings.least_channels.value_or(0), most);
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
+  // Until 2.18 less beside ARM's CPUs. SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
+  const std::int64_t simple = c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : 4194304;
   c.buffer_bytes = {settings.ll_buffer_bytes.value_or(524288), settings.ll128_buffer_bytes.value_or(4915200),
-                    settings.buffer_bytes.value_or(4194304)};
+                    settings.buffer_bytes.value_or(simple)};
 }
 
 }  // namespace tutti::core::nccl

@@ -56,9 +56,16 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[static_cast<std::size_t>(channel)].gpus;
 }
 
-std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel) {
+/// Whether odd nodes take the other ring of a pair. Before 2.26 of any graph that may cross cards.
+bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
+  if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
+  if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;
+  return version < Version{2, 26, 0} ? ring.cross_nic != 0 : ring.cross_nic == 2;
+}
+
+std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel, Version version) {
   std::vector<int> ranks;
-  const bool crossing = graph.cross_nic == 2 && channels % 2 == 0;
+  const bool crossing = exchanges_rings(graph, channels, nodes, version);
   for (int node = 0; node < nodes; ++node) {
     const std::vector<int>& gpus = order(graph, crossing && node % 2 == 1 ? channel ^ 1 : channel);
     const int first = node * static_cast<int>(gpus.size());
@@ -122,7 +129,8 @@ ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel, V
   TUTTI_CHECK(channel >= 0 && channel < 2 * channels && nodes > 0, "channel {} of 2 × {} over {} nodes", channel,
               channels, nodes);
   const int source = channel % channels;
-  return {ring(graphs.ring, channels, nodes, source), tree(graphs.tree, nodes, source, channel >= channels, version)};
+  return {ring(graphs.ring, channels, nodes, source, version),
+          tree(graphs.tree, nodes, source, channel >= channels, version)};
 }
 
 }  // namespace tutti::core::nccl

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/nccl/number_settings.h"
+
 namespace tutti::core::nccl {
 namespace {
 
@@ -103,7 +105,7 @@ class Reader {
     } else if (name == "NCCL_NET_GDR_LEVEL") {
       settings_.gdr_level = value;
     } else {
-      return count(name, value) || flag(name, value);
+      return threads(name, value) || buffer(name, value) || count(name, value) || flag(name, value);
     }
     return true;
   }
@@ -126,6 +128,31 @@ class Reader {
           name, value);
   }
 
+  bool threads(const std::string& name, const std::string& value) {
+    Settings& s = settings_;
+    if (name == "NCCL_NTHREADS") {
+      s.threads = threads_as_taken(name, value, 64, 512, s.notes);
+    } else if (name == "NCCL_LL128_NTHREADS") {
+      s.ll128_threads = threads_as_taken(name, value, 160, 640, s.notes);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool buffer(const std::string& name, const std::string& value) {
+    Settings& s = settings_;
+    const std::pair<const char*, std::optional<std::int64_t>&> all[] = {{"NCCL_BUFFSIZE", s.buffer_bytes},
+                                                                        {"NCCL_LL_BUFFSIZE", s.ll_buffer_bytes},
+                                                                        {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes}};
+    for (const auto& [known, to] : all) {
+      if (name != known) continue;
+      to = buffer_as_taken(name, value, version_, s.notes, problems_);
+      return true;
+    }
+    return false;
+  }
+
   bool count(const std::string& name, const std::string& value) {
     struct Known {
       const char* name;
@@ -133,19 +160,11 @@ class Reader {
       std::int64_t least;
     };
     Settings& s = settings_;
-    const Known all[] = {{"NCCL_MIN_NCHANNELS", s.least_channels, 0},
-                         {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
-                         {"NCCL_MIN_NRINGS", s.least_channels, 0},
-                         {"NCCL_MAX_NRINGS", s.most_channels, 1},
-                         {"NCCL_NTHREADS", s.threads, 1},
-                         {"NCCL_LL128_NTHREADS", s.ll128_threads, 1},
-                         {"NCCL_BUFFSIZE", s.buffer_bytes, 4096},
-                         {"NCCL_LL_BUFFSIZE", s.ll_buffer_bytes, 4096},
-                         {"NCCL_LL128_BUFFSIZE", s.ll128_buffer_bytes, 4096},
-                         {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1},
-                         {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
-                         {"NCCL_CROSS_NIC", s.cross_nic, 0},
-                         {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0}};
+    const Known all[] = {
+        {"NCCL_MIN_NCHANNELS", s.least_channels, 0}, {"NCCL_MAX_NCHANNELS", s.most_channels, 1},
+        {"NCCL_MIN_NRINGS", s.least_channels, 0},    {"NCCL_MAX_NRINGS", s.most_channels, 1},
+        {"NCCL_NVLS_NCHANNELS", s.nvls_channels, 1}, {"NCCL_NET_OVERHEAD", s.net_overhead_ns, 0},
+        {"NCCL_CROSS_NIC", s.cross_nic, 0},          {"NCCL_COLLNET_NODE_THRESHOLD", s.collnet_nodes, 0}};
     for (const Known& known : all) {
       if (name != known.name) continue;
       const auto given = number(value);

@@ -23,8 +23,8 @@ struct Settings {
   std::array<std::array<Wish, kProtocols>, kFunctions> protocols{};       ///< NCCL_PROTO
   std::optional<std::int64_t> least_channels;                             ///< NCCL_MIN_NCHANNELS
   std::optional<std::int64_t> most_channels;                              ///< NCCL_MAX_NCHANNELS
-  std::optional<std::int64_t> threads;                                    ///< NCCL_NTHREADS
-  std::optional<std::int64_t> ll128_threads;                              ///< NCCL_LL128_NTHREADS
+  std::optional<std::int64_t> threads;                                    ///< NCCL_NTHREADS, as NCCL takes it
+  std::optional<std::int64_t> ll128_threads;                              ///< NCCL_LL128_NTHREADS, likewise
   std::optional<std::int64_t> buffer_bytes;                               ///< NCCL_BUFFSIZE
   std::optional<std::int64_t> ll_buffer_bytes;                            ///< NCCL_LL_BUFFSIZE
   std::optional<std::int64_t> ll128_buffer_bytes;                         ///< NCCL_LL128_BUFFSIZE
@@ -42,6 +42,8 @@ struct Settings {
   std::optional<bool> ib_disabled;            ///< NCCL_IB_DISABLE: sockets instead
   std::optional<std::int64_t> cross_nic;      ///< NCCL_CROSS_NIC
   std::optional<std::string> gdr_level;       ///< NCCL_NET_GDR_LEVEL, as written
+  /// What NCCL makes of values that it does not take as they are written.
+  std::vector<std::string> notes;
 
   /// The variables that change the graphs that the search finds, of those that were set.
   [[nodiscard]] std::vector<std::string> of_the_search() const;

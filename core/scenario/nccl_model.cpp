@@ -108,6 +108,7 @@ class Nccl {
     if (!message_.network().empty() && !nccl::parse_transport(message_.network()))
       return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
     settings_ = std::move(*settings);
+    scenario_.nccl_values = settings_.notes;
     return true;
   }
 
@@ -300,11 +301,13 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
       "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
       "prediction, on systems that the model was not fitted to{}",
       nccl::describe(times.front()->version), which, widest.low, widest.high,
-      by_network ? ", none of which had a network that reduces (SHARP), as this one is taken to" : "");
+      by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are published ones and "
+                   "not measured"
+                 : "");
 }
 
 std::vector<std::string> nccl_notes(const Scenario& scenario) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(fmt::format(
         "NCCL's own choice and times are not known here: {}; its collectives are simulated as rings over its channels",

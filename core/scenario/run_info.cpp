@@ -145,11 +145,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   // Bounds are those of an all-reduce over all replicas, who then update by themselves.
   if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
-    const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model);
+    const bool adds = executor == "simulated" && network_adds(scenario.plan);
+    const Bound communication = all_reduce_bound(*scenario.cluster, sent.bytes(), scenario.run.network_model, adds);
     info.communication_bound = communication.time;
     info.bound_reason = communication.reason;
     info.step_bound =
-        step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model).time;
+        step_bound(*scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model, adds).time;
   }
   info.notes = scenario.plan.notes;
   const bool simulated = executor == "simulated";

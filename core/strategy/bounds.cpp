@@ -73,10 +73,10 @@ struct Cut {
 /// All cuts of a cluster. Their capacities do not depend on the bytes, so they are found once.
 class Cuts {
  public:
-  Cuts(const Cluster& cluster, NetworkModel model) : cluster_(cluster) {
+  Cuts(const Cluster& cluster, NetworkModel model, bool network_adds) : cluster_(cluster), network_adds_(network_adds) {
     if (cluster_.replicas() == 1) return;
     each_device();
-    all_devices();
+    if (!network_adds_) all_devices();
     if (cluster_.workers() > 1) workers();
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
@@ -190,7 +190,7 @@ class Cuts {
       add({Cut::Start::kLatest, g, 1, ports, Cut::What::kCards, -1});
       all.add(ports, group.count);
     }
-    add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
+    if (!network_adds_) add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
   /// The same for workers that share their links to all others: a leaf's, a group's.
@@ -200,24 +200,25 @@ class Cuts {
     one.add(domains.outward, domains.latency + cluster_.network()->latency);
     all.add(one, domains.count);
     add({Cut::Start::kLatest, 0, 1, one, Cut::What::kUplinks, -1});
-    add({Cut::Start::kEarliest, 0, 2 * (domains.count - 1), all, Cut::What::kAllUplinks, -1});
+    if (!network_adds_) add({Cut::Start::kEarliest, 0, 2 * (domains.count - 1), all, Cut::What::kAllUplinks, -1});
   }
 
   const Cluster& cluster_;
+  bool network_adds_;
   std::vector<Cut> cuts_;
 };
 
 }  // namespace
 
-Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model) {
-  const Cuts cuts(cluster, model);
+Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, bool network_adds) {
+  const Cuts cuts(cluster, model, network_adds);
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
   if (!found.cut) return {Time(), "there is nothing to send", Time()};
   return {found.time, cuts.reason(*found.cut), found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
 }
 
-Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
-                 NetworkModel model) {
+Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm, NetworkModel model,
+                 bool network_adds) {
   // Every task is scaled and rounded down by itself, so the sum may lose a picosecond for each.
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
   const Time rounding(compute_faster_ppm == 0 ? 0
@@ -239,7 +240,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   }
   Bound best{longest, "computation alone", Time()};
 
-  const Cuts cuts(cluster, model);
+  const Cuts cuts(cluster, model, network_adds);
   Cuts::Found winner{nullptr, best.time};
   std::size_t winning_segment = 0;
   Bytes winning_bytes;

@@ -1,5 +1,8 @@
 #include "core/strategy/who_reduces.h"
 
+#include <algorithm>
+
+#include "core/nccl/collective_time.h"
 #include "core/strategy/sparse_plan.h"
 
 namespace tutti::core {
@@ -8,6 +11,13 @@ WhoReduces who_reduces(const Strategy& strategy, const Plan& plan) {
   if (strategy.servers) return plan.partition ? WhoReduces::kServersAtOwnPace : WhoReduces::kServers;
   if (strategy.independent) return WhoReduces::kNobody;
   return plan.partition ? WhoReduces::kGroups : WhoReduces::kAllReplicas;
+}
+
+bool network_adds(const Plan& plan) {
+  return std::any_of(plan.packs.begin(), plan.packs.end(), [](const Pack& pack) {
+    const auto& nccl = pack.collective.nccl;
+    return nccl && nccl->communicator && nccl->communicator->collnet;
+  });
 }
 
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan) {

@@ -19,6 +19,9 @@ WhoReduces who_reduces(const Strategy& strategy, const Plan& plan);
 /// Variables lie on servers.
 inline bool on_servers(WhoReduces who) { return who == WhoReduces::kServers || who == WhoReduces::kServersAtOwnPace; }
 
+/// A network that reduces (SHARP) is there for some collective of the plan's.
+bool network_adds(const Plan& plan);
+
 /// The least possible times (core/strategy/bounds.h) are those of it: every replica gets the sum of all gradients, whole, and updates by
 /// itself.
 bool has_bounds(const Workload& workload, const Strategy& strategy, const Plan& plan);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/cluster/machine_file.h"
 #include "core/nccl/collective_time.h"
@@ -118,6 +119,72 @@ TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
       }
     }
   }
+}
+
+// --- a network that reduces (SHARP) ---
+
+std::string reducing(const std::string& more = "") {
+  return "nccl { set: \"NCCL_COLLNET_ENABLE=1\" " + more + " network: \"infiniband\" }";
+}
+constexpr const char* kByNetwork[] = {"CollnetDirect", "CollnetChain", "NVLS"};
+
+nccl::Prediction by_network(const Where& where, const std::string& algorithm, std::int64_t bytes) {
+  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
+  const auto machine = core::read_machine((*file)->text, (*file)->path);
+  auto system = nccl::system_of(**machine, where.nodes, where.gpus, "infiniband");
+  system->collnet = true;
+  const auto settings =
+      nccl::read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", algorithm}}, nccl::kDefaultVersion);
+  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, *settings);
+  const nccl::Operation operation{nccl::Function::kAllReduce, bytes};
+  const auto choice = nccl::choose(*comm, nccl::tune(*comm, *settings), operation);
+  return nccl::predict(*system, *comm, operation, *choice, *nccl::Parameters::load(library().folder()));
+}
+
+TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
+  for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 3, 8}}) {
+    for (const std::string algorithm : kByNetwork) {
+      if (algorithm == "NVLS" && where.machine == "dgx-a100") continue;
+      for (const std::int64_t bytes : {4096, 12'345'676, 1 << 28}) {
+        const core::Scenario scenario =
+            test::read(text(where, variable("v", bytes), reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
+        ASSERT_EQ(scenario.why_rings, "");
+        const core::Summary summary = simulated(scenario);
+        EXPECT_EQ(took(summary.last_packs().front()), core::time_from_us(by_network(where, algorithm, bytes).us()))
+            << where.machine << " " << algorithm << " " << bytes;
+        // What nothing can beat takes into account that the network adds.
+        EXPECT_LE(summary.info().communication_bound, took(summary.last_packs().front())) << algorithm << bytes;
+        EXPECT_THAT(fmt::format("{}", fmt::join(summary.info().notes, "; ")), testing::HasSubstr("SHARP"));
+      }
+    }
+  }
+}
+
+// Of S bytes and 8 nodes of 8 GPUs with a card each: by the network each card carries S/8 each way, by rings 2 · 63/64 S/8.
+TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
+  const Where where{"hgx-h100", 8, 8};
+  const std::int64_t bytes = 1 << 28;
+  const auto most = [&](const std::string& strategy) {
+    std::int64_t carried = 0;
+    for (const core::LinkRecord& link :
+         simulated(test::read(text(where, variable("v", bytes), strategy))).busiest_links()) {
+      if (link.kind == core::LinkKind::kNetwork) carried = std::max(carried, link.bytes.count());
+    }
+    return static_cast<double>(carried);
+  };
+  EXPECT_NEAR(most(reducing("set: \"NCCL_ALGO=Ring\"")), 2.0 * 63 / 64 * bytes / 8, 0.01 * bytes / 8);
+  for (const std::string algorithm : kByNetwork)
+    EXPECT_NEAR(most(reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))), bytes / 8.0, 0.01 * bytes / 8)
+        << algorithm;
+}
+
+TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
+  const Where where{"hgx-h100", 4, 8};
+  const auto step = [&](const std::string& nccl) {
+    return took(simulated(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
+  };
+  EXPECT_EQ(step("nccl { network: \"roce\" set: \"NCCL_COLLNET_ENABLE=1\" }"), step("nccl { network: \"roce\" }"));
+  EXPECT_LT(step(reducing()), step("nccl { network: \"infiniband\" }"));
 }
 
 /// Two packs of the same size that are ready at once.

@@ -1,6 +1,8 @@
 // The command as its users meet it: a program with arguments, files, messages and an exit status. What all commands have in
 // common, and tutti plan.
 
+#include <fmt/format.h>
+
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 
@@ -152,6 +154,55 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
                                      "says (4096 elements in place of 262144)")));
   expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
                  HasSubstr("--exchange 1: there are exchanges 0 to 0"));
+}
+
+TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
+  const TemporaryFolder folder;
+  for (const auto& [collective, algorithm, says] :
+       {std::tuple("ALL_REDUCE", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("ALL_REDUCE", "CollnetChain", "CollNetChain Simple"),
+        std::tuple("ALL_REDUCE", "NVLS", "NVLS Simple"),
+        std::tuple("ALL_GATHER", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("REDUCE_SCATTER", "CollnetDirect", "CollNetDirect Simple"),
+        std::tuple("REDUCE_SCATTER", "NVLS", "NVLS Simple")}) {
+    const std::string file = folder.write(
+        "s.textproto",
+        fmt::format(
+            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 replicas: 8 }} network {{ kind: ONE_SWITCH link: "
+            "\"ndr\" }} }} "
+            "workload {{ variable {{ name: \"v\" shape: 1024 }} forward_ms: 1 }} strategy {{ algorithm: \"nccl\" "
+            "collective: {} nccl {{ set: \"NCCL_COLLNET_ENABLE=1\" set: \"NCCL_ALGO={}\" }} }}",
+            collective, algorithm));
+    const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
+    ASSERT_EQ(o.status, 0) << o.err;
+    EXPECT_THAT(o.out, testing::ContainsRegex(fmt::format("pack 0: {}, .*: every one of 16 replicas ends with", says)));
+    EXPECT_THAT(o.out, HasSubstr("(copy engine, 8 slots)"));  // the heads' proxies
+    EXPECT_THAT(o.out, HasSubstr("a network that reduces (SHARP)"));
+  }
+}
+
+TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
+  const TemporaryFolder folder;
+  const auto planned = [&](const std::string& version) {
+    const std::string file = folder.write(
+        version + ".textproto",
+        "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH link: \"edr\" } } workload { "
+        "variable { name: \"v\" shape: 4096 } forward_ms: 1 } strategy { algorithm: \"nccl\" nccl { version: \"" +
+            version +
+            "\" } } communicator { name: \"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 "
+            "per_forward: 1 } }");
+    const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  // Chunks of 128 KiB hold all of 64; no GPU sends on for others, and no proxy is a lane.
+  EXPECT_THAT(planned("2.8.4"), AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
+                                      Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
+                                      HasSubstr("exchange 0: sends and receives: every one of 16 replicas")));
+  EXPECT_THAT(planned("2.6.4"),
+              AllOf(HasSubstr("steps of exchange 0 (262144 elements; not NCCL's own: NCCL 2.6.4 has no sends"),
+                    HasSubstr("exchange 0: not by NCCL's own steps (NCCL 2.6.4 has no sends and receives, which came "
+                              "with 2.7): every one of 16 replicas ends with what alltoall says")));
 }
 
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {

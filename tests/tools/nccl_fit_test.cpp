@@ -116,6 +116,29 @@ TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {
   EXPECT_NEAR(errors, 9, 1e-9);
 }
 
+TEST(NcclFit, LeavesOutWhatANetworkReduces) {
+  const Parameters truth = Parameters::initial();
+  TableFacts sharp = a100("sharp", "all_reduce", 8, 4);
+  sharp.nic_type = "HDR InfiniBand, SHARP";
+  sharp.env = {{"NCCL_COLLNET_ENABLE", "1"}};
+  sharp.version = "2.16.2";
+  TableFacts silent = sharp;
+  silent.nic_type = "HDR InfiniBand";
+  const std::vector<CollectiveTable> tables{table(a100("plain", "all_reduce", 8, 4), truth), table(sharp, truth, 3),
+                                            table(silent, truth)};
+  const std::vector<TableModel> models = models_of(tables);
+  EXPECT_TRUE(models[1].communicator().collnet);
+  EXPECT_FALSE(models[2].communicator().collnet);  // many set the variable on networks that cannot
+  EXPECT_EQ(models[1].choice(tables[1].rows.size() - 1)->algorithm, core::nccl::Algorithm::kCollNetDirect);
+  const std::vector<Row> rows = rows_of(models, truth);
+  EXPECT_EQ(rows.size(), tables[0].rows.size() + tables[2].rows.size());
+  const auto sharps = std::find_if(truth.all().begin(), truth.all().end(),
+                                   [](const auto& one) { return one.name.starts_with("sharp."); });
+  for (const Row& row : rows) {
+    for (const std::size_t k : row.touches) EXPECT_LT(static_cast<std::ptrdiff_t>(k), sharps - truth.all().begin());
+  }
+}
+
 TEST(NcclTwins, AreTablesOfTwoSystemsWithTheSameRecord) {
   const Parameters truth = Parameters::initial();
   std::vector<CollectiveTable> tables = {

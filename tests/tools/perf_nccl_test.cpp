@@ -145,7 +145,7 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
     return run_tutti(words).out;
   };
   const std::string reduces = with({"--set", "NCCL_COLLNET_ENABLE=1"});
-  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught the model"));
+  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught them"));
   EXPECT_THAT(reduces, testing::ContainsRegex("NVLS/Simple +43.00 +195.048 .*chosen"));
   EXPECT_THAT(reduces, testing::ContainsRegex("CollNetChain/Simple +69.20 +192.000"));
   EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),
@@ -170,6 +170,20 @@ TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
   EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_IB_DISABLE=1"}), HasSubstr("network tcp, 8 cards"));
   EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_CROSS_NIC=0"}), HasSubstr("ring 8 x 45/45 GB/s"));
   EXPECT_THAT(of({"--nodes", "2"}), HasSubstr("ring 8 x 48/48 GB/s"));
+}
+
+TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100",         "-b", "1G", "-e",
+                                       "1G",   "--set",     "NCCL_NTHREADS=100"};
+  const Outcome o = run_tutti(words);
+  EXPECT_THAT(o.out, HasSubstr("# note: NCCL_NTHREADS=100 is no multiple of 32: NCCL takes 512\n"));
+  std::vector<std::string> as_json = words;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
+  EXPECT_EQ(Data(document)["notes"].items().size(), 1U);
+  const TemporaryFolder folder;
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_BUFFSIZE=4M"}, folder,
+                 HasSubstr("NCCL_BUFFSIZE=4M, which NCCL reads as 4, is too little"));
 }
 
 TEST(PerfNccl, WrongRequestsAreRefused) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 namespace tutti::nccl_fit {
@@ -9,12 +10,20 @@ namespace {
 
 using core::nccl::Parameters;
 
-/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against it.
+/// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against it. How strong the pulls are was chosen by the errors of systems
+/// that were left out (docs/decisions/0045-few-systems.md).
 constexpr double kPull = 1e-3;
+constexpr double kPullOfNetworks = 1e-2;  ///< on their latencies, of which most know few systems
+/// A latency of GPUs that fewer systems than these speak of is held to those of other generations by the square of what is missing.
+constexpr double kManySystems = 8;
 constexpr double kGain = 1e-9;  ///< what is less is no improvement
 
 double error(const Row& row, const Parameters& p) {
   return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);
+}
+
+bool is_latency_of(const core::nccl::Parameter& figure, const char* kind) {
+  return figure.unit == "us" && figure.kind.starts_with(kind);
 }
 
 bool is_share(const std::string& name) { return name.find("share") != std::string::npos; }
@@ -34,6 +43,16 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start) : rows_(std::move(rows)
     for (const std::size_t k : rows_[r].touches) of_[k].push_back(r);
     total_ += rows_[r].say;
   }
+  for (std::size_t k = 0; k < n; ++k) pulls_.push_back(pull_on(p_.all()[k], of_[k]));
+}
+
+double Fit::pull_on(const core::nccl::Parameter& figure, const std::vector<std::size_t>& rows) const {
+  if (is_latency_of(figure, "net.")) return kPullOfNetworks;
+  if (!is_latency_of(figure, "gpu.")) return kPull;
+  std::set<std::string> systems;
+  for (const std::size_t r : rows) systems.insert(system_of(rows_[r]));
+  const double missing = std::max(1.0, kManySystems / std::max(1.0, static_cast<double>(systems.size())));
+  return kPull * missing * missing;
 }
 
 Parameters Fit::run() {
@@ -78,7 +97,7 @@ double Fit::expected(std::size_t k) const {
 
 double Fit::pull(std::size_t k) const {
   const double far = moved(k) - expected(k);
-  return kPull * far * far;
+  return pulls_[k] * far * far;
 }
 
 double Fit::cost(std::size_t k) const {

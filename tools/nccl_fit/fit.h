@@ -9,7 +9,8 @@
 namespace tutti::nccl_fit {
 
 /// Finds the figures with the least mean of |log(predicted / measured)|, one figure after another in ever smaller steps. Each is pulled towards where it started,
-/// moved by as much as figures of its kind (of other generations, of other networks) moved: machines that few have measured are taken to be like the others.
+/// moved by as much as figures of its kind (of other generations, of other networks) moved: machines that few have measured are taken to be like the others,
+/// the more so the fewer have.
 class Fit {
  public:
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
@@ -25,6 +26,8 @@ class Fit {
   [[nodiscard]] double cost() const;
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
+  /// How strong it is, of a figure with such rows.
+  [[nodiscard]] double pull_on(const core::nccl::Parameter& figure, const std::vector<std::size_t>& rows) const;
   /// By what a figure went away from where it started, as a logarithm.
   [[nodiscard]] double moved(std::size_t k) const;
   /// By what figures of its kind did that rows speak of, with one that did not move among them: a single other one says half as much.
@@ -38,6 +41,7 @@ class Fit {
   core::nccl::Parameters p_;
   std::vector<std::vector<std::size_t>> of_;     ///< rows by figure
   std::vector<std::vector<std::size_t>> alike_;  ///< figures of the same kind
+  std::vector<double> pulls_;                    ///< by figure
   double total_ = 0;
 };
 

@@ -23,7 +23,7 @@ struct Row {
 /// Whose machines: what its name has in parentheses is detail ("CSCS Alps (clariden)").
 std::string system_of(const Row& row);
 
-/// Measurements that are no outliers. `start`: by what of it a row's prediction is changed is what the row depends on.
+/// Measurements that are no outliers, of networks that do not reduce. `start`: by what of it a row's prediction is changed is what the row depends on.
 std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models, const core::nccl::Parameters& start);
 
 }  // namespace tutti::nccl_fit

@@ -91,7 +91,9 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     // What is gathered, or is no gradient, is not reduced as the strategy reduces.
     const bool reduced = !pack.reduction && pack.collective.kind == scenario.strategy.collective;
     if (who == core::WhoReduces::kAllReplicas && (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
-      costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model).time;
+      costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
+                                           core::network_adds(scenario.plan))
+                        .time;
     costs.in_step = record.end - record.last_start;
     if (const auto& nccl = pack.collective.nccl) {
       costs.alone = nccl->whole();

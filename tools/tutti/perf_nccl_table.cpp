@@ -66,6 +66,8 @@ class Printer {
       json.field("ranks", std::int64_t{subject_.comm.ranks});
       if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
       json.field("type", core::to_string(request_.type));
+      if (const auto& notes = subject_.settings.notes; !notes.empty())
+        json.key("notes").array(notes, [&](const std::string& note) { json.value(std::string_view(note)); });
       json.key("rows").array(rows, [&](const NcclPerfRow& row) { json_row(json, row); });
     });
     return json.text();
@@ -91,8 +93,10 @@ class Printer {
     if (g.nvls.channels > 0)
       text += fmt::format(", NVLS {} x {:g}/{:g}, {} blocks", g.nvls.channels, g.nvls.bw_intra, g.nvls.bw_inter,
                           subject_.comm.nvls_channels);
+    text += ")\n";
+    for (const std::string& note : subject_.settings.notes) text += fmt::format("# note: {}\n", note);
     return text +
-           ")\n# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
+           "# time: Tutti's prediction; estimate: what NCCL itself reckons with when it chooses; band: where eight "
            "of ten measurements lay\n";
   }
 
@@ -101,7 +105,8 @@ class Printer {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
       return "# NCCL_COLLNET_ENABLE=1: the network is taken to reduce (SHARP's switches and manager, and a plugin for "
-             "it); its times rest on published figures, no measurement with SHARP taught the model or the band\n";
+             "it); its figures are published ones, no measurement with SHARP taught them; the band is that of "
+             "networks without\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     if (why.empty())
       why = "the file's cards cannot reduce (coll=\"1\"), there are too few nodes, or too many GPUs in each";

@@ -314,14 +314,14 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
         if (options.schedule && !options.exchange && number == options.pack) {
           json.key("schedule");
-          write_schedule(json, shown_steps(pack.collective));
+          write_schedule(json, shown_steps(pack.collective).collective);
         }
       });
       ++number;
     });
     if (options.schedule && options.exchange) {
       json.key("exchange_schedule");
-      write_schedule(json, shown_steps(chosen(scenario, options)));
+      write_schedule(json, shown_steps(chosen(scenario, options)).collective);
     }
     json.key("notes").array(notes_of(scenario), [&](const std::string& note) { json.value(std::string_view(note)); });
   });
@@ -346,7 +346,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
     return report(Error::request("--exchange names what --schedule prints and --check proves; give one of them"));
   if (options.pack < 0 || options.pack >= packs)
     return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
-  const Collective collective = shown_steps(chosen(*scenario, options));
+  const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
+  const Collective& collective = steps_shown.collective;
   const std::string shown =
       options.exchange ? fmt::format("exchange {}", *options.exchange) : fmt::format("pack {}", options.pack);
   if (options.schedule) {
@@ -367,7 +368,9 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);
   if (options.schedule) {
-    text += fmt::format("\nsteps of {} ({} elements):\n", shown, collective.elements);
+    const std::string& why = steps_shown.why_not_nccls;
+    text += fmt::format("\nsteps of {} ({} elements{}):\n", shown, collective.elements,
+                        why.empty() ? "" : fmt::format("; not NCCL's own: {}", why));
     text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;

@@ -67,7 +67,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   if (planned.nccl) {
     auto own = lowered(planned, small.elements);
     of_nccl = own ? fmt::format("{}: ", describe(*planned.nccl))
-                  : fmt::format("as rings ({}): ", own.error().problems().front().text);
+                  : fmt::format("not by NCCL's own steps ({}): ", own.error().problems().front().text);
     if (own) {
       small.schedule = std::move(*own);
       contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), small.elements,
@@ -135,11 +135,15 @@ std::int64_t steps_of(const Schedule& schedule) {
   return steps;
 }
 
-Collective shown_steps(const Collective& planned) {
-  Collective collective = planned;
-  if (!planned.nccl) return collective;
-  if (auto steps = lowered(planned, planned.elements)) collective.schedule = std::move(*steps);
-  return collective;
+ShownSteps shown_steps(const Collective& planned) {
+  ShownSteps shown{planned, ""};
+  if (!planned.nccl) return shown;
+  if (auto steps = lowered(planned, planned.elements)) {
+    shown.collective.schedule = std::move(*steps);
+  } else {
+    shown.why_not_nccls = steps.error().problems().front().text;
+  }
+  return shown;
 }
 
 Expected<std::string> prove_schedules(const Scenario& scenario) {

@@ -13,7 +13,11 @@ namespace tutti::tools {
 std::int64_t steps_of(const core::Schedule& schedule);
 
 /// Steps of a collective as they are to be shown: NCCL's own where it has its choice and they are lowered, else those that are carried out.
-core::Collective shown_steps(const core::Collective& planned);
+struct ShownSteps {
+  core::Collective collective;
+  std::string why_not_nccls;  ///< why NCCL's own are not shown, where it has its choice
+};
+ShownSteps shown_steps(const core::Collective& planned);
 
 /// Proves the schedules of all packs and exchanges, each at a size that can be looked at element by element; a line for each.
 /// ERRORS: one that is wrong, with all that is wrong with it; one that is too large to be proved.

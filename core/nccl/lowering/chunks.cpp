@@ -81,7 +81,7 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   if (algorithm == Algorithm::kNvls) {
     if (comm.nodes > 1 && comm.version >= Version{2, 19, 0} && slow_by_network(comm))
       chunk = std::min<std::int64_t>(chunk, 32768);
-    at_most(64, 65536);
+    at_most(comm.version < Version{2, 18, 0} ? 32 : 64, 65536);
     at_most(8, 32768);
     at_most(2, 16384);
     return chunk;
@@ -114,7 +114,11 @@ std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
 
 }  // namespace
 
-int heads_of(const Communicator& comm) { return std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node()); }
+int heads_of(const Communicator& comm) {
+  // Of 2.17 all.
+  if (comm.version < Version{2, 18, 0}) return comm.ranks_of_node();
+  return std::clamp(comm.graphs.nvls.channels, 1, comm.ranks_of_node());
+}
 
 Chunks chunks_of(const Communicator& comm, Function function, Algorithm algorithm, Protocol protocol,
                  std::int64_t part_bytes, std::int64_t element_bytes) {

@@ -27,14 +27,38 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
+/// Heads are spread over the GPUs as cards are; the others of a node follow by index.
+void fill_heads(Graph& direct, int gpus) {
+  if (!direct.orders.empty()) return;
+  for (int c = 0; c < direct.channels; ++c) {
+    std::vector<int>& order = direct.orders.emplace_back().gpus;
+    const int head = c * gpus / direct.channels;
+    order.push_back(head);
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      if (gpu != head) order.push_back(gpu);
+    }
+  }
+}
+
+/// Each chain begins one further on along the same order, so that they reach the network by one card after the other.
+void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
+  const bool fresh = chain.orders.empty();
+  fill_orders(chain, gpus, inside);
+  if (!fresh || inside.empty()) return;
+  for (std::size_t c = 0; c < chain.orders.size(); ++c) {
+    std::vector<int>& order = chain.orders[c].gpus;
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c % order.size()), order.end());
+  }
+}
+
 }  // namespace
 
 Communicator with_orders(const Communicator& communicator, const std::vector<std::vector<int>>& inside) {
   Communicator comm = communicator;
   fill_orders(comm.graphs.ring, comm.ranks_of_node(), inside);
   fill_orders(comm.graphs.tree, comm.ranks_of_node(), inside);
-  fill_orders(comm.graphs.collnet_chain, comm.ranks_of_node(), inside);
-  fill_orders(comm.graphs.collnet_direct, comm.ranks_of_node(), inside);
+  fill_chains(comm.graphs.collnet_chain, comm.ranks_of_node(), inside);
+  fill_heads(comm.graphs.collnet_direct, comm.ranks_of_node());
   return comm;
 }
 
@@ -52,7 +76,6 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      if (comm.version < Version{2, 18, 0}) return fmt::format("NVLS of {} is", to_string(comm.version));
       // What is gathered comes from heads alone, and what is scattered goes to them.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node()) return by;
       return "";
@@ -79,8 +102,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
   if (!function && before({2, 7, 0}))
-    return refuse(
-        fmt::format("sends and receives, which NCCL has from 2.7 on, are (here {})", to_string(comm.version)));
+    return tl::make_unexpected(
+        Error::request(fmt::format("NCCL {} has no sends and receives, which came with 2.7", to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 
@@ -112,8 +135,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   if (choice.algorithm == Algorithm::kNvls && request.kind != CollectiveKind::kAllReduce)
     return lowered_nvls_blocks(comm, request.kind, request.elements, std::move(channels));
   if (choice.algorithm != Algorithm::kTree) return lowered_nvls(comm, std::move(channels));
-  return before({2, 10, 0}) ? lowered_tree_in_turn(comm, choice.protocol == Protocol::kLl128, std::move(channels))
-                            : lowered_tree(comm, std::move(channels));
+  const bool divided = !before({2, 10, 0}) || choice.protocol == Protocol::kLl128;
+  return lowered_tree(comm, divided, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl

@@ -30,7 +30,7 @@ Communicator with_orders(const Communicator& communicator, const std::vector<std
 /// The steps that NCCL would execute, in place if the kind can be: parts of channels, loops, chunks and slices, slots, and who sends to whom. Ring (all five collectives), Tree, NVLSTree and CollNetChain (all-reduce), NVLS and CollNetDirect
 /// (all-reduce; all-gather and reduce-scatter where every GPU is a head), PAT (all-gather, reduce-scatter), and sends and receives (all-to-all, gather, scatter, send-receive) with PXN.
 /// A mean is the sum: NCCL divides on the way. REQUIRES: at least two ranks; orders (with_orders).
-/// ERRORS: what is not lowered: CollNet before 2.14, NVLS before 2.18, and sends and receives of 2.6, which has none.
+/// ERRORS: what is not lowered: CollNet before 2.14, NVLS between nodes, and sends and receives of 2.6, which has none.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/device/all_reduce.h, all_gather.h, reduce_scatter.h, broadcast.h, reduce.h, sendrecv.h; src/include/collectives.h.
 Expected<std::shared_ptr<const Schedule>> lower(const Communicator& communicator, const LoweringRequest& request);
 

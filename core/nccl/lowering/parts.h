@@ -19,10 +19,9 @@ namespace tutti::core::nccl {
 
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind, Rank root,
                                              std::int64_t elements, std::vector<ChannelLoops> channels);
-std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, std::vector<ChannelLoops> channels);
-/// Of releases before 2.10. `divided`: by LL128.
-std::shared_ptr<const Schedule> lowered_tree_in_turn(const Communicator& communicator, bool divided,
-                                                     std::vector<ChannelLoops> channels);
+/// `divided`: some threads of a channel go up while others come down.
+std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
+                                             std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator, std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls_blocks(const Communicator& communicator, CollectiveKind kind,
                                                     std::int64_t elements, std::vector<ChannelLoops> channels);

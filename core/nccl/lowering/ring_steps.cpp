@@ -1,5 +1,5 @@
 // A lane per channel. A channel's part goes round in loops. Of an all-reduce a loop is n chunks: the rank that stands at position p first sends chunk p - 1, adds its own to those
-// before it and sends them on, completes chunk p, and passes on what is complete. Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
+// before it and sends them on, completes chunk p, and passes on what is complete (before 2.10 chunks have the numbers of ranks, not of positions). Of an all-gather and a reduce-scatter a loop is a chunk of every rank's block; of a
 // broadcast and a reduce a chunk that goes down the chain from, or to, the root. What a primitive moves goes in slices, each of which is a message. The last loop's
 // chunks are what is left, in n equal parts up to whole 16 bytes: those behind its end are empty, and are sent all the same.
 
@@ -15,12 +15,13 @@ class Ring : public Schedule {
       : n_(comm.ranks),
         kind_(kind),
         root_(root),
+        by_rank_(comm.version < Version{2, 10, 0}),
         block_(has_blocks(kind) ? elements / comm.ranks : 0),
         channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c) {
       Order& order = orders_.emplace_back();
-      order.ranks = connect_channel(comm.graphs, comm.nodes, c).ring;
+      order.ranks = connect_channel(comm.graphs, comm.nodes, c, comm.version).ring;
       order.position.resize(order.ranks.size());
       for (std::size_t p = 0; p < order.ranks.size(); ++p)
         order.position[static_cast<std::size_t>(order.ranks[p])] = static_cast<std::int64_t>(p);
@@ -52,8 +53,9 @@ class Ring : public Schedule {
     }
     step.kind = kind_of(primitive);
     const std::int64_t whose = p - distance(primitive);
-    const Range chunk = kind_ == CollectiveKind::kAllReduce ? channel(lane).at(loop, modulo(whose))
-                                                            : of_block(channel(lane).at(loop, 0), at(order, whose));
+    const Range chunk = kind_ == CollectiveKind::kAllReduce
+                            ? channel(lane).at(loop, by_rank_ ? at(order, whose) : modulo(whose))
+                            : of_block(channel(lane).at(loop, 0), at(order, whose));
     step.source = step.target = cut(chunk, slice, lane);
     return step;
   }
@@ -137,6 +139,7 @@ class Ring : public Schedule {
   std::int32_t n_;
   CollectiveKind kind_;
   Rank root_;
+  bool by_rank_;  ///< chunks of an all-reduce are numbered by ranks, not by places in the ring
   std::int64_t block_;
   std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;

@@ -1,5 +1,6 @@
-// Two lanes per channel: up and down, as a kernel's threads are divided. Chunk after chunk the ranks add what their children send to their own and send it up; the root
-// sends sums down again, and everyone on. Half of the channels go along one tree of nodes, half along the other; inside a node every tree is a chain.
+// Chunk after chunk the ranks add what their children send to their own and send it up; the root sends sums down again, and everyone on. Half of the channels go along one tree of nodes, half along
+// the other; inside a node every tree is a chain. A channel's threads are divided: up and down are a lane each, but the root's are one, which adds a chunk of all children up and sends the sum
+// down before it turns to the next. Before 2.10 Simple and LL do not divide them: all go up with all chunks and then down, one lane.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -8,75 +9,97 @@ namespace {
 
 class Tree : public Schedule {
  public:
-  Tree(const Communicator& comm, std::vector<ChannelLoops> channels) : n_(comm.ranks), channels_(std::move(channels)) {
+  Tree(const Communicator& comm, bool divided, std::vector<ChannelLoops> channels)
+      : n_(comm.ranks), divided_(divided), channels_(std::move(channels)) {
     const int connected = connected_channels(comm.graphs);
     for (int c = 0; c < std::min(connected, static_cast<int>(channels_.size())); ++c)
       trees_.push_back(connect_channel(comm.graphs, comm.nodes, c, comm.version).tree);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
-  [[nodiscard]] std::int32_t lanes(Rank) const override { return 2 * static_cast<std::int32_t>(channels_.size()); }
+  [[nodiscard]] std::int32_t lanes(Rank) const override {
+    return of_channel() * static_cast<std::int32_t>(channels_.size());
+  }
   [[nodiscard]] int credits(Rank, Lane lane) const override { return channel(lane).chunks.slots; }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    return channel(lane).loops() * each(place(rank, lane), lane);
+    const TreePlace& here = place(rank, lane);
+    const std::int64_t chunks = channel(lane).loops();
+    if (!divided_) return chunks * (each_up(here) + each_down(here));
+    if (is_root(here)) return is_up(lane) ? chunks * (each_up(here) + each_down(here)) : 0;
+    return chunks * (is_up(lane) ? each_up(here) : each_down(here));
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const TreePlace& here = place(rank, lane);
-    const std::int64_t of_chunk = each(here, lane);
-    Step step;
-    step.source = step.target = channel(lane).at(index / of_chunk, 0);
-    const auto part = static_cast<std::size_t>(index % of_chunk);
-    is_up(lane) ? up(step, here, lane, part) : down(step, here, lane, part, rank, index / of_chunk);
-    return step;
+    if (divided_ && is_root(here)) {
+      const std::int64_t of_chunk = each_up(here) + each_down(here);
+      const std::int64_t chunk = index / of_chunk;
+      const std::int64_t part = index % of_chunk;
+      return part < each_up(here) ? up(here, lane, chunk, part) : down(here, lane, chunk, part - each_up(here));
+    }
+    const std::int64_t before = divided_ ? 0 : channel(lane).loops() * each_up(here);
+    const bool goes_up = divided_ ? is_up(lane) : index < before;
+    if (goes_up) return up(here, lane, index / each_up(here), index % each_up(here));
+    return down(here, lane, (index - before) / each_down(here), (index - before) % each_down(here));
   }
 
  private:
+  [[nodiscard]] Lane of_channel() const { return divided_ ? 2 : 1; }
+  /// Of divided ones.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
-  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[static_cast<std::size_t>(lane / 2)]; }
+  static bool is_root(const TreePlace& place) { return place.up < 0; }
+  [[nodiscard]] std::size_t index(Lane lane) const { return static_cast<std::size_t>(lane / of_channel()); }
+  [[nodiscard]] const ChannelLoops& channel(Lane lane) const { return channels_[index(lane)]; }
   [[nodiscard]] const TreePlace& place(Rank rank, Lane lane) const {
-    return trees_[static_cast<std::size_t>(lane / 2) % trees_.size()][static_cast<std::size_t>(rank)];
-  }
-  /// Steps for a chunk.
-  static std::int64_t each(const TreePlace& place, Lane lane) {
-    const std::int64_t below = children(place);
-    return !is_up(lane) && place.up < 0 ? below : std::max<std::int64_t>(1, below);
+    return trees_[index(lane) % trees_.size()][static_cast<std::size_t>(rank)];
   }
 
-  static void up(Step& step, const TreePlace& here, Lane lane, std::size_t part) {
-    if (here.up >= 0) step.to = Peer::at(here.up, lane);
-    const std::int64_t below = children(here);
-    if (below == 0) {
-      step.kind = StepKind::kSend;
-      return;
-    }
-    step.from = Peer::at(here.down[part], lane);
-    const bool passes_on = static_cast<std::int64_t>(part) + 1 == below && here.up >= 0;
+  static std::int64_t each_up(const TreePlace& place) { return std::max<std::int64_t>(1, children(place)); }
+  static std::int64_t each_down(const TreePlace& place) {
+    return is_root(place) ? children(place) : std::max<std::int64_t>(1, children(place));
+  }
+
+  [[nodiscard]] Step up(const TreePlace& here, Lane lane, std::int64_t chunk, std::int64_t part) const {
+    Step step;
+    step.source = step.target = channel(lane).at(chunk, 0);
+    step.kind = StepKind::kSend;
+    if (!is_root(here)) step.to = Peer::at(here.up, lane);
+    if (children(here) == 0) return step;
+    step.from = Peer::at(here.down[static_cast<std::size_t>(part)], lane);
+    const bool passes_on = part + 1 == each_up(here) && !is_root(here);
     step.kind = passes_on ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
+    return step;
   }
 
-  void down(Step& step, const TreePlace& here, Lane lane, std::size_t part, Rank rank, std::int64_t chunk) const {
-    const std::int64_t below = children(here);
-    if (below > 0) step.to = Peer::at(here.down[part], lane);
-    if (here.up < 0) {
-      step.kind = StepKind::kSend;
-      step.wait = {lane - 1, (chunk + 1) * each(place(rank, lane - 1), lane - 1)};
-      return;
-    }
-    step.from = Peer::at(here.up, lane);
-    step.kind = part > 0 ? StepKind::kSend : below == 0 ? StepKind::kReceive : StepKind::kReceiveSend;
+  [[nodiscard]] Step down(const TreePlace& here, Lane lane, std::int64_t chunk, std::int64_t part) const {
+    Step step;
+    step.source = step.target = channel(lane).at(chunk, 0);
+    step.kind = StepKind::kSend;
+    if (children(here) > 0) step.to = Peer::at(here.down[static_cast<std::size_t>(part)], lane_of_child(lane));
+    if (is_root(here)) return step;
+    step.from = Peer::at(here.up, lane_of_parent(here, lane));
+    if (part == 0) step.kind = children(here) == 0 ? StepKind::kReceive : StepKind::kReceiveSend;
+    return step;
+  }
+
+  /// Where the other side comes down.
+  [[nodiscard]] Lane lane_of_child(Lane lane) const { return divided_ ? lane / 2 * 2 + 1 : lane; }
+  [[nodiscard]] Lane lane_of_parent(const TreePlace& here, Lane lane) const {
+    return divided_ && is_root(place(here.up, lane)) ? lane - 1 : lane;
   }
 
   std::int32_t n_;
+  bool divided_;
   std::vector<ChannelLoops> channels_;
   std::vector<std::vector<TreePlace>> trees_;  ///< by channel, until they repeat
 };
 
 }  // namespace
 
-std::shared_ptr<const Schedule> lowered_tree(const Communicator& comm, std::vector<ChannelLoops> channels) {
-  return std::make_shared<Tree>(comm, std::move(channels));
+std::shared_ptr<const Schedule> lowered_tree(const Communicator& comm, bool divided,
+                                             std::vector<ChannelLoops> channels) {
+  return std::make_shared<Tree>(comm, divided, std::move(channels));
 }
 
 }  // namespace tutti::core::nccl

@@ -31,7 +31,7 @@ constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"},      {"hop_simple", "u
                                         {"share", "1"},        {"share_through_host", "1"},
                                         {"hop_to_card", "us"}, {"share_to_card", "1"}};
 constexpr Figure kRelease[kReleaseFigures] = {{"channel", "us"}, {"issue", "us"}};
-constexpr Figure kSharp[kSharpFigures] = {{"share", "1"}, {"level", "us"}};
+constexpr Figure kSharp[kSharpFigures] = {{"share", "1"}, {"hop", "us"}, {"level", "us"}};
 
 static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].name != nullptr &&
               kNet[kNetFigures - 1].name != nullptr && kPcie[kPcieFigures - 1].name != nullptr &&
@@ -54,10 +54,11 @@ constexpr std::size_t kReleaseBegin = kHostBegin + std::size(kHosts) * kHostFigu
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// No table that figures are fitted to is known to have it.
-constexpr double kSharpStart[kSharpFigures] = {0.8, 1.4};
+/// Tables of such networks judge them, and are not fitted.
+constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
+    "published: NCCL's own for CollNetDirect (NVIDIA/nccl src/graph/tuning.cc; since 2.19)",
     "published: 2.83 us for 8 bytes of 128 hosts over two levels (Graham et al.; SHArP; COMHPC 2016)"};
 
 std::size_t row(GpuGeneration generation) {

@@ -76,7 +76,8 @@ inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseF
 /// What a network that reduces takes: SHARP's streaming aggregation.
 enum class SharpFigure {
   kShare,  ///< of a card's line rate, what it sends to the switches that add while it gets their sums
-  kLevel,  ///< us more than a hop to another node for every level of switches, where partial sums wait for each other
+  kHop,    ///< us from a GPU by its proxy and card to a switch that adds, and back to a GPU
+  kLevel,  ///< us more for every further level of switches, where partial sums wait for each other
 };
 inline constexpr std::size_t kSharpFigures = static_cast<std::size_t>(SharpFigure::kLevel) + 1;
 

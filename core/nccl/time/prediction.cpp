@@ -178,8 +178,10 @@ class Timing {
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
-    copying.add(kept / (channels_ * channel() * kPerUs), "");
-    narrowest_.add(made_.links.us + copying.us(), s_.inside == Inside::kPcie ? "PCIe" : "NVLink");
+    // What NVLink has stored lies ready; PCIe's few thread blocks fetch it.
+    const bool pcie = s_.inside == Inside::kPcie;
+    if (pcie) copying.add(kept / (channels_ * channel() * kPerUs), "");
+    narrowest_.add(made_.links.us + copying.us(), pcie ? "PCIe" : "NVLink");
   }
   /// LL goes through the host's memory, a channel at a time.
   void through_cards(double bytes) {
@@ -311,7 +313,8 @@ class Timing {
 
   /// To the switches that add, up to where all heads' chunks meet, and back.
   [[nodiscard]] double sharp_hop() const {
-    return first_hop() + levels_of_switches(s_, comm_.nodes) * p_.of(SharpFigure::kLevel);
+    const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
+    return p_.of(SharpFigure::kHop) + to_card + (levels_of_switches(s_, comm_.nodes) - 1) * p_.of(SharpFigure::kLevel);
   }
   [[nodiscard]] double chunk_by_network() const {
     const auto part = static_cast<std::int64_t>(bytes_ / channels_);

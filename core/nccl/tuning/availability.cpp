@@ -108,6 +108,7 @@ const char* switched_off(const Cell& cell) {
   if (cell.is(Algorithm::kCollNetDirect) && !cell.comm.nvswitch && cell.at_least(14)) return "needs an NVSwitch";
   const bool heads =
       (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far && cell.half_of_all_reduce();
+  if (far && cell.is(Algorithm::kNvls) && !cell.at_least(18)) return "inside one node only, in this version";
   if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3)) return "inside one node only, in this version";
   const int ways_out =
       cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels : cell.comm.collnet_heads;

@@ -6,13 +6,9 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr int kWarp = 32;
-
-/// What NCCL makes of a number of threads that a user asks for.
-int threads(const std::optional<std::int64_t>& asked, int least, int most, int otherwise) {
-  if (!asked) return otherwise;
-  if (*asked % kWarp != 0 || *asked > most) return most;
-  return *asked < least ? least : static_cast<int>(*asked);
+/// What a user asks for.
+int threads(const std::optional<std::int64_t>& asked, int otherwise) {
+  return static_cast<int>(asked.value_or(otherwise));
 }
 
 void set_threads(Model& model, const Communicator& comm, const Settings& settings) {
@@ -29,8 +25,7 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
       continue;
     }
     const int usual = algorithm == Algorithm::kRing && slow ? 256 : 512;
-    most = {threads(settings.threads, 2 * kWarp, 512, 512), threads(settings.ll128_threads, 160, 640, 640),
-            threads(settings.threads, 2 * kWarp, 512, usual)};
+    most = {threads(settings.threads, 512), threads(settings.ll128_threads, 640), threads(settings.threads, usual)};
   }
 }
 

@@ -1,4 +1,5 @@
-// Collectives of the releases before 2.10: every primitive and every tree against what their own code says (tests/reference/nccl/steps-before-2.10.txt), and every schedule proved.
+// Collectives of the releases before 2.10 (and of later ones in which channels take turns): every primitive and every tree against what their own code says (tests/reference/nccl/steps-before-2.10.txt,
+// steps-2.10-to-2.17.txt), and every schedule proved.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,15 +40,16 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Version version(const std::string& text) { return *parse_version(text); }
 
-/// GPUs in the order of their index, as the reference has them.
-Communicator in_order(int nodes, int gpus, Version of) {
+/// GPUs in the orders of the reference: of trees by their index, of rings of three 0, 2, 1 in the second channel.
+Communicator in_order(int nodes, int gpus, Version of, bool tree) {
   Communicator comm = hopper(nodes, gpus, of);
   std::vector<int> order(static_cast<std::size_t>(gpus));
   std::iota(order.begin(), order.end(), 0);
   for (Graph* graph : {&comm.graphs.ring, &comm.graphs.tree}) {
-    graph->channels = 1;
+    graph->channels = tree ? 1 : 2;
     graph->cross_nic = 0;
     graph->orders = {{order, {}}};
+    if (!tree) graph->orders.push_back({{0, 2, 1}, {}});
   }
   comm.graphs.tree.pattern = gpus == 1 ? Pattern::kTree : Pattern::kBalancedTree;
   return comm;
@@ -160,11 +162,11 @@ Case read_steps(std::istringstream& words) {
       named<Protocol>(protocol, {{"ll", Protocol::kLl}, {"ll128", Protocol::kLl128}, {"simple", Protocol::kSimple}});
   Case made;
   made.tree = algorithm == "tree";
-  made.divided = made.tree && by == Protocol::kLl128;
   made.slices = !made.tree && by == Protocol::kSimple && !has_root(kind) ? 2 : 1;
+  made.divided = made.tree && (by == Protocol::kLl128 || version(split(releases, ',').front()) >= Version{2, 10, 0});
   const std::int64_t elements = count * (has_blocks(kind) ? nodes * gpus : 1);
   for (const std::string& release : split(releases, ',')) {
-    made.comms.push_back(in_order(nodes, gpus, version(release)));
+    made.comms.push_back(in_order(nodes, gpus, version(release), made.tree));
     const Choice choice{made.tree ? Algorithm::kTree : Algorithm::kRing, by, channels, threads, 0};
     const auto schedule = lower(made.comms.back(), {kind, choice, DataType::kFloat32, elements, elements, root});
     EXPECT_TRUE(schedule);
@@ -178,16 +180,18 @@ Case read_trees(std::istringstream& words) {
   std::string releases;
   words >> nodes >> gpus >> releases;
   Case made;
-  for (const std::string& release : split(releases, ',')) made.comms.push_back(in_order(nodes, gpus, version(release)));
+  for (const std::string& release : split(releases, ','))
+    made.comms.push_back(in_order(nodes, gpus, version(release), true));
   return made;
 }
 
-TEST(Before2_10, PrimitivesAndTreesAreThoseOfNcclsOwnCode) {
-  std::ifstream file(test::source_folder() + "/tests/reference/nccl/steps-before-2.10.txt");
-  ASSERT_TRUE(file);
+/// How many collectives and trees a file has.
+std::pair<int, int> compare_with(const std::string& name) {
+  std::ifstream file(test::source_folder() + "/tests/reference/nccl/" + name);
+  EXPECT_TRUE(file);
   Case now;
   int steps = 0, trees = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(file, line) && !testing::Test::HasFailure();) {
     std::istringstream words(line);
     std::string what;
     words >> what;
@@ -199,10 +203,36 @@ TEST(Before2_10, PrimitivesAndTreesAreThoseOfNcclsOwnCode) {
     } else {
       now.schedules.empty() ? now.compare_trees(line) : now.compare(line);
     }
-    ASSERT_FALSE(HasFailure());
   }
-  EXPECT_EQ(steps, 63);
-  EXPECT_EQ(trees, 39);
+  return {steps, trees};
+}
+
+TEST(Before2_10, PrimitivesAndTreesAreThoseOfNcclsOwnCode) {
+  EXPECT_EQ(compare_with("steps-before-2.10.txt"), std::pair(63, 39));
+}
+
+TEST(Before2_20, PrimitivesAreThoseOfNcclsOwnCode) {
+  EXPECT_EQ(compare_with("steps-2.10-to-2.17.txt"), std::pair(38, 0));
+}
+
+// By hand from connectRings of 2.19.4, which knows nothing of crossing cards, and ncclTopoPostset of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
+TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
+  Graphs graphs;
+  graphs.ring.channels = graphs.tree.channels = 2;
+  graphs.ring.orders = graphs.tree.orders = {{{0, 1}, {}}, {{1, 0}, {}}};
+  const auto exchanged = [&](int cross_nic, int nodes, Version version) {
+    graphs.ring.cross_nic = cross_nic;
+    const std::vector<int> ring = connect_channel(graphs, nodes, 0, version).ring;
+    EXPECT_EQ(ring[0], 0);
+    return ring[2] == 3;
+  };
+  EXPECT_FALSE(exchanged(2, 2, {2, 19, 4}));
+  EXPECT_TRUE(exchanged(2, 2, {2, 20, 5}));
+  EXPECT_FALSE(exchanged(2, 3, {2, 20, 5}));
+  EXPECT_TRUE(exchanged(2, 3, {2, 21, 5}));
+  EXPECT_TRUE(exchanged(1, 2, {2, 25, 1}));
+  EXPECT_FALSE(exchanged(1, 2, {2, 26, 2}));
+  EXPECT_TRUE(exchanged(2, 3, kDefaultVersion));
 }
 
 // --- proofs ---

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "core/nccl/lowering/chunks.h"
 #include "core/schedule/checker.h"
 #include "tests/core/nccl/communicators.h"
@@ -135,6 +137,29 @@ LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elemen
   LoweringRequest made = request(algorithm, elements, planned, channels);
   made.kind = kind;
   return made;
+}
+
+TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
+  Settings on;
+  on.collnet = true;
+  System s = test::hopper_system(2, 8);
+  s.collnet = true;
+  for (const int cards : {8, 4, 2}) {
+    s.nics = cards;
+    const auto counted = uniform_communicator(s, kDefaultVersion, on);
+    ASSERT_TRUE(counted);
+    // A machine's file may have but one order.
+    for (const auto& inside :
+         {std::vector<std::vector<int>>{}, std::vector<std::vector<int>>{{3, 2, 1, 0, 7, 6, 5, 4}}}) {
+      const Communicator comm = with_orders(*counted, inside);
+      const std::vector<int> heads = collnet_heads(comm);
+      ASSERT_EQ(std::ssize(heads), cards);
+      for (int h = 0; h < cards; ++h) EXPECT_EQ(heads[static_cast<std::size_t>(h)], h * 8 / cards);
+      std::set<int> ends;
+      for (const GraphChannel& chain : comm.graphs.collnet_chain.orders) ends.insert(chain.gpus.front());
+      EXPECT_EQ(std::ssize(ends), std::min<std::ptrdiff_t>(8, comm.graphs.collnet_chain.channels));
+    }
+  }
 }
 
 TEST(CollNet, NvlsOfSeveralNodesIsProved) {

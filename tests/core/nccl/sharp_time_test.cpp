@@ -1,14 +1,16 @@
-// The time of all-reduces, all-gathers and reduce-scatters that the network's switches reduce: laws of what they carry, closed forms by hand, and two published tables.
+// The time of all-reduces, all-gathers and reduce-scatters that the network's switches reduce: laws of what they carry, closed forms by hand, and published tables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/base/file.h"
+#include "core/measured/nccl_tests.h"
 #include "core/nccl/collnet.h"
+#include "core/nccl/searched_communicator.h"
+#include "core/nccl/system_of_topology.h"
 #include "core/nccl/time/prediction.h"
-#include "core/text/csv.h"
+#include "core/nccl/topology_file.h"
 #include "tests/core/nccl/communicators.h"
 #include "tests/support/clusters.h"
 
@@ -125,40 +127,64 @@ TEST(SharpTime, FiguresArePublishedNotFitted) {
   EXPECT_EQ(found, static_cast<int>(kSharpFigures));
 }
 
-// Neither table taught the model: figures of SHARP are others' (above), those of GPUs from tables without.
-TEST(SharpTime, LiesNearPublishedTables) {
-  const std::string path = test::source_folder() + "/tests/reference/nccl/sharp-coreweave.csv";
-  const auto text = read_text_file(path);
-  ASSERT_TRUE(text);
-  Problems problems;
-  const CsvTable table = parse_csv(*text, path, problems);
-  ASSERT_TRUE(problems.empty());
-  ASSERT_EQ(table.rows.size(), 10U);
+// --- published tables (tests/reference/nccl/README.md) ---
+
+std::string reference(const std::string& name) { return test::source_folder() + "/tests/reference/nccl/" + name; }
+
+/// Measured times over predicted ones, by bytes.
+std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, const System& s, const Communicator& comm,
+                                                    const Settings& settings) {
+  const auto tables = load_nccl_tests(reference(log));
+  EXPECT_TRUE(tables && tables->size() == 1) << log;
   const Parameters p = shipped();
-  for (const CsvTable::Row& row : table.rows) {
-    const auto cell = [&](const char* name) { return row.cells[static_cast<std::size_t>(table.column(name))].text; };
-    System s = reducing(std::stoi(cell("nodes")));
-    if (cell("gpu") == "a100") {
-      s.generation = GpuGeneration::kAmpere;
-      s.compute_capability = 80;
-      s.nvlinks = 12;
-      s.pcie_gb_per_s = 24;
-    }
-    s.nics = std::stoi(cell("cards"));
-    s.nic_gb_per_s = std::stod(cell("card_gb_per_s"));
-    const auto version = parse_version(cell("version"));
-    ASSERT_TRUE(version);
-    Settings settings = on();
-    if (cell("gpu") == "h100")
-      settings = *read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", "COLLNETCHAIN"}}, *version);
-    const auto comm = uniform_communicator(s, *version, settings);
-    ASSERT_TRUE(comm) << comm.error().message();
-    const Operation operation{Function::kAllReduce, std::stoll(cell("bytes"))};
-    const auto choice = choose(*comm, tune(*comm, settings), operation);
-    ASSERT_TRUE(choice);
-    EXPECT_EQ(choice->algorithm, Algorithm::kCollNetChain);
-    const double us = predict(s, *comm, operation, *choice, p).us();
-    EXPECT_NEAR(us / std::stod(cell("us")), 1, 0.1) << cell("gpu") << " " << operation.bytes;
+  std::vector<std::pair<std::int64_t, double>> made;
+  for (const NcclTestsRow& row : tables->front().rows) {
+    const Operation operation{Function::kAllReduce, row.bytes};
+    const auto choice = choose(comm, tune(comm, settings), operation);
+    EXPECT_TRUE(choice && by_network(choice->algorithm, comm.nodes)) << row.bytes;
+    made.emplace_back(row.bytes, row.out_of_place->us / predict(s, comm, operation, *choice, p).us());
+  }
+  return made;
+}
+
+// None of the tables taught the model: figures of SHARP are others' (above), those of GPUs from tables without.
+TEST(SharpTime, LiesNearAPublishedTableOfH100) {
+  const System s = reducing(12);
+  const Version version{2, 18, 1};
+  const auto settings = read_settings({{"NCCL_COLLNET_ENABLE", "1"}, {"NCCL_ALGO", "COLLNETCHAIN"}}, version);
+  const auto comm = uniform_communicator(s, version, *settings);
+  ASSERT_TRUE(comm);
+  const auto made = ratios("sharp-h100.log", s, *comm, *settings);
+  EXPECT_EQ(made.size(), 5U);
+  for (const auto& [bytes, ratio] : made) EXPECT_NEAR(ratio, 1, 0.1) << bytes;
+}
+
+struct FourCards {
+  System system;
+  Communicator comm;
+};
+FourCards a100_with_four_cards(Version version) {
+  const auto topology = load_topology(reference("sharp-a100.xml"));
+  EXPECT_TRUE(topology);
+  const auto found = search_graphs(*topology, 4, *search_settings(on()));
+  return {*system_of(*topology, *found, 4, std::nullopt), *communicator_of(*topology, *found, 4, on(), version)};
+}
+
+TEST(SharpTime, LiesNearAPublishedTableOfA100) {
+  const FourCards a100 = a100_with_four_cards({2, 16, 2});
+  const auto made = ratios("sharp-a100.log", a100.system, a100.comm, on());
+  EXPECT_EQ(made.size(), 5U);
+  for (const auto& [bytes, ratio] : made) EXPECT_NEAR(ratio, 1, 0.1) << bytes;
+}
+
+// On the same machines, half a year before: what the model says is what became of it.
+TEST(SharpTime, IsWhatAnOlderTableWasNotYet) {
+  const FourCards a100 = a100_with_four_cards({2, 12, 12});
+  const auto made = ratios("sharp-a100-2022.log", a100.system, a100.comm, on());
+  EXPECT_EQ(made.size(), 31U);
+  for (const auto& [bytes, ratio] : made) {
+    EXPECT_GE(ratio, 1) << bytes;
+    EXPECT_LE(ratio, bytes <= 1024 || bytes >= 1 << 28 ? 1.25 : 2) << bytes;
   }
 }
 

@@ -24,8 +24,8 @@ constexpr std::array<std::int64_t, 4> kSizes = {8, 4096, 1 << 20, 1 << 28};
 /// By function, algorithm and protocol.
 using Answers = std::map<std::tuple<std::string, std::string, std::string>, Figures>;
 
-std::map<std::pair<std::string, std::string>, Answers> of_nccl() {
-  const std::string path = test::source_folder() + "/tests/reference/nccl/tuning-by-version.csv";
+std::map<std::pair<std::string, std::string>, Answers> of_nccl(const std::string& file) {
+  const std::string path = test::source_folder() + "/tests/reference/nccl/" + file;
   const auto text = read_text_file(path);
   EXPECT_TRUE(text);
   Problems problems;
@@ -40,9 +40,9 @@ std::map<std::pair<std::string, std::string>, Answers> of_nccl() {
   return all;
 }
 
-Answers ours(const Communicator& comm) {
+Answers ours(const Communicator& comm, const Settings& settings = {}) {
   Answers answers;
-  const Model model = tune(comm, {});
+  const Model model = tune(comm, settings);
   for (std::size_t f = 0; f < kFunctions; ++f) {
     for (std::size_t size = 0; size < kSizes.size(); ++size) {
       for (const Candidate& one : candidates(comm, model, {static_cast<Function>(f), kSizes[size]})) {
@@ -60,7 +60,7 @@ Answers ours(const Communicator& comm) {
 }
 
 TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
-  const auto all = of_nccl();
+  const auto all = of_nccl("tuning-by-version.csv");
   std::set<std::string> versions;
   int compared = 0;
   for (const auto& [key, theirs] : all) {
@@ -84,6 +84,110 @@ TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
   }
   EXPECT_EQ(versions.size(), 25U);
   EXPECT_GT(compared, 35'000);
+}
+
+// --- networks that reduce ---
+
+Graph graph(Pattern pattern, int channels, float bw_intra, float bw_inter) {
+  Graph made;
+  made.pattern = pattern;
+  made.channels = channels;
+  made.bw_intra = bw_intra;
+  made.bw_inter = bw_inter;
+  made.type_intra = PathType::kNvl;
+  made.type_inter = PathType::kPix;
+  return made;
+}
+
+/// The machines of collnet-by-version.csv.
+Communicator reducing(const std::string& name) {
+  Communicator comm;
+  const auto set = [&](int nodes, int gpus, int compute_capability, bool nvswitch, int channels, int heads) {
+    comm.nodes = nodes;
+    comm.ranks = nodes * gpus;
+    comm.compute_capability = comm.most_compute_capability = compute_capability;
+    comm.nvswitch = nvswitch;
+    comm.channels = channels;
+    comm.collnet_heads = heads;
+    comm.collnet = true;
+  };
+  const auto graphs = [&](const Graph& ring, const Graph& tree, const Graph& chain, const Graph& direct) {
+    comm.graphs.ring = ring;
+    comm.graphs.tree = tree;
+    comm.graphs.collnet_chain = chain;
+    comm.graphs.collnet_direct = direct;
+  };
+  constexpr Pattern kRing = Pattern::kRing, kBalanced = Pattern::kBalancedTree, kTree = Pattern::kTree;
+  constexpr Pattern kDirect = Pattern::kCollnetDirect;
+  if (name == "dgx1v-n4") {
+    set(4, 8, 70, false, 12, 4);
+    graphs(graph(kRing, 4, 12, 12), graph(kBalanced, 4, 20, 12), graph(kTree, 4, 20, 10), graph(kDirect, 4, 20, 10));
+  } else if (name == "dgxa100-n4") {
+    set(4, 8, 80, true, 24, 8);
+    graphs(graph(kRing, 8, 24, 24), graph(kBalanced, 8, 30, 24), graph(kTree, 8, 30, 24), graph(kDirect, 8, 48, 24));
+  } else if (name == "dgxa100-n4-4cards") {
+    set(4, 8, 80, true, 12, 4);
+    graphs(graph(kRing, 4, 24, 24), graph(kBalanced, 4, 48, 24), graph(kTree, 4, 48, 24), graph(kDirect, 4, 48, 24));
+  } else if (name == "hgxh100-n8-g4") {
+    set(8, 4, 90, true, 24, 4);
+    graphs(graph(kRing, 8, 24, 24), graph(kTree, 8, 48, 24), graph(kTree, 8, 48, 24), graph(kDirect, 4, 48, 48));
+    comm.graphs.nvls = graph(Pattern::kNvls, 4, 48, 48);
+  } else if (name == "dgxb200-n8") {
+    set(8, 8, 100, true, 24, 8);
+    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 96, 48), graph(kTree, 8, 96, 48), graph(kDirect, 8, 96, 48));
+    comm.graphs.nvls = graph(Pattern::kNvls, 8, 48, 48);
+  } else {
+    set(name == "hgxh100-n2" ? 2 : 8, 8, 90, true, 16, 8);
+    graphs(graph(kRing, 8, 48, 48), graph(kTree, 8, 48, 48), graph(kTree, 8, 48, 48), graph(kDirect, 8, 48, 48));
+    comm.graphs.nvls = graph(Pattern::kNvls, 8, 40, 48);
+  }
+  comm.cpu = name.starts_with("dgxa100") ? HostCpu::kAmd : HostCpu::kIntel;
+  comm.nvls = comm.graphs.nvls.channels > 0;
+  comm.nvls_channels = comm.nvls ? 16 : 0;
+  return comm;
+}
+
+/// What its cost model has, but a release keeps from being chosen: NVLS of blocks between nodes until 2.27 (src/enqueue.cc), NVLS between nodes in 2.17.
+bool kept_out(const Version& version, const std::string& function, const std::string& algorithm) {
+  if (algorithm != "NVLS") return false;
+  return version < Version{2, 18, 0} || (function != "AllReduce" && version < Version{2, 27, 3});
+}
+
+TEST(NcclVersions, FiguresOfNetworksThatReduceAreThoseOfEveryRelease) {
+  const auto all = of_nccl("collnet-by-version.csv");
+  std::set<std::string> versions;
+  int compared = 0;
+  Settings on;
+  on.collnet = true;
+  for (const auto& [key, theirs] : all) {
+    Communicator comm = reducing(key.first);
+    comm.version = parse_version(key.second).value();
+    versions.insert(key.second);
+    Answers answers = ours(comm, on);
+    std::erase_if(answers, [&](const auto& one) {
+      const std::string& algorithm = std::get<1>(one.first);
+      return algorithm != "CollNetDirect" && algorithm != "CollNetChain" && algorithm != "NVLS";
+    });
+    for (const auto& [cell, figures] : theirs) {
+      const auto& [function, algorithm, protocol] = cell;
+      if (kept_out(comm.version, function, algorithm)) continue;
+      const std::string what = key.first + " " + key.second + " " + function + " " + algorithm + "/" + protocol;
+      const auto found = answers.find(cell);
+      if (found == answers.end()) {
+        ADD_FAILURE() << what << " is missing";
+        continue;
+      }
+      for (std::size_t i = 0; i < figures.size(); ++i)
+        EXPECT_NEAR(found->second[i], figures[i], 2e-6 * figures[i]) << what << " figure " << i;
+      compared += static_cast<int>(figures.size());
+      answers.erase(found);
+    }
+    for (const auto& [cell, figures] : answers)
+      ADD_FAILURE() << key.first << " " << key.second << " " << std::get<0>(cell) << " " << std::get<1>(cell) << " "
+                    << std::get<2>(cell) << " is too many";
+  }
+  EXPECT_EQ(versions.size(), 25U);
+  EXPECT_GT(compared, 2'500);
 }
 
 }  // namespace

@@ -33,6 +33,18 @@ TEST(AllReduceBound, ItsLatencyIsWhatStaysWhereNothingIsSent) {
   EXPECT_LT(all_reduce_bound(*cluster, Bytes(1)).time - rates.latency, nanoseconds(100));
 }
 
+TEST(AllReduceBound, OfANetworkThatAddsIsEveryByteOnceOverTheCards) {
+  for (const int n : {2, 3, 16, 1000}) {
+    test::PlainRates rates;
+    rates.link = Bandwidth(10'000'000'000);
+    rates.latency = microseconds(1);
+    const auto cluster = test::plain_cluster(n, rates);
+    const Bound adds = all_reduce_bound(*cluster, Bytes(100'000'000), NetworkModel::kFifo, true);
+    EXPECT_EQ(adds.time, transfer_time(Bytes(100'000'000), rates.link) + rates.latency) << n;
+    EXPECT_LE(adds.time, all_reduce_bound(*cluster, Bytes(100'000'000)).time + nanoseconds(1)) << n;
+  }
+}
+
 TEST(AllReduceBound, NothingToDoTakesNoTime) {
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(1), Bytes(1000)).time, Time());
   EXPECT_EQ(all_reduce_bound(*test::plain_cluster(4), Bytes(0)).time, Time());

@@ -1,0 +1,112 @@
+#include "core/nccl/number_settings.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace tutti::core::nccl {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr std::int64_t kSlotsOfBuffer = 8;
+constexpr std::int64_t kMovedAtOnce = 16;
+/// What says: the default.
+constexpr std::int64_t kUnset = -2;
+
+struct Read {
+  std::int64_t value = 0;
+  bool as_written = false;
+};
+
+/// As C does, in any of its bases; what stands behind a number is passed over, and what begins with none is 0. Nothing: beyond 64 bits.
+std::optional<Read> read(const std::string& text) {
+  errno = 0;
+  char* end = nullptr;
+  const std::int64_t value = std::strtoll(text.c_str(), &end, 0);
+  if (errno != 0) return std::nullopt;
+  return Read{value, end == text.c_str() + text.size() && text == fmt::format("{}", value)};
+}
+
+/// "NCCL_NTHREADS=1e2, which NCCL reads as 1,".
+std::string written(const std::string& name, const std::string& text, const Read& read) {
+  const std::string set = fmt::format("{}={}", name, text);
+  return read.as_written ? set : fmt::format("{}, which NCCL reads as {},", set, read.value);
+}
+
+/// … of which it keeps 32 bits.
+Read kept(const Read& read) {
+  const std::int64_t value = static_cast<std::int32_t>(read.value);
+  return {value, read.as_written && value == read.value};
+}
+
+bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
+
+/// Below it some chunk would be nothing: LL128 goes in 1920 bytes, which 2 KiB of a slot hold, since 2.22.
+std::int64_t least_buffer(const std::string& name, Version version) {
+  return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> threads_as_taken(const std::string& name, const std::string& text, int least, int most,
+                                             std::vector<std::string>& notes) {
+  const auto whole = read(text);
+  if (!whole) {
+    notes.push_back(fmt::format("{}={} is beyond 64 bits: NCCL takes its default", name, text));
+    return std::nullopt;
+  }
+  const Read known = kept(*whole);
+  const std::string what = written(name, text, known);
+  const std::int64_t asked = known.value;
+  if (asked <= 0) {
+    notes.push_back(fmt::format("{} is not above 0: NCCL takes its default", what));
+    return std::nullopt;
+  }
+  const auto instead = [&](const std::string& why, int taken) {
+    notes.push_back(fmt::format("{} is {}: NCCL takes {}", what, why, taken));
+    return taken;
+  };
+  if (asked % kWarp != 0) return instead(fmt::format("no multiple of {}", kWarp), most);
+  if (asked > most) return instead(fmt::format("above {}", most), most);
+  if (asked < least) return instead(fmt::format("below {}", least), least);
+  if (!known.as_written) notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, asked));
+  return asked;
+}
+
+std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::string& text, Version version,
+                                            std::vector<std::string>& notes, Problems& problems) {
+  if (is_of_ll(name) && version < Version{2, 7, 0}) {
+    notes.push_back(fmt::format("{}={}: NCCL {} does not know it", name, text, to_string(version)));
+    return std::nullopt;
+  }
+  const auto known = read(text);
+  if (!known || (known->value == kUnset && known->as_written)) {
+    notes.push_back(fmt::format("{}={}: NCCL takes its default", name, text));
+    return std::nullopt;
+  }
+  const std::string what = written(name, text, *known);
+  const std::int64_t least = least_buffer(name, version);
+  if (known->value > std::numeric_limits<std::int32_t>::max()) {
+    problems.add({}, "{} is more than NCCL can keep of it, 32 bits, and NCCL does not check it; expected bytes from {}",
+                 what, least);
+    return std::nullopt;
+  }
+  if (known->value < least) {
+    problems.add(
+        {}, "{} is too little for eight slots that hold something, and NCCL does not check it; expected bytes from {}",
+        what, least);
+    return std::nullopt;
+  }
+  const std::int64_t slot = known->value / kSlotsOfBuffer;
+  if (known->value % (kSlotsOfBuffer * kMovedAtOnce) != 0) {
+    notes.push_back(
+        fmt::format("{} makes slots of {} bytes, no whole {}: NCCL takes it all the same", what, slot, kMovedAtOnce));
+  } else if (!known->as_written) {
+    notes.push_back(fmt::format("{}={}: NCCL reads {}", name, text, known->value));
+  }
+  return known->value;
+}
+
+}  // namespace tutti::core::nccl
