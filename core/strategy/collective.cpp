@@ -22,6 +22,7 @@
 #include "core/base/check.h"
 #include "core/packing/device_groups.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/collective_parts.h"
 
 namespace tutti::core {
 namespace {
@@ -85,14 +86,18 @@ class CollectiveMaker {
     if (strategy_.algorithm == Algorithm::kHierarchicalCopy && strategy_.hierarchical_copy.drops_odd && replicas() > 2)
       made.left_out = replicas() % 2;
     const Contract contract = made.contract();
-    made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
-    if (strategy_.reduction == Reduction::kMean && replicas() > 1 && !divides_at_root()) {
-      const bool hosts = uses_helpers();
-      const std::shared_ptr<const Schedule> scale =
-          scale_results(ranks(hosts), contract, 1.0 / replicas(), device_engine());
-      made.schedule = in_stages({workers(), per_worker(), hosts}, elements_,
-                                {{StageScope::kEveryone, made.schedule}, {StageScope::kEveryone, scale}});
+    std::vector<CollectiveStage> stages;
+    if (begins_inside_workers()) {
+      stages = inside_then_across();
+    } else {
+      made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
     }
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1 && !divides_at_root()) {
+      if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
+      stages.push_back(
+          {{StageScope::kEveryone, scale_results(ranks(uses_helpers()), contract, 1.0 / replicas(), device_engine())}});
+    }
+    if (!stages.empty()) compose(made, {workers(), per_worker(), uses_helpers()}, std::move(stages));
     return made;
   }
 
@@ -114,6 +119,10 @@ class CollectiveMaker {
     const bool to_host = a == Algorithm::kReductionToOneDevice && !strategy_.reduce_to;
     return on_gpus() &&
            (a == Algorithm::kPscpu || a == Algorithm::kNcclPscpu || a == Algorithm::kPscpuPscpu || to_host);
+  }
+
+  [[nodiscard]] bool begins_inside_workers() const {
+    return strategy_.algorithm != Algorithm::kNccl && starts_with_nccl(strategy_.algorithm);
   }
 
   /// Who adds divides, before results go out.
@@ -141,7 +150,7 @@ class CollectiveMaker {
       case Algorithm::kNcclXring:
       case Algorithm::kNcclHalvingDoubling:
       case Algorithm::kNcclDoubleTree:
-      case Algorithm::kNcclPscpu: return inside_then_across();
+      case Algorithm::kNcclPscpu: break;  // several stages
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
       case Algorithm::kTfRing: return tf_ring_reduce(contract, tf_rings());
       case Algorithm::kReductionToOneDevice: return reduction_to_one_device();
@@ -283,16 +292,17 @@ class CollectiveMaker {
   }
 
   /// NCCL inside every worker, the algorithm's second half between the first GPUs, NCCL's broadcast back.
-  std::shared_ptr<const Schedule> inside_then_across() {
-    std::vector<Stage> stages{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))}};
-    if (workers() > 1) {
-      if (strategy_.waits_for_workers && per_worker() > 1)
-        stages.push_back({StageScope::kInsideWorkers, signals_to_first(per_worker(), Engine::kCopyEngine)});
-      stages.push_back(across());
-      stages.push_back({StageScope::kInsideWorkers,
-                        chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)});
-    }
-    return in_stages({workers(), per_worker(), uses_helpers()}, elements_, std::move(stages));
+  std::vector<CollectiveStage> inside_then_across() {
+    std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))},
+                                         {{CollectiveKind::kAllReduce, elements_}}}};
+    if (workers() == 1) return stages;
+    if (strategy_.waits_for_workers && per_worker() > 1)
+      stages.push_back({{StageScope::kInsideWorkers, signals_to_first(per_worker(), Engine::kCopyEngine)}});
+    stages.push_back({across()});
+    stages.push_back({{StageScope::kInsideWorkers,
+                       chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)},
+                      {{CollectiveKind::kBroadcast, elements_}}});
+    return stages;
   }
 
   Stage across() {

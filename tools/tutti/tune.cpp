@@ -11,6 +11,7 @@
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
+#include "core/scenario/nccl_model.h"
 #include "core/text/csv.h"
 #include "sim/simulator.h"
 #include "sim/sweep/affordable.h"
@@ -36,7 +37,7 @@ constexpr std::int64_t kAround = 4;
 /// Whether NCCL carries out packs in times of its own.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                     [](const core::Pack& pack) { return pack.collective.nccl != nullptr; });
+                     [](const core::Pack& pack) { return !core::nccl_times(pack.collective).empty(); });
 }
 
 /// Everything that belongs to one tuning.
