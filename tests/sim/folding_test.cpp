@@ -180,7 +180,7 @@ std::string ring_of(int workers, const std::string& more = "", const std::string
 
 class FoldingATimeline : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(NcclInside, FoldingATimeline, testing::Values("RINGS", "CALIBRATED"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& how) { return std::string(how.param); });
 
 TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   const Scenario scenario = read(ring_of(4, "", std::string("nccl: ") + GetParam()));
