@@ -52,6 +52,8 @@ std::int64_t lanes_of(const Scenario& scenario) {
   return most;
 }
 
+constexpr std::string_view kCannotStandForAll = "one worker cannot stand for all: ";
+
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
       fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
@@ -122,10 +124,15 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
     }
     if (folds_ == Folds::kAlways)
       return tl::make_unexpected(
-          core::Error::request(fmt::format("one worker cannot stand for all: {}", why_not), {scenario.file, 0, 0}));
+          core::Error::request(fmt::format("{}{}", kCannotStandForAll, why_not), {scenario.file, 0, 0}));
   }
   if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
+}
+
+bool cannot_stand_for_all(const core::Error& refusal) {
+  return refusal.kind() == core::ErrorKind::kRequest && refusal.problems().size() == 1 &&
+         refusal.problems().front().text.starts_with(kCannotStandForAll);
 }
 
 double work_of(const Scenario& scenario, Folds folds) {
