@@ -47,6 +47,7 @@ class Printer {
       out += line(row);
     }
     out += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
+    out += quicker(rows);
     if (request_.options.explain) {
       for (const NcclPerfRow& row : rows) out += explained(row);
     }
@@ -107,6 +108,27 @@ class Printer {
                                            100 * (row.time.us() / *row.measured_us - 1))
                              : fmt::format(" {:>10} {:>8}", "", "");
     return out + "\n";
+  }
+
+  /// Sizes in a row that the same setting would be quicker for are told together.
+  [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
+    std::string out;
+    for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
+      end = first + 1;
+      if (!rows[first].quicker) continue;
+      while (end < rows.size() && rows[end].quicker && rows[end].quicker->set == rows[first].quicker->set) ++end;
+      const NcclPerfRow& least = rows[first];
+      const NcclPerfRow& most = rows[end - 1];
+      const auto took = [](const NcclPerfRow& row) {
+        return fmt::format("{} us in place of {}", number(row.quicker->us), number(row.time.us()));
+      };
+      out += fmt::format(
+          "#   {} B: {} would take {}\n",
+          end - first == 1 ? fmt::format("{}", least.bytes) : fmt::format("{} to {}", least.bytes, most.bytes),
+          least.quicker->set, end - first == 1 ? took(least) : fmt::format("{} to {}", took(least), took(most)));
+    }
+    return out.empty() ? ""
+                       : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
   }
 
   /// All that could be chosen, and why the winner won.
@@ -176,6 +198,12 @@ class Printer {
       or_null("nccl_estimate_us", static_cast<double>(choice.estimate_us));
       json.field("time_low_us", row.time.us() * row.band.low);
       json.field("time_high_us", row.time.us() * row.band.high);
+      if (row.quicker) {
+        json.key("quicker").object([&] {
+          json.field("set", std::string_view(row.quicker->set));
+          json.field("time_us", row.quicker->us);
+        });
+      }
       if (row.measured_us) json.field("measured_us", *row.measured_us);
       if (request_.options.explain) json_explained(json, row);
     });
