@@ -23,18 +23,10 @@
 #include "core/packing/device_groups.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/collective_parts.h"
+#include "core/strategy/nccl_rings.h"
 
 namespace tutti::core {
 namespace {
-
-// Figures of NCCL 2.28.9 for the Simple protocol. SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc.
-// A connection's buffer of 4 MiB has 8 slots; a ring slice is 2 slots, a broadcast chunk 1.
-constexpr Bytes kNcclRingSlice{1 << 20};
-constexpr int kNcclRingCredits = 4;
-constexpr Bytes kNcclBroadcastChunk{512 << 10};
-constexpr int kNcclBroadcastCredits = 8;
-/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the others once.
-constexpr Bytes kNcclLeastTrafficPerChannel{16 << 10};
 
 // What goes up and down a double tree at a time: so many messages that all hops have one to carry, but none that are short
 // beside the bytes of a link's latency.
@@ -145,7 +137,7 @@ class CollectiveMaker {
       case Algorithm::kDoubleTree: return double_tree(contract, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
-      case Algorithm::kNccl: return nccl_ring(replicas(), channels(workers() > 1));
+      case Algorithm::kNccl: return nccl_all_reduce(replicas(), workers() > 1);
       case Algorithm::kNcclRing:
       case Algorithm::kNcclXring:
       case Algorithm::kNcclHalvingDoubling:
@@ -211,7 +203,7 @@ class CollectiveMaker {
         return direct(contract, device_engine());
       }
       case Algorithm::kNccl: {
-        RingOptions options = nccl_options(channels(workers() > 1));
+        RingOptions options = nccl_options(workers() > 1);
         if (blocks) return ring_blocks(contract, options);
         options.most_elements_per_message = elements_in(kNcclBroadcastChunk);
         options.credits = kNcclBroadcastCredits;
@@ -245,14 +237,8 @@ class CollectiveMaker {
     options.input_shift = input_shift;
     options.lanes.clear();
     const std::int32_t turn = std::max(1, per_worker() / strategy_.shards);
-    for (int s = 0; s < strategy_.shards; ++s) options.lanes.push_back(rotated(s * turn));
+    for (int s = 0; s < strategy_.shards; ++s) options.lanes.push_back(rotated_path(per_worker(), s * turn));
     return options;
-  }
-
-  [[nodiscard]] RingPath rotated(std::int32_t by) const {
-    RingPath path{per_worker(), {}};
-    for (std::int32_t i = 0; i < per_worker(); ++i) path.local.push_back((i + by) % per_worker());
-    return path;
   }
 
   /// Pack `index` is summed on the CPUs of its group of workers. SOURCE: cross_device_utils.py, group_device_names.
@@ -293,7 +279,7 @@ class CollectiveMaker {
 
   /// NCCL inside every worker, the algorithm's second half between the first GPUs, NCCL's broadcast back.
   std::vector<CollectiveStage> inside_then_across() {
-    std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))},
+    std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, nccl_all_reduce(per_worker(), false)},
                                          {{CollectiveKind::kAllReduce, elements_}}}};
     if (workers() == 1) return stages;
     if (strategy_.waits_for_workers && per_worker() > 1)
@@ -331,43 +317,14 @@ class CollectiveMaker {
 
   // --- NCCL as rings over channels ---
 
-  std::shared_ptr<const Schedule> nccl_ring(std::int32_t n, std::vector<RingPath> paths) {
-    RingOptions options = nccl_options(std::move(paths));
+  std::shared_ptr<const Schedule> nccl_all_reduce(std::int32_t n, bool across_workers) {
+    RingOptions options = nccl_options(across_workers);
     options.input_shift = shift();
     return ring_all_reduce(n, elements_, options);
   }
 
-  [[nodiscard]] RingOptions nccl_options(std::vector<RingPath> paths) const {
-    const int times = strategy_.collective == CollectiveKind::kAllReduce ? 2 : 1;
-    const std::int64_t traffic = times * elements_ * size_of(type_).count();
-    const std::int64_t worthwhile = std::max<std::int64_t>(1, traffic / kNcclLeastTrafficPerChannel.count());
-    if (worthwhile < static_cast<std::int64_t>(paths.size())) paths.resize(static_cast<std::size_t>(worthwhile));
-    RingOptions options;
-    options.lanes = std::move(paths);
-    options.most_elements_per_message = elements_in(kNcclRingSlice);
-    options.credits = kNcclRingCredits;
-    options.engine = Engine::kKernel;
-    return options;
-  }
-
-  /// One ring per channel: those of the machine if all its GPUs take part, else in index order, channel c starting at
-  /// GPU c, so that channels leave and enter workers at different GPUs and so at different network cards.
-  [[nodiscard]] std::vector<RingPath> channels(bool across_workers) const {
-    const Machine& machine = cluster_.machine(0);
-    std::vector<RingPath> paths;
-    if (per_worker() == cluster_.replicas_per_worker() && knows_rings(cluster_)) {
-      for (const RingOrder& ring : across_workers ? machine.rings_across() : machine.rings_inside()) {
-        for (int i = 0; i < ring.channels; ++i) paths.push_back({per_worker(), {ring.gpus.begin(), ring.gpus.end()}});
-      }
-    }
-    const std::size_t known = paths.size();
-    const std::size_t wanted =
-        strategy_.channels ? static_cast<std::size_t>(*strategy_.channels) : std::max<std::size_t>(known, 2);
-    for (std::size_t c = known; c < wanted; ++c) {
-      paths.push_back(known > 0 ? paths[c % known] : rotated(static_cast<std::int32_t>(c) % per_worker()));
-    }
-    paths.resize(std::max<std::size_t>(1, wanted));
-    return paths;
+  [[nodiscard]] RingOptions nccl_options(bool across_workers) const {
+    return nccl_rings(nccl_channels(cluster_, strategy_, per_worker(), across_workers), strategy_, type_, elements_);
   }
 
   const Cluster& cluster_;
