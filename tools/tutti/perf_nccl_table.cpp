@@ -119,13 +119,13 @@ class Printer {
       while (end < rows.size() && rows[end].quicker && rows[end].quicker->set == rows[first].quicker->set) ++end;
       const NcclPerfRow& least = rows[first];
       const NcclPerfRow& most = rows[end - 1];
-      const auto took = [](const NcclPerfRow& row) {
-        return fmt::format("{} us in place of {}", number(row.quicker->us), number(row.time.us()));
+      const auto from_to = [&](auto of) {
+        return end - first == 1 ? of(least) : fmt::format("{} to {}", of(least), of(most));
       };
-      out += fmt::format(
-          "#   {} B: {} would take {}\n",
-          end - first == 1 ? fmt::format("{}", least.bytes) : fmt::format("{} to {}", least.bytes, most.bytes),
-          least.quicker->set, end - first == 1 ? took(least) : fmt::format("{} to {}", took(least), took(most)));
+      out += fmt::format("#   {} B: {} would take {} us in place of {}\n",
+                         from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }), least.quicker->set,
+                         from_to([](const NcclPerfRow& row) { return number(row.quicker->us); }),
+                         from_to([](const NcclPerfRow& row) { return number(row.time.us()); }));
     }
     return out.empty() ? ""
                        : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
