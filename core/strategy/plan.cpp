@@ -345,7 +345,7 @@ class Planner {
          own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
-  /// NCCL's rings are known for whole machines only (see channels() in collective.cpp).
+  /// NCCL's rings are known for whole machines only (nccl_rings.h).
   void note_unused_rings() {
     const Machine& machine = cluster_.machine(0);
     const bool nccl = to_string(strategy_.algorithm).starts_with("nccl");
