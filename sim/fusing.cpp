@@ -28,6 +28,7 @@ std::vector<core::Collective> Fusing::largest() const {
 core::Collective Fusing::make(core::DataType type, std::int64_t elements) const {
   core::Collective made = core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
   if (const auto& nccl_time = scenario_.plan.fusion->nccl_time) made.nccl = nccl_time(made);
+  if (const auto& nccl_parts = scenario_.plan.fusion->nccl_parts) made.parts = nccl_parts(made);
   return made;
 }
 
@@ -112,7 +113,7 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(std::int32_t step, std::vector<in
   }
   made->packs = std::move(packs);
   sizes_[step].push_back(made->collective->bytes());
-  if (made->collective->nccl) times_.push_back(made->collective->nccl);
+  for (auto& time : core::nccl_times(*made->collective)) times_.push_back(std::move(time));
   return made;
 }
 
@@ -130,7 +131,8 @@ std::vector<std::string> Fusing::notes() const {
   std::vector<std::string> notes{core::describe_fused(scenario_.plan, sizes_)};
   std::vector<const core::nccl::CollectiveTime*> times;
   for (const auto& time : times_) times.push_back(time.get());
-  if (std::string note = core::nccl_note(times); !note.empty()) notes.push_back(std::move(note));
+  const char* const where = scenario_.plan.fusion->nccl_parts ? " inside workers" : "";
+  if (std::string note = core::nccl_note(times, where); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -35,9 +35,8 @@ Footprint::Part Footprint::part_of(LinkId link, bool far, const core::Cluster& c
   return kind == inside_ || (inside_ == LinkKind::kPcie && kind == LinkKind::kSocket) ? Part::kInside : Part::kOnTheWay;
 }
 
-Footprint::Footprint(const core::Collective& collective, core::PathBook& paths) {
+Footprint::Footprint(const core::Collective& collective, const core::Group& group, core::PathBook& paths) {
   const core::Schedule& schedule = collective.nccl_ways ? *collective.nccl_ways : *collective.schedule;
-  const core::Group& group = collective.group;
   const core::Cluster& cluster = group.cluster();
   std::vector<std::pair<Way, double>> ways;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {

@@ -14,7 +14,8 @@ namespace tutti::sim {
 /// good for one worker that stands for all.
 class Footprint {
  public:
-  Footprint(const core::Collective& collective, core::PathBook& paths);
+  /// `group`: its own, or another that carries out the same.
+  Footprint(const core::Collective& collective, const core::Group& group, core::PathBook& paths);
 
   /// What all its data has of each resource, if it takes what the prediction says. Links and cards are kept busy as long as the time model says, by
   /// their part of what the busiest of them carries; what lies on the way and the model does not know as long as the bytes take there.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/nccl/collective_time.h"
+#include "core/strategy/collective_parts.h"
 #include "core/strategy/plan.h"
 
 namespace tutti::sim {
@@ -51,9 +52,15 @@ class PlanCollectives {
   /// How many groups carry out the same pack.
   [[nodiscard]] std::int64_t groups_of_packs() const { return plan_.partition ? plan_.partition->groups() : 1; }
   [[nodiscard]] core::Time launch_overhead(const Work& work) const {
-    if (const auto& nccl = collective(work).nccl) return nccl->launch;
-    return work.pack < 0 ? plan_.exchanges[static_cast<std::size_t>(work.exchange)].launch_overhead
-                         : plan_.launch_overhead;
+    return launch_of(collective(work), work.pack < 0
+                                           ? plan_.exchanges[static_cast<std::size_t>(work.exchange)].launch_overhead
+                                           : plan_.launch_overhead);
+  }
+  /// NCCL's own, if that is what the collective begins with.
+  static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
+    if (collective.nccl) return collective.nccl->launch;
+    const core::CollectiveParts* const parts = core::timed_parts(collective);
+    return parts && parts->all.front().inside_workers ? parts->all.front().collective.nccl->launch : otherwise;
   }
 
   /// Calls with every one of them.

@@ -43,6 +43,7 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
   if (fellows_ == 1) return;
   network_.watch(ties_);
   interpreter_.watch(ties_);
+  staged_.watch(ties_);
 }
 
 core::Expected<void> Run::run() {
@@ -51,8 +52,7 @@ core::Expected<void> Run::run() {
   lane_steps_ = std::max(1.0, steps_of(scenario_));
   const std::function<bool()> go_on = [this] { return keep_going(); };
   const auto expect = [&](const core::Collective& c) {
-    if (cancelled_) return;
-    TimedCollectives::takes(c) ? timed_.expect(c) : interpreter_.expect(c, go_on);
+    if (!cancelled_) this->expect(c, go_on);
   };
   collectives_.visit(expect);
   if (fusing_.any()) {
@@ -95,7 +95,8 @@ void Run::tell_beginning() {
   for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
   for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
   bool timed = false;
-  collectives_.visit([&](const core::Collective& c) { timed = timed || TimedCollectives::takes(c); });
+  collectives_.visit(
+      [&](const core::Collective& c) { timed = timed || TimedCollectives::takes(c) || StagedCollectives::takes(c); });
   if (timed && recorder_.watches_steps())
     sink_.note(
         "NCCL's collectives by its own times have no steps to record; those of its rings have (run.nccl: RINGS)");
@@ -196,11 +197,29 @@ void Run::handle(const Event& event) {
 /// events) are not looked up for it.
 bool Run::is_held(const Event& event) const { return timed_.ever() && Network::is_holder(network_.told(event)); }
 
+// --- who carries out what ---
+
+void Run::expect(const core::Collective& collective, const std::function<bool()>& go_on) {
+  if (TimedCollectives::takes(collective)) return timed_.expect(collective);
+  StagedCollectives::takes(collective) ? staged_.expect(collective, go_on) : interpreter_.expect(collective, go_on);
+}
+
+std::uint32_t Run::open(const core::Collective& collective) {
+  if (TimedCollectives::takes(collective)) return timed_.open(collective);
+  return StagedCollectives::takes(collective) ? staged_.open(collective) : interpreter_.open(collective);
+}
+
 /// A rank takes part.
 void Run::start(const Event& event) {
   const auto rank = static_cast<Rank>(event.b);
-  TimedCollectives::has(event.a) ? timed_.start(event.a, rank, event.time)
-                                 : interpreter_.start(event.a, rank, event.time);
+  if (TimedCollectives::has(event.a)) return timed_.start(event.a, rank, event.time);
+  StagedCollectives::has(event.a) ? staged_.start(event.a, rank, event.time)
+                                  : interpreter_.start(event.a, rank, event.time);
+}
+
+void Run::close(std::uint32_t instance) {
+  if (TimedCollectives::has(instance)) return timed_.close(instance);
+  StagedCollectives::has(instance) ? staged_.close(instance) : interpreter_.close(instance);
 }
 
 bool Run::keep_going() {
@@ -255,23 +274,38 @@ core::Error Run::stuck_forever(const std::string& dead) const {
       steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
+namespace {
+
+/// Of the lanes of all ranks, hosts' as the last one's.
+double lane_steps(const core::Collective& collective) {
+  const core::Schedule& schedule = *collective.schedule;
+  const auto of_rank = [&](Rank rank) {
+    double sum = 0;
+    for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
+    return sum;
+  };
+  const std::int64_t helpers = schedule.ranks() - collective.contributors;
+  return of_rank(0) * static_cast<double>(collective.contributors) +
+         (helpers > 0 ? of_rank(schedule.ranks() - 1) * static_cast<double>(helpers) : 0);
+}
+
+}  // namespace
+
 double steps_of(const Scenario& scenario) {
   double steps = 0;
+  const auto groups = static_cast<double>(scenario.plan.partition ? scenario.plan.partition->groups() : 1);
   for (const core::Pack& pack : scenario.plan.packs) {
-    const core::Schedule& schedule = *pack.collective.schedule;
+    const core::CollectiveParts* const parts = core::timed_parts(pack.collective);
     if (TimedCollectives::takes(pack.collective)) {
       steps += static_cast<double>(TimedCollectives::pieces_of(*pack.collective.nccl));
-      continue;
+    } else if (parts) {
+      steps += static_cast<double>(StagedCollectives::pieces_of(*parts));
+      for (const core::CollectivePart& part : parts->all) {
+        if (!part.inside_workers) steps += lane_steps(part.collective);
+      }
+    } else {
+      steps += groups * lane_steps(pack.collective);
     }
-    const auto of_rank = [&](Rank rank) {
-      double sum = 0;
-      for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
-      return sum;
-    };
-    const auto groups = static_cast<double>(scenario.plan.partition ? scenario.plan.partition->groups() : 1);
-    steps += of_rank(0) * groups * static_cast<double>(pack.collective.contributors);
-    const std::int64_t helpers = schedule.ranks() - pack.collective.contributors;
-    if (helpers > 0) steps += of_rank(schedule.ranks() - 1) * static_cast<double>(helpers);
   }
   return steps * scenario.run.steps;
 }

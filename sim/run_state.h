@@ -27,6 +27,7 @@
 #include "sim/repetition.h"
 #include "sim/rounds.h"
 #include "sim/run.h"
+#include "sim/staged_collectives.h"
 #include "sim/timed_collectives.h"
 
 namespace tutti::sim {
@@ -122,6 +123,9 @@ class Run : private InterpreterListener {
   void handle(const Event& event);
   void start(const Event& event);
   [[nodiscard]] bool is_held(const Event& event) const;
+  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
+  std::uint32_t open(const core::Collective& collective);
+  void close(std::uint32_t instance);
   bool keep_going();
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;
@@ -155,9 +159,8 @@ class Run : private InterpreterListener {
   }
   /// Of what travels: packs that were fused are launched as one.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
-    const auto& fused = flight.fused;
-    return fused && fused->collective->nccl ? fused->collective->nccl->launch
-                                            : collectives_.launch_overhead(flight.work);
+    const core::Time of_pack = collectives_.launch_overhead(flight.work);
+    return flight.fused ? PlanCollectives::launch_of(*flight.fused->collective, of_pack) : of_pack;
   }
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});
@@ -205,6 +208,7 @@ class Run : private InterpreterListener {
   Devices devices_;
   Interpreter interpreter_;
   TimedCollectives timed_{interpreter_, network_, devices_, events_, *this};
+  StagedCollectives staged_{interpreter_, timed_, events_, *this};
   Deadlines deadlines_;
   std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several

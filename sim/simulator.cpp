@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/collective_parts.h"
 #include "sim/folding/folding.h"
 #include "sim/folding/held_timeline.h"
 #include "sim/interpreter.h"
@@ -34,12 +35,24 @@ std::int64_t lanes_of(const Scenario& scenario) {
     return lanes;
   };
   std::int64_t most = 0;
-  for (const auto& [entry, pack] : largest) most = std::max(most, lanes_in(*pack->collective.schedule));
+  const auto lanes_of_parts = [&](const core::CollectiveParts& parts) {
+    std::int64_t of_any = 0;
+    for (const core::CollectivePart& part : parts.all) {
+      if (!part.inside_workers) of_any = std::max(of_any, lanes_in(*part.collective.schedule));
+    }
+    return of_any;
+  };
+  for (const auto& [entry, pack] : largest) {
+    const core::CollectiveParts* const parts = core::timed_parts(pack->collective);
+    most = std::max(most, parts ? lanes_of_parts(*parts) : lanes_in(*pack->collective.schedule));
+  }
   for (const core::PlannedExchange& e : scenario.plan.exchanges) {
     if (!e.collective.nccl) most = std::max(most, lanes_in(*e.collective.schedule));
   }
   return most;
 }
+
+constexpr std::string_view kCannotStandForAll = "one worker cannot stand for all: ";
 
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
@@ -59,6 +72,8 @@ double steps_to_look_up(const Scenario& scenario) {
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Schedule& schedule = *pack.collective.schedule;
     if (pack.collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
+    // Packs share their ways inside workers, which are looked up once, and expected by each.
+    if (const core::CollectiveParts* const parts = core::timed_parts(pack.collective)) ways += parts->layout.replicas();
   }
   constexpr double kStepsOfAWay = 15;
   return kStepsOfAWay * ways;
@@ -109,10 +124,15 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
     }
     if (folds_ == Folds::kAlways)
       return tl::make_unexpected(
-          core::Error::request(fmt::format("one worker cannot stand for all: {}", why_not), {scenario.file, 0, 0}));
+          core::Error::request(fmt::format("{}{}", kCannotStandForAll, why_not), {scenario.file, 0, 0}));
   }
   if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
+}
+
+bool cannot_stand_for_all(const core::Error& refusal) {
+  return refusal.kind() == core::ErrorKind::kRequest && refusal.problems().size() == 1 &&
+         refusal.problems().front().text.starts_with(kCannotStandForAll);
 }
 
 double work_of(const Scenario& scenario, Folds folds) {

@@ -35,6 +35,9 @@ class Simulator : public core::Executor {
   Remembers remembers_;
 };
 
+/// Whether a run with Folds::kAlways was refused since one worker cannot stand for all, and for nothing else.
+bool cannot_stand_for_all(const core::Error& refusal);
+
 /// About how many steps of lanes have to be gone through: those of one worker, where it is known beforehand that one stands for all. A
 /// million of them take a second or so. kNever: those of all workers, which it comes to if that turns out to be wrong. Cost: that of a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);

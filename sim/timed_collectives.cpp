@@ -28,31 +28,48 @@ std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time)
   return static_cast<std::int64_t>(std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
 }
 
-const Footprint& TimedCollectives::footprint_of(const core::Collective& collective) {
-  std::shared_ptr<const Footprint>& known = footprints_[&collective];
+const Footprint& TimedCollectives::footprint_of(const core::Collective& collective, std::int32_t worker) {
+  const void* const what = worker < 0 ? static_cast<const void*>(&collective) : collective.nccl_ways.get();
+  std::shared_ptr<const Footprint>& known = footprints_[{what, worker}];
   if (!known) {
-    known = std::make_shared<const Footprint>(collective, network_.paths());
+    const core::Group group = worker < 0 ? collective.group : collective.group.in(worker);
+    known = std::make_shared<const Footprint>(collective, group, network_.paths());
     if (last_footprint_ && *last_footprint_ == *known) known = last_footprint_;
     last_footprint_ = known;
   }
   return *known;
 }
 
-void TimedCollectives::expect(const core::Collective& collective) {
-  for (const Network::Hold& hold : footprint_of(collective).holds(*collective.nccl)) network_.expect(hold);
+void TimedCollectives::expect(const core::Collective& collective) { expect_inside(collective, -1); }
+
+void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
+  for (const Network::Hold& hold : footprint_of(collective, worker).holds(*collective.nccl)) network_.expect(hold);
 }
 
 std::uint32_t TimedCollectives::open(const core::Collective& collective) {
+  auto job = std::make_unique<Job>(collective);
+  job->serial = interpreter_.take_serial();
+  return add(std::move(job));
+}
+
+std::uint32_t TimedCollectives::open_inside(const core::Collective& collective, std::int32_t worker,
+                                            std::uint64_t serial) {
+  auto job = std::make_unique<Job>(collective);
+  job->group = collective.group.in(worker);
+  job->worker = worker;
+  job->serial = serial;
+  return add(std::move(job));
+}
+
+std::uint32_t TimedCollectives::add(std::unique_ptr<Job> job) {
   if (free_.empty()) free_.push(Network::kHolders + instances_++);
   const std::uint32_t instance = free_.top();
   free_.pop();
-  auto job = std::make_unique<Job>();
+  const core::Collective& collective = *job->collective;
   job->instance = instance;
-  job->collective = &collective;
-  job->serial = interpreter_.take_serial();
-  job->waits_for = collective.schedule->ranks();
+  job->waits_for = job->worker < 0 ? collective.schedule->ranks() : 1;
   job->all_pieces = pieces_of(*collective.nccl);
-  job->holds = footprint_of(collective).holds(*collective.nccl);
+  job->holds = footprint_of(collective, job->worker).holds(*collective.nccl);
   Time most;
   for (Network::Hold& hold : job->holds) {
     if (hold.busy > most) {
@@ -67,15 +84,22 @@ std::uint32_t TimedCollectives::open(const core::Collective& collective) {
 
 void TimedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   Job& job = *jobs_.at(instance);
-  hold_multiprocessors(job, rank, time_of(job).channels, now);
+  const bool alone = job.worker < 0;
+  const Rank ranks = job.collective->schedule->ranks();
+  for (Rank r = alone ? rank : 0; r < (alone ? rank + 1 : ranks); ++r)
+    hold_multiprocessors(job, r, time_of(job).channels, now);
   job.last = rank;
   if (--job.waits_for > 0) return;
   job.began = now;
   expect_piece(job, now + time_of(job).delay);
 }
 
+std::uint64_t TimedCollectives::order_of(Job& job) {
+  return event_order(job.serial, static_cast<std::uint64_t>(std::max(0, job.worker)), ++job.events);
+}
+
 void TimedCollectives::expect_piece(Job& job, Time at) {
-  events_.push({at, event_order(job.serial, 0, ++job.events), EventKind::kTimed, job.instance, 0});
+  events_.push({at, order_of(job), EventKind::kTimed, job.instance, 0});
 }
 
 /// The piece before is over, or the delay.
@@ -102,7 +126,7 @@ bool TimedCollectives::is_whole(const Job& job, Time now) const {
   const Slowness& slowness = devices_.slowness();
   if (!slowness.loses_workers()) return true;
   for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
-    if (slowness.gone(job.collective->group.device(rank).worker, now)) return false;
+    if (slowness.gone(job.group.device(rank).worker, now)) return false;
   }
   return true;
 }
@@ -130,8 +154,7 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   for (const Network::Hold& hold : job.holds) {
     if (hold.busy == Time() || hold.link < 0) continue;
     ++job.held;
-    network_.hold(hold, now, event_order(job.serial, 0, ++job.events),
-                  {job.instance, static_cast<std::uint32_t>(hold.link)}, events_);
+    network_.hold(hold, now, order_of(job), {job.instance, static_cast<std::uint32_t>(hold.link)}, events_);
   }
   if (job.held == 0) expect_piece(job, job.piece_ends);
 }
@@ -154,7 +177,7 @@ void TimedCollectives::waited(Job& job, core::LinkId link, Time until) {
 void TimedCollectives::move_in_memory(const Job& job, Time now) {
   const core::Bytes bytes(time_of(job).memory.count() / job.all_pieces);
   for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
-    ComputeStream* const stream = devices_.stream(devices_.id(job.collective->group.device(rank)));
+    ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
     if (stream) stream->move(bytes, now);
   }
 }
@@ -162,7 +185,7 @@ void TimedCollectives::move_in_memory(const Job& job, Time now) {
 /// A thread block of each channel has one of the GPU's, also while it waits for others.
 void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
   if (!devices_.any_shared()) return;
-  ComputeStream* const stream = devices_.stream(devices_.id(job.collective->group.device(rank)));
+  ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
   if (stream) stream->hold(change, now, events_);
 }
 
@@ -173,7 +196,7 @@ void TimedCollectives::finish(Job& job, Time now) {
   Trail trail;
   trail.origin = job.last;
   trail.parts.latency = time.delay + time.work - moving;
-  trail.moved(far ? core::LinkKind::kNetwork : footprint_of(*job.collective).inside(), job.busiest, moving);
+  trail.moved(far ? core::LinkKind::kNetwork : footprint_of(*job.collective, job.worker).inside(), job.busiest, moving);
   trail.parts.queue = now - job.began - time.delay - time.work;
   trail.queued_at = job.queued_at;
   trail.queued_time = job.queued;

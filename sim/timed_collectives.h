@@ -5,13 +5,15 @@
 // Such a collective begins when the last of its ranks has come. After `delay` its data moves, in pieces: each takes its part of `work`, and keeps every link on
 // the way busy for its part of what the collective needs of it. Where a link was busy with others, the piece waits for it and the collective with it, as rings and trees
 // do whose neighbours wait for each other. So alone it takes exactly what was predicted; two that need all of a link take turns at it, piece by piece.
-// All ranks are through at once.
+// All ranks are through at once. Of collectives that have NCCL inside workers (staged_collectives.h) each worker's part is one such.
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/device.h"
@@ -40,6 +42,12 @@ class TimedCollectives {
   void expect(const core::Collective& collective);
   std::uint32_t open(const core::Collective& collective);
   void start(std::uint32_t instance, core::Rank rank, core::Time now);
+
+  /// The same of one inside a worker (core/strategy/collective_parts.h): `collective` is the first worker's. It is opened when all its ranks have come, and its
+  /// kernels are launched together, so that nothing is held before; `start` with the last of them begins it.
+  /// `serial`: that of the part, by which, and then by worker, its events are ordered.
+  void expect_inside(const core::Collective& collective, std::int32_t worker);
+  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial);
   void close(std::uint32_t instance) {
     jobs_.erase(instance);
     free_.push(instance);
@@ -56,8 +64,11 @@ class TimedCollectives {
 
  private:
   struct Job {
+    explicit Job(const core::Collective& c) : collective(&c), group(c.group) {}
     std::uint32_t instance = 0;
-    const core::Collective* collective = nullptr;
+    const core::Collective* collective;
+    core::Group group;
+    std::int32_t worker = -1;  ///< inside which it is; -1: of no single one
     std::uint64_t serial = 0;
     std::uint64_t events = 0;          ///< pushed so far
     core::Rank waits_for = 0;          ///< ranks that have not come
@@ -75,7 +86,9 @@ class TimedCollectives {
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const { return *job.collective->nccl; }
-  [[nodiscard]] const Footprint& footprint_of(const core::Collective& collective);
+  [[nodiscard]] const Footprint& footprint_of(const core::Collective& collective, std::int32_t worker);
+  std::uint32_t add(std::unique_ptr<Job> job);
+  [[nodiscard]] static std::uint64_t order_of(Job& job);
   void expect_piece(Job& job, core::Time at);
   void begin_piece(Job& job, core::Time now);
   void waited(Job& job, core::LinkId link, core::Time until);
@@ -90,7 +103,8 @@ class TimedCollectives {
   Devices& devices_;
   EventQueue& events_;
   InterpreterListener& listener_;
-  std::unordered_map<const core::Collective*, std::shared_ptr<const Footprint>> footprints_;
+  /// Of collectives; inside workers of ways, which many share, and workers.
+  std::map<std::pair<const void*, std::int32_t>, std::shared_ptr<const Footprint>> footprints_;
   std::shared_ptr<const Footprint> last_footprint_;  ///< packs have few different ones
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
   /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).

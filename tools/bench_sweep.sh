@@ -4,11 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${TUTTI:-build/release/bin/tutti}
-if [[ -z ${TUTTI:-} ]]; then
-    cmake --preset release >/dev/null
-    cmake --build --preset release --target tutti >/dev/null
-fi
+source tools/release_program.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/algorithms.csv" <<'END'

@@ -35,7 +35,7 @@ workload { ${!5} }
 strategy { algorithm: "$1" $6 }
 run { steps: 3 }
 END
-    "$tutti" simulate "$work/scenario.textproto" --interference off --format json >"$work/predicted.json"
+    "$tutti" simulate "$work/scenario.textproto" --interference off --nccl rings --format json >"$work/predicted.json"
     # shellcheck disable=SC2086 # two words or none
     "$tutti" run "$work/scenario.textproto" --emulate $slower --format json >"$work/emulated.json" 2>"$work/errors" || {
         cat "$work/errors" >&2

@@ -4,11 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${TUTTI:-build/release/bin/tutti}
-if [[ -z ${TUTTI:-} ]]; then
-    cmake --preset release >/dev/null
-    cmake --build --preset release --target tutti >/dev/null
-fi
+source tools/release_program.sh
 work=build/grids
 mkdir -p "$work"
 algorithms=strategy.algorithm=nccl,nccl/ring,nccl/halving_doubling,halving_doubling,recursive_doubling

@@ -121,31 +121,37 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     Problems of_record;
     all.push_back({facts_of(Record(record, meta, of_record)), {}});
     if (!of_record.empty()) all.back().problem = of_record.take().value().message();
-    if (all.back().facts.table_id.empty())
-      problems.add({meta, record.at.line, record.at.column},
-                   "a record without a table_id, which its rows are found by");
-    else if (!index.emplace(all.back().facts.table_id, all.size() - 1).second)
-      problems.add({meta, record.at.line, record.at.column}, "there are two records of table {}",
-                   all.back().facts.table_id);
+    const std::string& name = all.back().facts.table_id;
+    if (name.empty()) {
+      all.back().problem = fmt::format("{}: a record without a table_id, which its rows are found by",
+                                       to_string(Location{meta, record.at.line, record.at.column}));
+    } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
+      // Nobody knows which of them holds.
+      all[first->second].problem = fmt::format("{}: a second record of table {}; keep one",
+                                               to_string(Location{meta, record.at.line, record.at.column}), name);
+      all.pop_back();
+    }
   }
-  const CsvTable csv = parse_csv(*csv_text, tables, problems);
+  const CsvTable csv = parse_csv(*csv_text, tables, problems, UnevenRows::kAreKept);
   const int id = csv.column("table_id"), size = csv.column("size_bytes"), time = csv.column("time_us");
   for (const auto& [column, name] :
        {std::pair(id, "table_id"), std::pair(size, "size_bytes"), std::pair(time, "time_us")}) {
     if (column < 0) problems.add({tables, 1, 1}, "the column {} is missing", name);
   }
   if (!problems.empty()) return problems.take();
+  const auto table_of = [&](const std::string& name) -> CollectiveTable& {
+    const auto [known, fresh] = index.emplace(name, all.size());
+    if (fresh) {
+      all.push_back({});
+      all.back().facts.table_id = all.back().facts.config = name;
+      all.back().problem = name.empty() ? "rows without a table_id" : fmt::format("{} has no record of it", meta);
+    }
+    return all[known->second];
+  };
   for (const CsvTable::Row& row : csv.rows) {
     const auto cell = [&](int column) -> const CsvTable::Cell& { return row.cells[static_cast<std::size_t>(column)]; };
     const auto where = [&](int column) { return Location{tables, cell(column).at.line, cell(column).at.column}; };
-    auto table = index.find(cell(id).text);
-    if (table == index.end()) {
-      table = index.emplace(cell(id).text, all.size()).first;
-      all.push_back({});
-      all.back().facts.table_id = all.back().facts.config = cell(id).text;
-      all.back().problem = fmt::format("{} has no record of it", meta);
-    }
-    CollectiveTable& to = all[table->second];
+    CollectiveTable& to = table_of(cell(id).text);
     Problems of_row;
     const auto bytes = read_number(cell(size).text, where(size), "size_bytes", 1, kMostBytes, of_row);
     const auto us = read_number(cell(time).text, where(time), "time_us", 1e-6, kMostUs, of_row);
@@ -156,6 +162,16 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     const auto whole = static_cast<std::int64_t>(*bytes);
     const auto& outliers = to.facts.outlier_sizes;
     to.rows.push_back({whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
+  }
+  for (const CsvTable::Row& row : csv.uneven) {
+    const auto column = static_cast<std::size_t>(id);
+    // Whether the name is the table's, where cells are missing or too many, only a record can tell.
+    const std::string name =
+        column < row.cells.size() && index.contains(row.cells[column].text) ? row.cells[column].text : "";
+    Problem problem;
+    problem.where = {tables, row.cells.front().at.line, 1};
+    problem.text = fmt::format("this row has {} cells, the header has {}", row.cells.size(), csv.columns.size());
+    table_of(name).unread.push_back(std::move(problem));
   }
   return all;
 }

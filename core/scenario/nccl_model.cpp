@@ -17,6 +17,7 @@
 #include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/scenario.h"
+#include "core/strategy/collective_parts.h"
 
 namespace tutti::core {
 namespace {
@@ -35,8 +36,8 @@ class Nccl {
       if (strategy_.has_nccl())
         fields_.complain_at(
             strategy_, "nccl",
-            "strategy: nccl does nothing: no collective of this scenario is NCCL's as a whole; leave it "
-            "out, or take algorithm: \"nccl\"");
+            "strategy: nccl does nothing: NCCL has no part in the collectives of this scenario; leave it out, or "
+            "take algorithm: \"nccl\"");
       return;
     }
     if (!read_settings() || scenario_.run.nccl == NcclModel::kRings) return;
@@ -46,13 +47,7 @@ class Nccl {
     for (const Taken& one : all) {
       if (!time(one)) return;
     }
-    if (auto& fusion = scenario_.plan.fusion) {
-      fusion->nccl_time = [predictor = *predictor_of(all.front()),
-                           strategy = *all.front().strategy](const Collective& fused) {
-        auto known = time_of(fused, strategy, predictor);
-        return known ? *known : nullptr;
-      };
-    }
+    if (scenario_.plan.fusion) time_fused(*scenario_.plan.fusion, all.front());
   }
 
  private:
@@ -61,6 +56,8 @@ class Nccl {
     Collective* collective = nullptr;
     const Strategy* strategy = nullptr;
     int gpus = 1;  ///< of each node
+    int nodes = 1;
+    [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
 
   std::vector<Taken> collectives() {
@@ -68,8 +65,9 @@ class Nccl {
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto& partition = scenario_.plan.partition;
     const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
-      if (strategy.algorithm == Algorithm::kNccl && c.contributors > 1)
-        all.push_back({&c, &strategy, static_cast<int>(gpus)});
+      const bool whole = strategy.algorithm == Algorithm::kNccl && c.contributors > 1;
+      if (whole) all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus)});
+      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1});
     };
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
@@ -142,24 +140,77 @@ class Nccl {
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
-    auto known = time_of(*one.collective, *one.strategy, *predictor);
-    if (!known) {
-      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(known.error()));
+    Expected<void> done;
+    if (one.as_a_whole()) {
+      auto known = time_of(*one.collective, *one.strategy, one.strategy->reduction, *predictor);
+      if (known) one.collective->nccl = std::move(*known);
+      if (!known) done = tl::make_unexpected(known.error());
+    } else {
+      auto parts = timed(*one.collective, *one.strategy, *predictor, ways_);
+      if (parts) one.collective->parts = std::move(*parts);
+      if (!parts) done = tl::make_unexpected(parts.error());
+    }
+    if (!done) {
+      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(done.error()));
       return false;
     }
-    one.collective->nccl = std::move(*known);
     // Groups tell workers apart in any case.
-    if (!scenario_.plan.partition && scenario_.plan.exchanges.empty())
+    if (one.as_a_whole() && !scenario_.plan.partition && scenario_.plan.exchanges.empty())
       one.collective->nccl_ways = even_ways(*one.collective, *one.strategy);
     return true;
   }
 
+  /// What packs are fused into is known when they are.
+  void time_fused(Fusion& fusion, const Taken& like) {
+    const nccl::Predictor& predictor = *predictor_of(like);
+    if (like.as_a_whole()) {
+      fusion.nccl_time = [predictor, strategy = *like.strategy](const Collective& fused) {
+        auto known = time_of(fused, strategy, strategy.reduction, predictor);
+        return known ? *known : nullptr;
+      };
+      return;
+    }
+    fusion.nccl_parts = [predictor, strategy = *like.strategy](const Collective& fused) {
+      Ways ways;
+      auto parts = timed(fused, strategy, predictor, ways);
+      return parts ? *parts : nullptr;
+    };
+  }
+
   static Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of(const Collective& c, const Strategy& strategy,
+                                                                       Reduction reduction,
                                                                        const nccl::Predictor& predictor) {
-    auto known = predictor.of(c.kind, c.bytes().count(), c.type, strategy.reduction);
+    auto known = predictor.of(c.kind, c.bytes().count(), c.type, reduction);
     if (!known) return tl::make_unexpected(known.error());
     if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
     return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
+  }
+
+  /// By kind, root and channels of what is inside a worker: shared, as looking up where it goes costs more than anything else of a small collective.
+  using Ways = std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
+
+  /// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
+  static Expected<std::shared_ptr<const CollectiveParts>> timed(const Collective& whole, const Strategy& strategy,
+                                                                const nccl::Predictor& predictor, Ways& ways) {
+    const Cluster& cluster = whole.group.cluster();
+    CollectiveParts parts = *whole.parts;
+    const Partition workers{parts.layout.replicas(), parts.layout.per_worker, 1};
+    for (CollectivePart& part : parts.all) {
+      if (!part.inside_workers) continue;
+      Collective& inside = part.collective;
+      auto known = time_of(inside, strategy, Reduction::kSum, predictor);
+      if (!known) return tl::make_unexpected(known.error());
+      inside.nccl = std::move(*known);
+      Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
+      by_nccl.channels = strategy.channels;
+      by_nccl.collective = inside.kind;
+      by_nccl.root = inside.root;
+      const std::int64_t elements = cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
+      auto way = make_collective(cluster, by_nccl, inside.type, elements, 0, workers).schedule;
+      inside.nccl_ways = ways.try_emplace({inside.kind, inside.root, way->lanes(0)}, way).first->second;
+    }
+    parts.timed = true;
+    return std::make_shared<const CollectiveParts>(std::move(parts));
   }
 
   [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
@@ -170,7 +221,7 @@ class Nccl {
   }
 
   const nccl::Predictor* predictor_of(const Taken& one) {
-    const int nodes = static_cast<int>(one.collective->contributors / one.gpus);
+    const int nodes = one.nodes;
     const int channels = one.strategy->channels.value_or(0);
     const auto known = predictors_.find({nodes, one.gpus, channels});
     if (known != predictors_.end()) return &known->second;
@@ -222,17 +273,14 @@ class Nccl {
   nccl::ErrorBands bands_;
   std::map<int, Strategy> entries_;  ///< of a spec
   std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
+  Ways ways_;
 };
 
-/// Calls with every collective that has NCCL's times.
-template <class Visit>
-void visit_timed(const Plan& plan, Visit visit) {
-  for (const Pack& pack : plan.packs) {
-    if (pack.collective.nccl) visit(*pack.collective.nccl);
-  }
-  for (const PlannedExchange& e : plan.exchanges) {
-    if (e.collective.nccl) visit(*e.collective.nccl);
-  }
+/// Calls with every collective of the plan.
+template <class PlanOrNot, class Visit>
+void visit_collectives(PlanOrNot& plan, Visit visit) {
+  for (auto& pack : plan.packs) visit(pack.collective);
+  for (auto& exchange : plan.exchanges) visit(exchange.collective);
 }
 
 std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime time, BandEnd end) {
@@ -241,6 +289,19 @@ std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime tim
     *part = Time(std::llround(static_cast<double>(part->count()) * factor));
   time.time.transfer *= factor;
   return std::make_shared<const nccl::CollectiveTime>(std::move(time));
+}
+
+std::shared_ptr<const CollectiveParts> as_rings(CollectiveParts parts) {
+  parts.timed = false;
+  for (CollectivePart& part : parts.all) part.collective.nccl = nullptr;
+  return std::make_shared<const CollectiveParts>(std::move(parts));
+}
+
+std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEnd end) {
+  for (CollectivePart& part : parts.all) {
+    if (part.collective.nccl) part.collective.nccl = at_band_end(*part.collective.nccl, end);
+  }
+  return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
 }  // namespace
@@ -252,32 +313,60 @@ void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fi
 void simulate_as_rings(Scenario& scenario) {
   scenario.run.nccl = NcclModel::kRings;
   scenario.why_rings.clear();
-  for (Pack& pack : scenario.plan.packs) pack.collective.nccl = nullptr;
-  for (PlannedExchange& e : scenario.plan.exchanges) e.collective.nccl = nullptr;
-  if (scenario.plan.fusion) scenario.plan.fusion->nccl_time = nullptr;
+  visit_collectives(scenario.plan, [](Collective& collective) {
+    collective.nccl = nullptr;
+    if (timed_parts(collective)) collective.parts = as_rings(*collective.parts);
+  });
+  if (!scenario.plan.fusion) return;
+  scenario.plan.fusion->nccl_time = nullptr;
+  scenario.plan.fusion->nccl_parts = nullptr;
 }
 
 bool take_band_end(Scenario& scenario, BandEnd end) {
   bool any = false;
-  const auto take = [&](Collective& collective) {
-    if (!collective.nccl) return;
+  visit_collectives(scenario.plan, [&](Collective& collective) {
+    any = any || collective.nccl || timed_parts(collective);
+    if (collective.nccl) collective.nccl = at_band_end(*collective.nccl, end);
+    if (timed_parts(collective)) collective.parts = at_band_end(*collective.parts, end);
+  });
+  auto& fusion = scenario.plan.fusion;
+  if (!fusion) return any;
+  const auto at_end = [&](auto& known) {
+    if (!known) return;
     any = true;
-    collective.nccl = at_band_end(*collective.nccl, end);
-  };
-  for (Pack& pack : scenario.plan.packs) take(pack.collective);
-  for (PlannedExchange& e : scenario.plan.exchanges) take(e.collective);
-  if (auto& fusion = scenario.plan.fusion; fusion && fusion->nccl_time) {
-    any = true;
-    fusion->nccl_time = [usual = std::move(fusion->nccl_time),
-                         end](const Collective& fused) -> std::shared_ptr<const nccl::CollectiveTime> {
-      const auto time = usual(fused);
-      return time ? at_band_end(*time, end) : nullptr;
+    known = [usual = std::move(known), end](const Collective& fused) -> decltype(known(fused)) {
+      const auto found = usual(fused);
+      return found ? at_band_end(*found, end) : nullptr;
     };
-  }
+  };
+  at_end(fusion->nccl_time);
+  at_end(fusion->nccl_parts);
   return any;
 }
 
-std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
+std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collective& collective) {
+  std::vector<std::shared_ptr<const nccl::CollectiveTime>> times;
+  if (collective.nccl) times.push_back(collective.nccl);
+  if (!timed_parts(collective)) return times;
+  for (const CollectivePart& part : collective.parts->all) {
+    if (part.collective.nccl) times.push_back(part.collective.nccl);
+  }
+  return times;
+}
+
+std::string describe_nccl(const Collective& collective) {
+  if (collective.nccl) return describe(*collective.nccl);
+  std::string text;
+  if (!timed_parts(collective)) return text;
+  for (const CollectivePart& part : collective.parts->all) {
+    if (!part.inside_workers) continue;
+    text += fmt::format("{}{} by {}", text.empty() ? "inside workers " : " and ", to_string(part.collective.kind),
+                        describe(*part.collective.nccl));
+  }
+  return text;
+}
+
+std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std::string_view where) {
   if (times.empty()) return "";
   std::map<std::string, int> choices;
   nccl::ErrorBand widest;
@@ -298,9 +387,9 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times) {
     return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
   });
   return fmt::format(
-      "NCCL {} would take {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
+      "NCCL {} would take{} {}; of its times eight of ten measurements lay between {:.2f} and {:.2f} times the "
       "prediction, on systems that the model was not fitted to{}",
-      nccl::describe(times.front()->version), which, widest.low, widest.high,
+      nccl::describe(times.front()->version), where, which, widest.low, widest.high,
       by_network ? "; this one is taken to have a network that reduces (SHARP), whose figures are published ones and "
                    "not measured"
                  : "");
@@ -315,9 +404,13 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   }
   // What is fused, and what NCCL takes for that, is known when it is.
   if (scenario.plan.fusion) return notes;
-  std::vector<const nccl::CollectiveTime*> times;
-  visit_timed(scenario.plan, [&](const nccl::CollectiveTime& time) { times.push_back(&time); });
-  if (std::string note = nccl_note(times); !note.empty()) notes.push_back(std::move(note));
+  std::vector<const nccl::CollectiveTime*> whole, inside;
+  visit_collectives(scenario.plan, [&](const Collective& collective) {
+    for (const auto& time : nccl_times(collective)) (collective.nccl ? whole : inside).push_back(time.get());
+  });
+  for (std::string note : {nccl_note(whole), nccl_note(inside, " inside workers")}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
   return notes;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/scenario/library.h"
@@ -12,13 +14,14 @@ class Strategy;
 
 namespace tutti::core {
 
+struct Collective;
 struct Scenario;
 namespace nccl {
 struct CollectiveTime;
 }
 
-/// Gives every collective of the plan that NCCL carries out as a whole (algorithm nccl; packs and exchanges) NCCL's choice, and what that takes. Where its
-/// model does not know the machine, Scenario::why_rings says why, and they stay the rings that they are.
+/// Gives every collective of the plan that NCCL carries out NCCL's choice, and what that takes: as a whole (algorithm nccl; packs and exchanges), or its
+/// parts inside workers (nccl/…). Where its model does not know the machine, Scenario::why_rings says why, and they stay the rings that they are.
 /// Complains of settings that NCCL would not take, and of a message where nothing is NCCL's. REQUIRES: the scenario has its plan.
 void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario);
 
@@ -30,8 +33,13 @@ enum class BandEnd { kLow, kHigh };
 /// Has all of NCCL's collectives take what the faster, or the slower, of eight of ten measurements took of the prediction. False if there are none.
 bool take_band_end(Scenario& scenario, BandEnd end);
 
-/// What NCCL takes for these collectives: release, choices, the widest error band. Empty if there are none.
-std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times);
+/// Those of NCCL's times that the collective is simulated by: its own, or of its parts, in their order.
+std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collective& collective);
+/// "Ring LL128, 24 channels × 640 threads", or "inside workers all_reduce by … and broadcast by …"; empty if it has none of NCCL's times.
+std::string describe_nccl(const Collective& collective);
+
+/// What NCCL takes for these collectives: release, choices, the widest error band. Empty if there are none. `where`: " inside workers", if that is all.
+std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std::string_view where = "");
 
 /// What a reader of a prediction should know of NCCL's part in it: nccl_note() of the plan's collectives, or why there is none. Of packs that
 /// are fused while they run, whoever fuses them tells.

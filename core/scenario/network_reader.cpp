@@ -197,6 +197,7 @@ class NetworkReader {
     }
     const proto::Dragonfly& fly = message_.dragonfly();
     DragonflyShape& shape = network_.dragonfly;
+    const std::size_t problems = fields_.problems().size();
     shape.workers_per_router = fields_.integer(fly, "workers_per_router", "dragonfly", 1, kMostWorkers).value_or(1);
     shape.routers_per_group = static_cast<std::int32_t>(whole(fly, "routers_per_group", "dragonfly", kMostPerSwitch));
     shape.global_links_per_router =
@@ -206,6 +207,8 @@ class NetworkReader {
     shape.local_latency = switch_latency_;
     const auto us = fields_.number(fly, "global_us", "dragonfly", {0, kMostLatencyUs});
     shape.global_latency = us ? time_from_us(*us) : switch_latency_;
+    // What was wrong is not what the groups are made of.
+    if (fields_.problems().size() > problems) return;
     const std::int64_t groups = Dragonfly::groups_for(workers_, shape);
     const std::int64_t links = static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
     if (links < groups - 1) {

@@ -163,8 +163,10 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.bytes = pack.collective.bytes();
     entry.type = std::string(to_string(pack.collective.type));
     // What is fused travels otherwise than it would alone.
-    if (const auto& nccl = pack.collective.nccl; simulated && nccl && !scenario.plan.fusion) {
-      entry.nccl = nccl::describe(*nccl);
+    if (!simulated || scenario.plan.fusion) continue;
+    entry.nccl = describe_nccl(pack.collective);
+    // Of parts each has its own, and what is between them has none.
+    if (const auto& nccl = pack.collective.nccl) {
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;
     }

@@ -236,13 +236,24 @@ class Stages : public Schedule {
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
+  /// Replicas of a worker follow each other, and have as many lanes in front of the stage as each other.
+  void translate_group(Step& step, Rank rank, const Place& place) const {
+    const StageScope scope = place.stage->scope;
+    TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone || scope == StageScope::kReplicas,
+                "a multicast in a stage of scope {} is not translated", static_cast<int>(scope));
+    step.group.first = global(scope, rank, step.group.first);
+    if (step.kind == StepKind::kMulticast) step.to.lane += first_lane(*place.stage, step.group.first);
+  }
+
   void translate(Step& step, Rank rank, const Place& place) const {
-    TUTTI_CHECK(step.kind != StepKind::kMulticast && step.kind != StepKind::kSwitchReduce,
-                "a stage with {} is not translated", static_cast<int>(step.kind));
     translate(step.source, rank);
     translate(step.target, rank);
     if (receives(step.kind) && step.kind != StepKind::kReceiveAny) step.from = translate(step.from, rank, place);
-    if (sends(step.kind)) step.to = translate(step.to, rank, place);
+    if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
+      translate_group(step, rank, place);
+    } else if (sends(step.kind)) {
+      step.to = translate(step.to, rank, place);
+    }
     if (step.wait.lane >= 0) {
       // Steps of a stage are counted behind the nops in front of them.
       if (step.wait.count > 0) step.wait.count += place.lanes_before;

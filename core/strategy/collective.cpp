@@ -22,18 +22,11 @@
 #include "core/base/check.h"
 #include "core/packing/device_groups.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/collective_parts.h"
+#include "core/strategy/nccl_rings.h"
 
 namespace tutti::core {
 namespace {
-
-// Figures of NCCL 2.28.9 for the Simple protocol. SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc.
-// A connection's buffer of 4 MiB has 8 slots; a ring slice is 2 slots, a broadcast chunk 1.
-constexpr Bytes kNcclRingSlice{1 << 20};
-constexpr int kNcclRingCredits = 4;
-constexpr Bytes kNcclBroadcastChunk{512 << 10};
-constexpr int kNcclBroadcastCredits = 8;
-/// A channel is only used for at least this much traffic; an all-reduce counts its bytes twice, the others once.
-constexpr Bytes kNcclLeastTrafficPerChannel{16 << 10};
 
 // What goes up and down a double tree at a time: so many messages that all hops have one to carry, but none that are short
 // beside the bytes of a link's latency.
@@ -85,14 +78,18 @@ class CollectiveMaker {
     if (strategy_.algorithm == Algorithm::kHierarchicalCopy && strategy_.hierarchical_copy.drops_odd && replicas() > 2)
       made.left_out = replicas() % 2;
     const Contract contract = made.contract();
-    made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
-    if (strategy_.reduction == Reduction::kMean && replicas() > 1 && !divides_at_root()) {
-      const bool hosts = uses_helpers();
-      const std::shared_ptr<const Schedule> scale =
-          scale_results(ranks(hosts), contract, 1.0 / replicas(), device_engine());
-      made.schedule = in_stages({workers(), per_worker(), hosts}, elements_,
-                                {{StageScope::kEveryone, made.schedule}, {StageScope::kEveryone, scale}});
+    std::vector<CollectiveStage> stages;
+    if (begins_inside_workers()) {
+      stages = inside_then_across();
+    } else {
+      made.schedule = made.kind == CollectiveKind::kAllReduce ? all_reduce() : other(contract);
     }
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1 && !divides_at_root()) {
+      if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
+      stages.push_back(
+          {{StageScope::kEveryone, scale_results(ranks(uses_helpers()), contract, 1.0 / replicas(), device_engine())}});
+    }
+    if (!stages.empty()) compose(made, {workers(), per_worker(), uses_helpers()}, std::move(stages));
     return made;
   }
 
@@ -116,6 +113,10 @@ class CollectiveMaker {
            (a == Algorithm::kPscpu || a == Algorithm::kNcclPscpu || a == Algorithm::kPscpuPscpu || to_host);
   }
 
+  [[nodiscard]] bool begins_inside_workers() const {
+    return strategy_.algorithm != Algorithm::kNccl && starts_with_nccl(strategy_.algorithm);
+  }
+
   /// Who adds divides, before results go out.
   [[nodiscard]] bool divides_at_root() const {
     return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
@@ -136,12 +137,12 @@ class CollectiveMaker {
       case Algorithm::kDoubleTree: return double_tree(contract, device_engine());
       case Algorithm::kPscpu: return pscpu();
       case Algorithm::kPsgpu: return psgpu();
-      case Algorithm::kNccl: return nccl_ring(replicas(), channels(workers() > 1));
+      case Algorithm::kNccl: return nccl_all_reduce(replicas(), workers() > 1);
       case Algorithm::kNcclRing:
       case Algorithm::kNcclXring:
       case Algorithm::kNcclHalvingDoubling:
       case Algorithm::kNcclDoubleTree:
-      case Algorithm::kNcclPscpu: return inside_then_across();
+      case Algorithm::kNcclPscpu: break;  // several stages
       case Algorithm::kPscpuPscpu: return pscpu_pscpu();
       case Algorithm::kTfRing: return tf_ring_reduce(contract, tf_rings());
       case Algorithm::kReductionToOneDevice: return reduction_to_one_device();
@@ -202,7 +203,7 @@ class CollectiveMaker {
         return direct(contract, device_engine());
       }
       case Algorithm::kNccl: {
-        RingOptions options = nccl_options(channels(workers() > 1));
+        RingOptions options = nccl_options(workers() > 1);
         if (blocks) return ring_blocks(contract, options);
         options.most_elements_per_message = elements_in(kNcclBroadcastChunk);
         options.credits = kNcclBroadcastCredits;
@@ -236,14 +237,8 @@ class CollectiveMaker {
     options.input_shift = input_shift;
     options.lanes.clear();
     const std::int32_t turn = std::max(1, per_worker() / strategy_.shards);
-    for (int s = 0; s < strategy_.shards; ++s) options.lanes.push_back(rotated(s * turn));
+    for (int s = 0; s < strategy_.shards; ++s) options.lanes.push_back(rotated_path(per_worker(), s * turn));
     return options;
-  }
-
-  [[nodiscard]] RingPath rotated(std::int32_t by) const {
-    RingPath path{per_worker(), {}};
-    for (std::int32_t i = 0; i < per_worker(); ++i) path.local.push_back((i + by) % per_worker());
-    return path;
   }
 
   /// Pack `index` is summed on the CPUs of its group of workers. SOURCE: cross_device_utils.py, group_device_names.
@@ -283,16 +278,17 @@ class CollectiveMaker {
   }
 
   /// NCCL inside every worker, the algorithm's second half between the first GPUs, NCCL's broadcast back.
-  std::shared_ptr<const Schedule> inside_then_across() {
-    std::vector<Stage> stages{{StageScope::kInsideWorkers, nccl_ring(per_worker(), channels(false))}};
-    if (workers() > 1) {
-      if (strategy_.waits_for_workers && per_worker() > 1)
-        stages.push_back({StageScope::kInsideWorkers, signals_to_first(per_worker(), Engine::kCopyEngine)});
-      stages.push_back(across());
-      stages.push_back({StageScope::kInsideWorkers,
-                        chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)});
-    }
-    return in_stages({workers(), per_worker(), uses_helpers()}, elements_, std::move(stages));
+  std::vector<CollectiveStage> inside_then_across() {
+    std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, nccl_all_reduce(per_worker(), false)},
+                                         {{CollectiveKind::kAllReduce, elements_}}}};
+    if (workers() == 1) return stages;
+    if (strategy_.waits_for_workers && per_worker() > 1)
+      stages.push_back({{StageScope::kInsideWorkers, signals_to_first(per_worker(), Engine::kCopyEngine)}});
+    stages.push_back({across()});
+    stages.push_back({{StageScope::kInsideWorkers,
+                       chain_broadcast(per_worker(), elements_, elements_in(kNcclBroadcastChunk), Engine::kKernel)},
+                      {{CollectiveKind::kBroadcast, elements_}}});
+    return stages;
   }
 
   Stage across() {
@@ -321,43 +317,14 @@ class CollectiveMaker {
 
   // --- NCCL as rings over channels ---
 
-  std::shared_ptr<const Schedule> nccl_ring(std::int32_t n, std::vector<RingPath> paths) {
-    RingOptions options = nccl_options(std::move(paths));
+  std::shared_ptr<const Schedule> nccl_all_reduce(std::int32_t n, bool across_workers) {
+    RingOptions options = nccl_options(across_workers);
     options.input_shift = shift();
     return ring_all_reduce(n, elements_, options);
   }
 
-  [[nodiscard]] RingOptions nccl_options(std::vector<RingPath> paths) const {
-    const int times = strategy_.collective == CollectiveKind::kAllReduce ? 2 : 1;
-    const std::int64_t traffic = times * elements_ * size_of(type_).count();
-    const std::int64_t worthwhile = std::max<std::int64_t>(1, traffic / kNcclLeastTrafficPerChannel.count());
-    if (worthwhile < static_cast<std::int64_t>(paths.size())) paths.resize(static_cast<std::size_t>(worthwhile));
-    RingOptions options;
-    options.lanes = std::move(paths);
-    options.most_elements_per_message = elements_in(kNcclRingSlice);
-    options.credits = kNcclRingCredits;
-    options.engine = Engine::kKernel;
-    return options;
-  }
-
-  /// One ring per channel: those of the machine if all its GPUs take part, else in index order, channel c starting at
-  /// GPU c, so that channels leave and enter workers at different GPUs and so at different network cards.
-  [[nodiscard]] std::vector<RingPath> channels(bool across_workers) const {
-    const Machine& machine = cluster_.machine(0);
-    std::vector<RingPath> paths;
-    if (per_worker() == cluster_.replicas_per_worker() && knows_rings(cluster_)) {
-      for (const RingOrder& ring : across_workers ? machine.rings_across() : machine.rings_inside()) {
-        for (int i = 0; i < ring.channels; ++i) paths.push_back({per_worker(), {ring.gpus.begin(), ring.gpus.end()}});
-      }
-    }
-    const std::size_t known = paths.size();
-    const std::size_t wanted =
-        strategy_.channels ? static_cast<std::size_t>(*strategy_.channels) : std::max<std::size_t>(known, 2);
-    for (std::size_t c = known; c < wanted; ++c) {
-      paths.push_back(known > 0 ? paths[c % known] : rotated(static_cast<std::int32_t>(c) % per_worker()));
-    }
-    paths.resize(std::max<std::size_t>(1, wanted));
-    return paths;
+  [[nodiscard]] RingOptions nccl_options(bool across_workers) const {
+    return nccl_rings(nccl_channels(cluster_, strategy_, per_worker(), across_workers), strategy_, type_, elements_);
   }
 
   const Cluster& cluster_;

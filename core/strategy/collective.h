@@ -15,6 +15,7 @@ namespace tutti::core {
 namespace nccl {
 struct CollectiveTime;
 }
+struct CollectiveParts;
 
 /// One collective operation: who takes part, on how much, moving bytes how.
 struct Collective {
@@ -35,6 +36,8 @@ struct Collective {
   /// Where its data goes then: the schedule's ways, in shares that are equal to the element, so that all workers are alike
   /// whatever the elements. Null: as the schedule says.
   std::shared_ptr<const Schedule> nccl_ways = nullptr;
+  /// What it consists of, if NCCL does something inside workers (collective_parts.h); else null.
+  std::shared_ptr<const CollectiveParts> parts = nullptr;
 
   /// Its size, as nccl-tests counts it: the larger of what a rank gives and gets.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }

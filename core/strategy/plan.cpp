@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "core/packing/aggregate_small.h"
-#include "core/packing/bytes_per_pack.h"
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
 #include "core/strategy/checkpoint_plan.h"
-#include "core/strategy/collective_keys.h"
 #include "core/strategy/fusion.h"
+#include "core/strategy/gradient_groups.h"
+#include "core/strategy/order_of_packs.h"
 #include "core/strategy/push_pull_plan.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/sparse_plan.h"
@@ -88,13 +87,20 @@ class Planner {
     if (strategy_.num_packs > 0) {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
-      merge_units(small_units(), true);
+      merge_units(small_groups(workload_, strategy_), true);
     } else if (strategy_.framework) {
       add_buckets(*strategy_.framework);
     } else if (strategy_.bytes_per_pack) {
-      add_all(packs_by_bytes());
+      if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kTfRing &&
+          strategy_.algorithm != Algorithm::kNccl && strategy_.merging == Merging::kConcat) {
+        note(
+            "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
+            "and out of every pack",
+            to_string(strategy_.algorithm));
+      }
+      add_all(groups_by_bytes(workload_, *strategy_.bytes_per_pack));
     } else if (strategy_.chunks_by_count > 0) {
-      add_all(packs_by_count());
+      add_all(groups_by_count(workload_, strategy_.chunks_by_count));
     } else {
       std::vector<std::vector<int>> units;
       for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i) units.push_back({i});
@@ -104,7 +110,7 @@ class Planner {
     if (plan_.packs.empty())
       return tl::make_unexpected(
           StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
-    set_launch_order();
+    set_launch_order(strategy_, plan_);
     note_unused_rings();
     return std::move(plan_);
   }
@@ -171,44 +177,6 @@ class Planner {
         "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
         "is updated before the last pack");
     return std::nullopt;
-  }
-
-  [[nodiscard]] std::vector<std::vector<int>> small_units() const {
-    std::vector<SmallGradient> gradients;
-    for (const Variable& g : workload_.gradients) gradients.push_back({g.elements, g.type});
-    return aggregate_small(gradients, strategy_.agg_small_grads_max_bytes, strategy_.agg_small_grads_max_group,
-                           strategy_.agg_small_grads_exact_group);
-  }
-
-  /// Last-created gradients first, as TensorFlow reverses them.
-  std::vector<std::vector<int>> packs_by_bytes() {
-    const int count = static_cast<int>(workload_.gradients.size());
-    std::vector<std::optional<Bytes>> sizes;
-    for (int i = count - 1; i >= 0; --i) sizes.emplace_back(gradient(i).bytes());
-    std::vector<std::vector<int>> packs = pack_by_bytes(sizes, *strategy_.bytes_per_pack);
-    for (std::vector<int>& pack : packs) {
-      for (int& i : pack) i = count - 1 - i;
-    }
-    if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kTfRing &&
-        strategy_.algorithm != Algorithm::kNccl && strategy_.merging == Merging::kConcat) {
-      note(
-          "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
-          "and out of every pack",
-          to_string(strategy_.algorithm));
-    }
-    return packs;
-  }
-
-  /// The last chunk first, and in each the last gradient.
-  [[nodiscard]] std::vector<std::vector<int>> packs_by_count() const {
-    std::vector<std::vector<int>> packs;
-    int next = static_cast<int>(workload_.gradients.size()) - 1;
-    std::vector<std::int64_t> chunks = chunk_by_count(std::ssize(workload_.gradients), strategy_.chunks_by_count);
-    for (auto size = chunks.rbegin(); size != chunks.rend(); ++size) {
-      packs.emplace_back();
-      for (std::int64_t i = 0; i < *size; ++i) packs.back().push_back(next--);
-    }
-    return packs;
   }
 
   void add_all(const std::vector<std::vector<int>>& packs) {
@@ -377,37 +345,7 @@ class Planner {
          own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
-  /// Serialised collectives are ordered by descending instance key, so the last one handed over starts first; packs by
-  /// bytes are handed over last-created first already. SOURCE: tensorflow/core/graph/collective_order.cc.
-  void set_launch_order() {
-    const bool descending =
-        strategy_.launch_order == LaunchOrder::kDescendingKeys ||
-        (strategy_.launch_order == LaunchOrder::kByPacking && !strategy_.bytes_per_pack && strategy_.num_packs == 0);
-    if (strategy_.collective_all_reduce || descending) give_keys();
-    if (strategy_.launch != Launch::kSerial || plan_.fusion) return;
-    if (descending) sort_by_keys();
-    for (int i = 1; i < static_cast<int>(plan_.packs.size()); ++i)
-      plan_.packs[static_cast<std::size_t>(i)].after = i - 1;
-  }
-
-  /// One for each gradient, in the order in which they are handed over; what is merged has the first of its members.
-  void give_keys() {
-    CollectiveKeys keys;
-    for (Pack& pack : plan_.packs) {
-      pack.instance_key = keys.op();
-      for (std::size_t member = 1; member < pack.members.size(); ++member) static_cast<void>(keys.op());
-    }
-  }
-
-  void sort_by_keys() {
-    std::vector<std::int64_t> keys;
-    for (const Pack& pack : plan_.packs) keys.push_back(pack.instance_key);
-    std::vector<Pack> sorted;
-    for (const int i : launch_order(keys)) sorted.push_back(std::move(plan_.packs[static_cast<std::size_t>(i)]));
-    plan_.packs = std::move(sorted);
-  }
-
-  /// NCCL's rings are known for whole machines only (see channels() in collective.cpp).
+  /// NCCL's rings are known for whole machines only (nccl_rings.h).
   void note_unused_rings() {
     const Machine& machine = cluster_.machine(0);
     const bool nccl = to_string(strategy_.algorithm).starts_with("nccl");

@@ -70,6 +70,8 @@ struct Fusion {
   bool cached = true;
   /// NCCL's own time of an all-reduce of packs that were fused; empty where that is not known, or not asked for.
   std::function<std::shared_ptr<const nccl::CollectiveTime>(const Collective&)> nccl_time;
+  /// The same of algorithms that have NCCL inside workers: the parts of what was fused, with times.
+  std::function<std::shared_ptr<const CollectiveParts>(const Collective&)> nccl_parts;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are

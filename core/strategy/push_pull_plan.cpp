@@ -8,6 +8,7 @@
 #include "core/packing/buckets.h"
 #include "core/schedule/at_offset.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/collective_parts.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/sparse_plan.h"
 
@@ -73,39 +74,39 @@ class PushPullPlanner {
         Group::of_cluster(cluster_, true), nullptr, type, member.count, strategy_.staging, cluster_.replicas(), kind,
         layout_.replicas() + server};
     const bool push = kind == CollectiveKind::kReduce;
-    std::vector<Stage> stages =
+    std::vector<CollectiveStage> stages =
         on_gpus_ ? by_hosts(type, member.count, server, push) : by_themselves(member.count, made.root, push);
     if (!push) std::reverse(stages.begin(), stages.end());
-    made.schedule = in_stages(layout_, member.count, std::move(stages));
+    compose(made, layout_, std::move(stages));
     return made;
   }
 
   /// Of a push; those of a pull the other way about.
-  [[nodiscard]] std::vector<Stage> by_hosts(DataType type, std::int64_t elements, std::int32_t server,
-                                            bool push) const {
+  [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements, std::int32_t server,
+                                                      bool push) const {
     const std::int32_t g = per_worker_;
-    std::vector<Stage> stages;
+    std::vector<CollectiveStage> stages;
     const std::int64_t even = elements / g * g, left = elements - even;
+    const auto blocks = push ? CollectiveKind::kReduceScatter : CollectiveKind::kAllGather;
+    const auto along = push ? CollectiveKind::kReduce : CollectiveKind::kBroadcast;
     if (g > 1 && even > 0)
-      stages.push_back({StageScope::kInsideWorkers,
-                        by_nccl(type, even, push ? CollectiveKind::kReduceScatter : CollectiveKind::kAllGather)});
+      stages.push_back({{StageScope::kInsideWorkers, by_nccl(type, even, blocks)}, {{blocks, even}}});
     if (g > 1 && left > 0)
       stages.push_back(
-          {StageScope::kInsideWorkers,
-           at_offset(by_nccl(type, left, push ? CollectiveKind::kReduce : CollectiveKind::kBroadcast), even)});
-    stages.push_back({StageScope::kWorkersWithHost, push ? shares_to_host(g, elements, Engine::kCopyEngine)
-                                                         : shares_from_host(g, elements, Engine::kCopyEngine)});
+          {{StageScope::kInsideWorkers, at_offset(by_nccl(type, left, along), even)}, {{along, left, g - 1}}});
+    stages.push_back({{StageScope::kWorkersWithHost, push ? shares_to_host(g, elements, Engine::kCopyEngine)
+                                                          : shares_from_host(g, elements, Engine::kCopyEngine)}});
     const std::int32_t hosts = layout_.ranks() - layout_.replicas();
     stages.push_back(
-        {StageScope::kHostsAndHelpers, push ? push_to_server(hosts, workers_, server, elements, Engine::kCpu)
-                                            : pull_from_server(hosts, workers_, server, elements, Engine::kCpu)});
+        {{StageScope::kHostsAndHelpers, push ? push_to_server(hosts, workers_, server, elements, Engine::kCpu)
+                                             : pull_from_server(hosts, workers_, server, elements, Engine::kCpu)}});
     return stages;
   }
 
-  [[nodiscard]] std::vector<Stage> by_themselves(std::int64_t elements, Rank root, bool push) const {
+  [[nodiscard]] std::vector<CollectiveStage> by_themselves(std::int64_t elements, Rank root, bool push) const {
     const std::int32_t n = layout_.replicas();
-    return {{StageScope::kEveryone, push ? push_to_server(layout_.ranks(), n, root, elements, Engine::kCpu)
-                                         : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}};
+    return {{{StageScope::kEveryone, push ? push_to_server(layout_.ranks(), n, root, elements, Engine::kCpu)
+                                          : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}}};
   }
 
   /// NCCL among a worker's GPUs. What does not cut evenly is the last one's.

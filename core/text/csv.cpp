@@ -15,8 +15,8 @@ std::string_view trim(std::string_view text) {
 
 class CsvReader {
  public:
-  CsvReader(std::string_view text, const std::string& file, Problems& problems)
-      : text_(text), file_(file), problems_(problems) {}
+  CsvReader(std::string_view text, const std::string& file, Problems& problems, UnevenRows uneven)
+      : text_(text), file_(file), problems_(problems), uneven_(uneven) {}
 
   CsvTable read() {
     while (next_ < text_.size() && !problems_.full()) {
@@ -29,6 +29,8 @@ class CsvReader {
       if (table_.columns.empty()) {
         table_.columns = std::move(cells);
         check_header();
+      } else if (cells.size() != table_.columns.size() && uneven_ == UnevenRows::kAreKept) {
+        table_.uneven.push_back({std::move(cells)});
       } else if (cells.size() != table_.columns.size()) {
         problems_.add({file_, cells[0].at.line, 1}, "this row has {} cells, the header has {}{}", cells.size(),
                       table_.columns.size(),
@@ -107,6 +109,7 @@ class CsvReader {
   std::string_view text_;
   const std::string& file_;
   Problems& problems_;
+  UnevenRows uneven_;
   CsvTable table_;
   std::size_t next_ = 0;
   int line_ = 1;
@@ -121,9 +124,9 @@ int CsvTable::column(std::string_view name) const {
   return -1;
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems) {
+CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems, UnevenRows uneven) {
   const std::optional<std::string_view> content = utf8_content(text, file, problems);
-  return content ? CsvReader(*content, file, problems).read() : CsvTable();
+  return content ? CsvReader(*content, file, problems, uneven).read() : CsvTable();
 }
 
 std::string csv_cell(std::string_view text) {

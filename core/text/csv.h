@@ -24,14 +24,19 @@ struct CsvTable {
   std::map<std::string, Cell> remarks;
   std::vector<Cell> columns;
   std::vector<Row> rows;
+  std::vector<Row> uneven;  ///< with more or fewer cells, if those were to be kept
 
   /// The index of a column, or -1.
   [[nodiscard]] int column(std::string_view name) const;
 };
 
-/// Reports rows with more or fewer cells than the header, quotes that never close, a missing header, columns of the same
+/// What becomes of rows with more or fewer cells than the header: a problem each, or a list of their own.
+enum class UnevenRows { kAreProblems, kAreKept };
+
+/// Reports rows with more or fewer cells than the header (unless they are kept), quotes that never close, a missing header, columns of the same
 /// name, bytes that are not UTF-8.
-CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems);
+CsvTable parse_csv(std::string_view text, const std::string& file, Problems& problems,
+                   UnevenRows uneven = UnevenRows::kAreProblems);
 
 /// A text as a cell: in quotes if it needs them.
 std::string csv_cell(std::string_view text);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/collective_parts.h"
 #include "sim/folding/folded_schedule.h"
 
 namespace tutti::sim {
@@ -35,17 +36,26 @@ std::string difference(const Scenario& scenario) {
   return "";
 }
 
-/// What its collective does, as far as that is simulated: of NCCL's own times, where data goes.
-const std::shared_ptr<const core::Schedule>& simulated(const core::Collective& collective) {
-  return collective.nccl && collective.nccl_ways ? collective.nccl_ways : collective.schedule;
+/// Of what it does, what is simulated between workers: of NCCL's own times, where data goes.
+std::vector<std::shared_ptr<const core::Schedule>> simulated(const core::Collective& collective) {
+  if (collective.nccl && collective.nccl_ways) return {collective.nccl_ways};
+  const core::CollectiveParts* const parts = core::timed_parts(collective);
+  if (!parts) return {collective.schedule};
+  std::vector<std::shared_ptr<const core::Schedule>> all;
+  for (const core::CollectivePart& part : parts->all) {
+    if (!part.inside_workers) all.push_back(part.collective.schedule);
+  }
+  return all;
 }
 
 std::optional<Renumbering> alike_under(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const std::int32_t per_worker = cluster.replicas_per_worker();
   const auto all_alike = [&](Renumbering by) {
-    return std::all_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                       [&](const Pack& pack) { return simulated(pack.collective)->same_everywhere(by, per_worker); });
+    return std::all_of(scenario.plan.packs.begin(), scenario.plan.packs.end(), [&](const Pack& pack) {
+      const auto all = simulated(pack.collective);
+      return std::all_of(all.begin(), all.end(), [&](const auto& s) { return s->same_everywhere(by, per_worker); });
+    });
   };
   if (all_alike(Renumbering::kShift)) return Renumbering::kShift;
   if (std::has_single_bit(static_cast<std::uint64_t>(cluster.workers())) && all_alike(Renumbering::kExchange))
@@ -67,14 +77,29 @@ Folding fold(const Scenario& scenario) {
   auto one = std::make_shared<Scenario>(scenario);
   one->cluster = std::make_shared<Cluster>(std::vector<core::WorkerGroup>{{all.groups().front().machine, 1}},
                                            all.replicas_per_worker(), all.network());
-  for (Pack& pack : one->plan.packs) {
-    core::Collective& collective = pack.collective;
+  const auto fold_one = [&](core::Collective& collective) {
     const bool hosts = collective.schedule->ranks() > all.replicas();
-    collective.schedule = folded(simulated(collective), *by, static_cast<std::int32_t>(all.workers()),
+    const auto& ways = collective.nccl && collective.nccl_ways ? collective.nccl_ways : collective.schedule;
+    collective.schedule = folded(ways, *by, static_cast<std::int32_t>(all.workers()),
                                  static_cast<std::int32_t>(all.replicas_per_worker()));
     collective.nccl_ways = nullptr;
     collective.group = core::Group::of_cluster(*one->cluster, hosts);
     collective.contributors = all.replicas_per_worker();
+  };
+  for (Pack& pack : one->plan.packs) {
+    fold_one(pack.collective);
+    if (!core::timed_parts(pack.collective)) continue;
+    core::CollectiveParts parts = *pack.collective.parts;
+    parts.layout.workers = 1;
+    for (core::CollectivePart& part : parts.all) {
+      if (!part.inside_workers) {
+        fold_one(part.collective);
+      } else {
+        part.collective.group = core::Group::of_partition(
+            *one->cluster, core::Partition{parts.layout.per_worker, parts.layout.per_worker, 1}, 0);
+      }
+    }
+    pack.collective.parts = std::make_shared<const core::CollectiveParts>(std::move(parts));
   }
   return {std::move(one), ""};
 }

@@ -85,8 +85,7 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  // It turned out that one worker cannot stand for all.
-  if (!ran && *folds == Folds::kAlways && ran.error().kind() == core::ErrorKind::kRequest) return left_out;
+  if (!ran && cannot_stand_for_all(ran.error())) return left_out;  // which turned out while it ran
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)
                                                 : stopped(summary, hopeless);

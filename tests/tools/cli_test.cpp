@@ -205,6 +205,32 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
                               "with 2.7): every one of 16 replicas ends with what alltoall says")));
 }
 
+TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
+  const TemporaryFolder folder;
+  for (const char* algorithm : {"nccl/ring", "nccl/pscpu", "nccl/xring", "nccl/double_tree"}) {
+    const std::string file = folder.write(
+        "s.textproto",
+        fmt::format(
+            "cluster {{ workers {{ machine: \"hgx-h100\" count: 2 }} network {{ kind: ONE_SWITCH link: \"ndr\" }} }} "
+            "workload {{ variable {{ name: \"v\" shape: 16384 }} forward_ms: 1 }} strategy {{ algorithm: \"{}\" "
+            "reduction: MEAN nccl {{ set: \"NCCL_ALGO=NVLS,Ring\" set: \"NCCL_PROTO=Simple\" }} }}",
+            algorithm));
+    const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
+    ASSERT_EQ(o.status, 0) << algorithm << o.err;
+    // The switch adds what the first stage adds: on the second machine among its own eight.
+    EXPECT_THAT(o.out, AllOf(HasSubstr("pack 0: inside workers all_reduce by NVLS Simple, 8 channels"),
+                             HasSubstr(" and broadcast by Ring Simple"), HasSubstr("data[0..0) → ranks 8..15 lane 1"),
+                             HasSubstr("every one of 16 replicas ends with every contribution exactly once")))
+        << algorithm;
+    const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
+    const auto inside = Data(document)["packs"].items().at(0)["nccl_inside_workers"].items();
+    ASSERT_EQ(inside.size(), 2u);
+    EXPECT_EQ(inside[0]["collective"].text(), "all_reduce");
+    EXPECT_EQ(inside[0]["algorithm"].text(), "NVLS");
+    EXPECT_EQ(inside[1]["collective"].text(), "broadcast");
+  }
+}
+
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
   const TemporaryFolder folder;
   expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--schedule prints"));

@@ -80,6 +80,18 @@ TEST(Init, WorksForEveryNetworkOfAnySize) {
   }
 }
 
+TEST(Init, DragonfliesOfManyMachinesHaveLargerGroups) {
+  // 16 M links between switches are what can be simulated; groups of 4 routers with 4 machines reach that at 64,000 machines.
+  for (const char* const nodes : {"63000", "100000", "300000", "1000000"}) {
+    const Outcome o = run_tutti({"init", "--network", "dragonfly", "--nodes", nodes});
+    EXPECT_EQ(o.status, 0) << nodes << ": " << o.err;
+  }
+  EXPECT_THAT(run_tutti({"init", "--network", "dragonfly", "--nodes", "63000"}).out,
+              HasSubstr("dragonfly { workers_per_router: 4 routers_per_group: 4 "));
+  EXPECT_THAT(run_tutti({"init", "--network", "dragonfly", "--nodes", "300000"}).out,
+              HasSubstr("dragonfly { workers_per_router: 8 routers_per_group: 16 "));
+}
+
 TEST(Init, OverwritesOnlyWhenTold) {
   const TemporaryFolder folder;
   const std::string file = folder.write("mine", "precious");

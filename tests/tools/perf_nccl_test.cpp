@@ -17,6 +17,45 @@ using test::TemporaryFolder;
 using testing::AllOf;
 using testing::HasSubstr;
 
+TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
+  const std::vector<std::string> words{"perf", "--cluster", "dgx1-v100", "--nodes", "2", "-b",
+                                       "64K",  "-e",        "1M",        "-f",      "2", "--format"};
+  const auto rows_of = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    const Outcome o = run_tutti(more);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return test::parse_or_throw(o.out, "out");
+  };
+  const core::Value document = rows_of({"json"});
+  std::size_t marked = 0;
+  double before = 0;
+  const auto rows = Data(document)["rows"].items();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    // Where times fall as sizes grow, the size before is marked.
+    const double us = rows[i]["time_us"].real();
+    if (us < 0.9 * before) {
+      EXPECT_TRUE(rows[i - 1].has("quicker")) << rows[i]["bytes"].number();
+    }
+    before = us;
+    if (!rows[i].has("quicker")) continue;
+    ++marked;
+    // NCCL told to do so takes what is promised.
+    std::vector<std::string> again{"json"};
+    std::string set = rows[i]["quicker"]["set"].text();
+    for (std::size_t at = 0; at < set.size();
+         at = set.find(' ', at) == std::string::npos ? set.size() : set.find(' ', at) + 1)
+      again.insert(again.end(), {"--set", set.substr(at, set.find(' ', at) - at)});
+    const core::Value told = rows_of(again);
+    EXPECT_EQ(Data(told)["rows"].items()[i]["time_us"].real(), rows[i]["quicker"]["time_us"].real()) << set;
+    EXPECT_LT(rows[i]["quicker"]["time_us"].real(), rows[i]["time_low_us"].real());
+  }
+  EXPECT_GT(marked, 0u);
+  EXPECT_LT(marked, rows.size());
+  std::vector<std::string> text = words;
+  text.emplace_back("text");
+  EXPECT_THAT(run_tutti(text).out, AllOf(HasSubstr("is not the quickest"), HasSubstr("131072 to 262144 B: NCCL_")));
+}
+
 TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
   // The choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
   const Outcome o =

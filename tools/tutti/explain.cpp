@@ -12,10 +12,12 @@
 #include "core/base/format.h"
 #include "core/explore/outcome.h"
 #include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
 #include "core/strategy/bounds.h"
 #include "core/strategy/who_reduces.h"
 #include "core/timeline/summary.h"
 #include "sim/collective_run.h"
+#include "sim/plan_collectives.h"
 #include "sim/simulator.h"
 #include "sim/sweep/crowd.h"
 #include "tools/tutti/explore.h"
@@ -47,7 +49,8 @@ struct PackCosts {
   std::optional<Time> alone;        ///< all links, nobody else on them
   Time in_step;
   core::ClosedForm form;
-  std::shared_ptr<const core::nccl::CollectiveTime> nccl;  ///< null: not by its model
+  std::string by_nccl;                                     ///< its choices; empty: not by its model
+  std::shared_ptr<const core::nccl::CollectiveTime> nccl;  ///< of the whole; null: not by its model, or parts are
 };
 
 /// What became of a what-if; nothing: there is no such scenario.
@@ -95,6 +98,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
                                            core::network_adds(scenario.plan))
                         .time;
     costs.in_step = record.end - record.last_start;
+    costs.by_nccl = core::describe_nccl(pack.collective);
     if (const auto& nccl = pack.collective.nccl) {
       costs.alone = nccl->whole();
       costs.nccl = nccl;
@@ -105,15 +109,16 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, pack.collective.kind,
                                              pack.collective.type, on_servers ? record.pack : 0});
     if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
-      found->second.first = sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
-      found->second.second = sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
+      const Time launch = sim::PlanCollectives::launch_of(pack.collective, Time());
+      found->second.first = launch + sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
+      found->second.second = launch + sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
     }
     too_long = too_long || !found->second.first;
     costs.closed_form = found->second.first;
     costs.alone = found->second.second;
     list.push_back(std::move(costs));
   }
-  if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return p.nccl != nullptr; }))
+  if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); }))
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fusion)
     notes.emplace_back("packs that were fused took as long as what they were fused into; by itself each is told alone");
@@ -169,7 +174,7 @@ std::string shown(const std::optional<Time>& time) { return time ? show(*time) :
 
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
-  const bool nccl = std::any_of(e.packs.begin(), e.packs.end(), [](const PackCosts& p) { return p.nccl != nullptr; });
+  const bool nccl = std::any_of(e.packs.begin(), e.packs.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); });
   std::vector<std::string> headings{"pack", "bytes", "least possible", "closed form", "by itself", "in the step"};
   if (nccl) headings.emplace_back("<by NCCL");
   Table table(std::move(headings));
@@ -177,7 +182,7 @@ std::string pack_part(const Explanation& e, int rows) {
     const PackCosts& p = e.packs[i];
     std::vector<std::string> row{std::to_string(p.pack), show(p.bytes),  p.least > Time() ? show(p.least) : "–",
                                  shown(p.closed_form),   shown(p.alone), show(p.in_step)};
-    if (nccl) row.push_back(p.nccl ? describe(*p.nccl) : "");
+    if (nccl) row.push_back(p.by_nccl);
     table.row(std::move(row));
   }
   std::string text =
@@ -280,8 +285,8 @@ std::string json_of(const Explanation& e) {
         }
         if (p.alone) json.field("alone_us", *p.alone);
         json.field("in_step_us", p.in_step);
+        if (!p.by_nccl.empty()) json.field("nccl", std::string_view(p.by_nccl));
         if (p.nccl) {
-          json.field("nccl", std::string_view(describe(*p.nccl)));
           json.key("error_band").object([&] {
             json.field("low", p.nccl->band.low);
             json.field("high", p.nccl->band.high);

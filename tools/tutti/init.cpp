@@ -9,6 +9,7 @@
 
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
+#include "core/scenario/network_reader.h"
 #include "core/scenario/scenario.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
@@ -67,19 +68,42 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
 /// The networks that can be asked for by name; their shapes are something to start from.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
-/// A shape that holds so many workers: leaves of 16 and 8 spines; groups of 4 routers with 4 workers each, and as many links
-/// between groups as join every two of them.
+struct DragonflyAsked {
+  std::int64_t workers = 4, routers = 4, links = 1;
+};
+
+/// Groups of 4 routers with 4 workers each, and as many links between groups as join every two of them; larger ones, half as many workers on a
+/// router as routers in a group, where that would be more links than can be simulated.
+DragonflyAsked dragonfly_of(std::int64_t nodes) {
+  constexpr std::int64_t kMostRouters = 4096;
+  DragonflyAsked best;
+  double least = 0;
+  for (DragonflyAsked shape; shape.routers <= kMostRouters; shape.routers *= 2) {
+    shape.workers = std::max<std::int64_t>(4, shape.routers / 2);
+    const std::int64_t of_group = shape.routers * shape.workers;
+    const std::int64_t groups = (nodes + of_group - 1) / of_group;
+    shape.links = std::max<std::int64_t>(1, (groups - 1 + shape.routers - 1) / shape.routers);
+    const double all =
+        static_cast<double>(groups * shape.routers) * static_cast<double>(shape.routers - 1 + shape.links);
+    if (least == 0 || all < least) {
+      least = all;
+      best = shape;
+    }
+    if (all <= static_cast<double>(core::kMostSwitchLinks)) break;
+  }
+  return best;
+}
+
+/// A shape that holds so many workers: leaves of 16 and 8 spines; or dragonfly_of() them.
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
     return "    # Workers with their cards on one leaf, and switches that join the leaves.\n"
            "    fat_tree { workers_per_leaf: 16 spines: 8 oversubscription: 1 }\n";
   }
   if (options.network != "dragonfly") return "";
-  constexpr std::int64_t kRouters = 4, kWorkers = 4;
-  const std::int64_t groups = (options.nodes + kRouters * kWorkers - 1) / (kRouters * kWorkers);
-  const std::int64_t links = std::max<std::int64_t>(1, (groups - 1 + kRouters - 1) / kRouters);
+  const DragonflyAsked shape = dragonfly_of(options.nodes);
   return fmt::format("    dragonfly {{ workers_per_router: {} routers_per_group: {} global_links_per_router: {} }}\n",
-                     kWorkers, kRouters, links);
+                     shape.workers, shape.routers, shape.links);
 }
 
 std::string network_text(const InitOptions& options) {

@@ -19,6 +19,7 @@
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
 #include "core/nccl/topology_file.h"
+#include "tools/tutti/perf_nccl_quicker.h"
 #include "tools/tutti/perf_nccl_table.h"
 #include "tools/tutti/perf_table.h"
 
@@ -160,7 +161,10 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     if (!times) return report(times.error());
     log = std::move(*times);
   }
-  const nccl::Predictor nccl(subject->system, subject->comm, subject->settings, *parameters, *bands);
+  const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands);
+  const auto set = variables(request.set);
+  if (!set) return report(set.error());
+  QuickerSettings quicker(*subject, *set, *parameters);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
     const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
@@ -168,13 +172,18 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     row.bytes = elements * core::size_of(request.type).count();
     if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;
     row.count = core::has_blocks(request.collective) ? elements / subject->comm.ranks : elements;
-    const auto predicted = nccl.of(request.collective, row.bytes, request.type, request.reduction);
+    const auto predicted = predictor.of(request.collective, row.bytes, request.type, request.reduction);
     if (!predicted) return report(predicted.error());
     row.choice = predicted->choice;
     row.time = predicted->time;
     row.band = predicted->band;
-    if (request.options.explain)
-      row.candidates = nccl.considered(request.collective, row.bytes, request.type, request.reduction);
+    auto considered = predictor.considered(request.collective, row.bytes, request.type, request.reduction);
+    if (row.choice) {
+      const nccl::Operation operation{*nccl::function_of(request.collective), row.bytes,
+                                      nccl::element_type(request.type), request.reduction};
+      row.quicker = quicker.than(row, operation, considered);
+    }
+    if (request.options.explain) row.candidates = std::move(considered);
     if (const auto found = log.find(row.bytes); found != log.end()) row.measured_us = found->second;
     rows.push_back(std::move(row));
   }

@@ -48,6 +48,7 @@ class Printer {
       out += line(row);
     }
     out += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
+    out += quicker(rows);
     if (request_.options.explain) {
       for (const NcclPerfRow& row : rows) out += explained(row);
     }
@@ -132,6 +133,27 @@ class Printer {
     return out + "\n";
   }
 
+  /// Sizes in a row that the same setting would be quicker for are told together.
+  [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
+    std::string out;
+    for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {
+      end = first + 1;
+      if (!rows[first].quicker) continue;
+      while (end < rows.size() && rows[end].quicker && rows[end].quicker->set == rows[first].quicker->set) ++end;
+      const NcclPerfRow& least = rows[first];
+      const NcclPerfRow& most = rows[end - 1];
+      const auto from_to = [&](auto of) {
+        return end - first == 1 ? of(least) : fmt::format("{} to {}", of(least), of(most));
+      };
+      out += fmt::format("#   {} B: {} would take {} us in place of {}\n",
+                         from_to([](const NcclPerfRow& row) { return std::to_string(row.bytes); }), least.quicker->set,
+                         from_to([](const NcclPerfRow& row) { return number(row.quicker->us); }),
+                         from_to([](const NcclPerfRow& row) { return number(row.time.us()); }));
+    }
+    return out.empty() ? ""
+                       : "# by this model NCCL's choice is not the quickest, even at the low end of its band:\n" + out;
+  }
+
   /// All that could be chosen, and why the winner won.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
@@ -199,6 +221,12 @@ class Printer {
       or_null("nccl_estimate_us", static_cast<double>(choice.estimate_us));
       json.field("time_low_us", row.time.us() * row.band.low);
       json.field("time_high_us", row.time.us() * row.band.high);
+      if (row.quicker) {
+        json.key("quicker").object([&] {
+          json.field("set", std::string_view(row.quicker->set));
+          json.field("time_us", row.quicker->us);
+        });
+      }
       if (row.measured_us) json.field("measured_us", *row.measured_us);
       if (request_.options.explain) json_explained(json, row);
     });

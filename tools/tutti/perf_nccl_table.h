@@ -12,6 +12,12 @@
 
 namespace tutti::tools {
 
+/// What would have been quicker than NCCL's choice.
+struct QuickerSetting {
+  std::string set;  ///< "NCCL_ALGO=Ring NCCL_PROTO=Simple"
+  double us = 0;
+};
+
 /// One size.
 struct NcclPerfRow {
   std::int64_t bytes = 0;
@@ -20,6 +26,7 @@ struct NcclPerfRow {
   core::nccl::ErrorBand band;
   std::optional<core::nccl::Choice> choice;       ///< nothing of sends and receives
   std::vector<core::nccl::Candidate> candidates;  ///< likewise none
+  std::optional<QuickerSetting> quicker;          ///< by the model, and by more than the band
   std::optional<double> measured_us;              ///< of the log
 
   [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }

@@ -12,6 +12,7 @@
 #include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
 #include "core/schedule/print.h"
+#include "core/strategy/collective_parts.h"
 #include "core/strategy/who_reduces.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/plan_proofs.h"
@@ -135,8 +136,11 @@ std::string where_it_lies(const Pack& pack) { return rank_name(pack.collective, 
 
 /// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
 std::string by_nccl(const Pack& pack) {
-  const auto& nccl = pack.collective.nccl;
-  return nccl ? fmt::format("{}, {}", describe(*nccl), show(nccl->whole())) : "";
+  std::string text = core::describe_nccl(pack.collective);
+  std::string took;
+  for (const auto& time : core::nccl_times(pack.collective))
+    took += fmt::format("{}{}", took.empty() ? ", " : " and ", show(time->whole()));
+  return text + took;
 }
 
 /// A line per pack. What is the same for all of them is told once, above.
@@ -153,7 +157,7 @@ std::string packs_table(const Scenario& scenario) {
   if (scenario.strategy.spec)
     columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
   if (std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                  [](const Pack& p) { return p.collective.nccl; }))
+                  [](const Pack& p) { return !by_nccl(p).empty(); }))
     columns.push_back({"<by NCCL", [](const Pack& p) { return by_nccl(p); }});
   if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
     columns.insert(columns.begin(), {"<lies on", [](const Pack& p) { return where_it_lies(p); }});
@@ -194,7 +198,7 @@ std::string packs_with_all_names(const Scenario& scenario) {
     text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p, show(pack.collective.bytes()),
                         to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
                         scenario.strategy.spec ? way_of(scenario, pack) + ", " : "",
-                        pack.collective.nccl ? by_nccl(pack) + ", " : "", taking_part(scenario, pack),
+                        by_nccl(pack).empty() ? "" : by_nccl(pack) + ", ", taking_part(scenario, pack),
                         start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
@@ -226,8 +230,10 @@ void write_member(Json& json, const Scenario& scenario, const Member& member) {
   });
 }
 
-void write_nccl(Json& json, const core::nccl::CollectiveTime& nccl) {
-  json.key("nccl").object([&] {
+/// `kind`: of a part inside workers.
+void write_nccl(Json& json, const core::nccl::CollectiveTime& nccl, std::optional<core::CollectiveKind> kind) {
+  json.object([&] {
+    if (kind) json.field("collective", to_string(*kind));
     json.field("version", std::string_view(to_string(nccl.version)));
     if (const auto& choice = nccl.choice) {
       json.field("algorithm", to_string(choice->algorithm));
@@ -302,7 +308,19 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         json.field("ranks", pack.collective.schedule->ranks());
         if (scenario.strategy.servers) json.field("lies_on", std::string_view(where_it_lies(pack)));
         json.field("starts", std::string_view(start_rule(scenario, pack)));
-        if (const auto& nccl = pack.collective.nccl) write_nccl(json, *nccl);
+        if (const auto& nccl = pack.collective.nccl) {
+          json.key("nccl");
+          write_nccl(json, *nccl, std::nullopt);
+        }
+        if (const core::CollectiveParts* const parts = core::timed_parts(pack.collective)) {
+          std::vector<const Collective*> inside;
+          for (const core::CollectivePart& part : parts->all) {
+            if (part.inside_workers) inside.push_back(&part.collective);
+          }
+          json.key("nccl_inside_workers").array(inside, [&](const Collective* part) {
+            write_nccl(json, *part->nccl, part->kind);
+          });
+        }
         if (pack.after >= 0) json.field("after_pack", pack.after);
         if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);
         json.field("copied_in_bytes", pack.copied_in);

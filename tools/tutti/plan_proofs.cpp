@@ -8,6 +8,7 @@
 #include "core/nccl/collective_time.h"
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
+#include "core/strategy/collective_parts.h"
 #include "core/strategy/who_reduces.h"
 
 namespace tutti::tools {
@@ -44,6 +45,28 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned, std
                             planned.elements, planned.root});
 }
 
+/// What NCCL does inside workers as it would execute it, or where that is not lowered, as rings; which, in words.
+struct LoweredParts {
+  std::shared_ptr<const Schedule> schedule;
+  std::string words;
+};
+
+/// `small`: the same collective on fewer elements, in the place of all.
+LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collective& small) {
+  std::string words;
+  std::size_t next = 0;
+  const auto inside = [&](const Collective& of_small) -> std::shared_ptr<const Schedule> {
+    while (!planned.all[next].inside_workers) ++next;
+    const Collective& part = planned.all[next++].collective;
+    auto own = lowered(part, of_small.elements);
+    words += fmt::format("{}{} {} {}", words.empty() ? "inside workers " : " and ", to_string(part.kind),
+                         own ? "by" : "as rings, not", describe(*part.nccl));
+    return own ? std::move(*own) : nullptr;
+  };
+  auto schedule = core::schedule_of(*small.parts, small.elements, inside);
+  return {std::move(schedule), std::move(words)};
+}
+
 /// What the checker has to hold of a schedule: a word per element of every buffer of every rank.
 std::int64_t words_to_check(const Collective& collective) {
   const Schedule& schedule = *collective.schedule;
@@ -73,6 +96,13 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
       contract = Contract::of(planned.kind, static_cast<std::int32_t>(planned.contributors), small.elements,
                               planned.root, !can_be_in_place(planned.kind));
     }
+  }
+  // Fewer elements may be fewer parts, of what does not cut evenly.
+  const core::CollectiveParts* const parts = core::timed_parts(planned);
+  if (parts && small.parts && small.parts->all.size() == parts->all.size()) {
+    LoweredParts own = lowered_parts(*parts, small);
+    small.schedule = std::move(own.schedule);
+    of_nccl = own.words + ": ";
   }
   const std::int64_t steps = steps_of(*small.schedule);
   if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
@@ -137,6 +167,8 @@ std::int64_t steps_of(const Schedule& schedule) {
 
 ShownSteps shown_steps(const Collective& planned) {
   ShownSteps shown{planned, ""};
+  if (const core::CollectiveParts* const parts = core::timed_parts(planned))
+    shown.collective.schedule = lowered_parts(*parts, planned).schedule;
   if (!planned.nccl) return shown;
   if (auto steps = lowered(planned, planned.elements)) {
     shown.collective.schedule = std::move(*steps);

@@ -103,10 +103,12 @@ void write_packs(Json& json, const Summary& summary, Time step_start) {
       json.field("duration_us", pack.end - pack.last_start);
       if (!info.nccl.empty()) {
         json.field("nccl", std::string_view(info.nccl));
-        json.key("error_band").object([&] {
-          json.field("low", info.band_low);
-          json.field("high", info.band_high);
-        });
+        if (info.band_high > 0) {
+          json.key("error_band").object([&] {
+            json.field("low", info.band_low);
+            json.field("high", info.band_high);
+          });
+        }
       }
       json.key("gradients").array(info.gradients, [&](const std::string& name) { json.value(std::string_view(name)); });
     });

@@ -99,7 +99,7 @@ std::string path_part(const Summary& summary) {
 
 /// "-18 % … +16 %": where eight of ten measurements of such a time lay.
 std::string band(const RunInfo::PackInfo& info) {
-  if (info.nccl.empty()) return "";
+  if (info.nccl.empty() || info.band_high == 0) return "";
   return fmt::format("{:+.0f} % … {:+.0f} %", 100 * (info.band_low - 1), 100 * (info.band_high - 1));
 }
 
@@ -110,7 +110,9 @@ std::string pack_part(const Summary& summary, Time step_start, int rows) {
   const std::vector<RunInfo::PackInfo>& planned = summary.info().packs;
   const bool nccl = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return !p.nccl.empty(); });
   std::vector<std::string> headings{"pack", "gradients", "bytes", "ready", "start", "end", "took"};
-  if (nccl) headings.insert(headings.end(), {"band", "<by NCCL"});
+  const bool bands = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return p.band_high > 0; });
+  if (bands) headings.emplace_back("band");
+  if (nccl) headings.emplace_back("<by NCCL");
   headings.emplace_back("<last gradient");
   Table table(std::move(headings));
   int shown = 0;
@@ -121,7 +123,8 @@ std::string pack_part(const Summary& summary, Time step_start, int rows) {
         std::to_string(pack.pack),       std::to_string(info.gradients.size()), show(info.bytes),
         show(pack.ready - step_start),   show(pack.last_start - step_start),    show(pack.end - step_start),
         show(pack.end - pack.last_start)};
-    if (nccl) row.insert(row.end(), {band(info), info.nccl});
+    if (bands) row.push_back(band(info));
+    if (nccl) row.push_back(info.nccl);
     row.push_back(info.gradients.empty() ? "" : info.gradients.back());
     table.row(std::move(row));
   }

@@ -11,6 +11,7 @@
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
+#include "core/scenario/nccl_model.h"
 #include "core/text/csv.h"
 #include "sim/simulator.h"
 #include "sim/sweep/affordable.h"
@@ -32,11 +33,13 @@ using core::Outcome;
 
 /// Values to each side of the best along an axis.
 constexpr std::int64_t kAround = 4;
+/// Simulations of other clusters: four, of two settings each.
+constexpr std::int64_t kOtherClusters = 8;
 
 /// Whether NCCL carries out packs in times of its own.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                     [](const core::Pack& pack) { return pack.collective.nccl != nullptr; });
+                     [](const core::Pack& pack) { return !core::nccl_times(pack.collective).empty(); });
 }
 
 /// Everything that belongs to one tuning.
@@ -115,11 +118,23 @@ class Tuning {
     return same ? static_cast<double>(result_.now.outcome.step_bound.count()) : 0;
   }
 
+  /// Evaluations that are left for what is to be shown beside the search.
+  [[nodiscard]] std::int64_t left() const { return options_.evaluations - result_.tried - result_.beside; }
+
+  /// What the search leaves for that: up to half of all.
+  [[nodiscard]] std::int64_t kept_from_search() const {
+    const core::Tuner tuner(space_, {});
+    std::int64_t wanted = kOtherClusters;
+    for (std::size_t a = 0; a < space_.axes().size(); ++a) wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
+    return std::min(options_.evaluations / 2, wanted);
+  }
+
   /// False: interrupted.
   Expected<bool> search() {
     Progress progress("tuning");
-    core::Tuner tuner(space_, {options_.evaluations, options_.seed, core::TunerOptions().enough, least_step()});
-    const auto most = static_cast<double>(std::min(options_.evaluations, space_.size()));
+    const std::int64_t at_most = options_.evaluations - kept_from_search();
+    core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step()});
+    const auto most = static_cast<double>(std::min(at_most, space_.size()));
     // What a file has from before counts when the tuner asks for it.
     const auto all = trials_.search(tuner, result_.now.outcome.step,
                                     [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
@@ -156,23 +171,44 @@ class Tuning {
     return core::read_scenario(text_, options_.scenario.file, library_, all);
   }
 
+  /// The values around the best along an axis, as many as the evaluations are enough for; from one place in `order` to another.
+  std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis, const std::vector<std::int64_t>& order,
+                                                    std::int64_t at) {
+    std::vector<std::int64_t> rows = space_.rows(best_);
+    std::int64_t spare = std::max<std::int64_t>(0, left() - kOtherClusters);
+    // What was stopped early is run to its end for a curve.
+    const auto affordable = [&](std::int64_t i) {
+      rows[axis] = order[static_cast<std::size_t>(i)];
+      const auto known = tried().find(space_.point(rows));
+      if (known != tried().end() && !known->second.stopped) return true;
+      return spare-- > 0;
+    };
+    std::int64_t first = at, last = at;
+    const std::int64_t end = std::min(std::ssize(order) - 1, at + kAround);
+    for (std::int64_t i = 1; i <= kAround; ++i) {
+      if (first == at - i + 1 && first > 0 && affordable(first - 1)) --first;
+      if (last == at + i - 1 && last < end && affordable(last + 1)) ++last;
+    }
+    return {first, last};
+  }
+
   /// Some values to each side of the best, along every axis that has an order. False: interrupted.
   Expected<bool> add_curves() {
-    const auto before = std::ssize(tried());
     for (const auto& [axis, order] : curve_axes_) {
       std::vector<std::int64_t> rows = space_.rows(best_);
       const std::int64_t at = std::find(order.begin(), order.end(), rows[axis]) - order.begin();
       std::vector<std::int64_t> points;
       AxisCurve curve;
       curve.field = space_.axes()[axis].fields.front();
-      const std::int64_t first = std::max<std::int64_t>(0, at - kAround);
-      const std::int64_t last = std::min(std::ssize(order) - 1, at + kAround);
+      const auto [first, last] = around_best(axis, order, at);
       for (std::int64_t i = first; i <= last; ++i) {
         rows[axis] = order[static_cast<std::size_t>(i)];
         points.push_back(space_.point(rows));
       }
       // What was stopped early is run to its end here.
       trials_.forget_given_up(points);
+      result_.beside +=
+          std::count_if(points.begin(), points.end(), [&](std::int64_t point) { return !tried().contains(point); });
       if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
       for (std::size_t i = 0; i < points.size(); ++i) {
         rows[axis] = order[static_cast<std::size_t>(first) + i];
@@ -182,7 +218,6 @@ class Tuning {
       curve.best = static_cast<std::size_t>(at - first);
       result_.curves.push_back(std::move(curve));
     }
-    result_.beside = std::ssize(tried()) - before;
     return true;
   }
 
@@ -198,6 +233,11 @@ class Tuning {
                                {"half the latency of all links", core::Scaled::kLatency, 0.5},
                                {"twice the latency of all links", core::Scaled::kLatency, 2}};
     for (const Case& one : kCases) {
+      if (left() < 2) {
+        result_.notes.push_back(fmt::format("better and worse links were not all tried: --evaluations {} are used up",
+                                            options_.evaluations));
+        break;
+      }
       core::Time steps[2];
       bool known = true;
       for (int which = 0; which < 2; ++which) {

@@ -217,6 +217,7 @@ std::string tune_json(const TuneResult& r) {
     json.field("seed", r.seed);
     json.field("settings_in_all", r.in_all);
     json.field("tried", r.tried - r.left_out);
+    json.field("beside", r.beside);
     json.field("left_out", r.left_out);
     json.field("refused", r.refused);
     json.field("stopped_early", r.stopped);

@@ -48,6 +48,8 @@ std::string json(const Validation& validation) {
     json.key("overall").object([&] {
       json.field("rows", static_cast<std::int64_t>(validation.rows));
       json.field("modelled_rows", static_cast<std::int64_t>(validation.overall.rows));
+      json.field("outliers", static_cast<std::int64_t>(validation.outliers));
+      json.field("rows_of_other_tables", static_cast<std::int64_t>(validation.other_rows));
       const Quality& all = validation.overall;
       error(json, all, "median_error", all.median);
       error(json, all, "mean_error", all.mean);
@@ -59,6 +61,8 @@ std::string json(const Validation& validation) {
         json.field("table_id", std::string_view(table.table->facts.table_id));
         json.field("config", std::string_view(table.table->facts.config));
         json.field("rows", static_cast<std::int64_t>(table.table->rows.size() + table.table->unread.size()));
+        json.field("modelled_rows", static_cast<std::int64_t>(table.rows.size()));
+        json.field("unreadable_rows", static_cast<std::int64_t>(table.table->unread.size()));
         const Quality& q = table.quality;
         error(json, q, "median_error", q.median);
         error(json, q, "p90_error", q.p90);
@@ -88,7 +92,7 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   std::map<std::string, std::vector<std::string>> reasons;
   for (const ValidatedTable& table : validation.tables) {
     const auto& facts = table.table->facts;
-    if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id);
+    if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
     if (table.rows.empty()) continue;
     std::vector<std::string> row = cells(facts.table_id, table.quality);
     const auto floor = noise_of(noise, facts.config);
@@ -102,6 +106,9 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
+  if (validation.other_rows > 0)
+    out += fmt::format("{} rows are of tables that are not healthy, or that nobody has a record of\n",
+                       validation.other_rows);
   for (const auto& [reason, ids] : reasons) {
     out += fmt::format("\n{} ({} table{}):\n ", reason, ids.size(), ids.size() == 1 ? "" : "s");
     for (const std::string& id : ids) out += " " + id;

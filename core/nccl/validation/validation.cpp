@@ -84,7 +84,10 @@ Validation validate(const std::vector<CollectiveTable>& tables, const Parameters
   for (const CollectiveTable& table : tables) {
     made.tables.push_back(validate(table, parameters));
     add_unread(made.tables.back());
-    if (!table.facts.healthy) continue;
+    if (!table.facts.healthy) {
+      made.other_rows += table.rows.size() + table.unread.size();
+      continue;
+    }
     made.rows += table.unread.size();
     for (const MeasuredTime& row : table.rows) ++(row.outlier ? made.outliers : made.rows);
     rows_of_config[table.facts.config] += static_cast<double>(made.tables.back().quality.rows);

@@ -40,7 +40,9 @@ struct Validation {
   std::vector<ValidatedTable> tables;
   std::size_t rows = 0;      ///< of healthy tables, outliers left out, those that cannot be read among them
   std::size_t outliers = 0;  ///< of them
-  Quality overall;           ///< of those of them that are modelled; every config weighs the same
+  std::size_t other_rows =
+      0;            ///< of tables that are not healthy, or that nobody has a record of: they count for nothing
+  Quality overall;  ///< of those of them that are modelled; every config weighs the same
   std::vector<ValidatedPart> parts;
 };
 

@@ -209,10 +209,45 @@ TEST_F(CollectiveTables, AreReadWithTheirFacts) {
 TEST_F(CollectiveTables, MistakesAreNamedWithTheirPlace) {
   EXPECT_THAT(refusal("table_id,size_bytes\na,32\n", kMeta), HasSubstr("the column time_us is missing"));
   EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", "{}"), HasSubstr("expected a list"));
-  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"collective": "broadcast"}])"),
-              AllOf(HasSubstr("m.json:1:2"), HasSubstr("without a table_id")));
-  EXPECT_THAT(refusal("table_id,size_bytes,time_us\n", R"([{"table_id": "a"}, {"table_id": "a"}])"),
-              HasSubstr("two records of table a"));
+  EXPECT_THAT(refusal("table_id,size_bytes,time_us\na,32,\"5\n", kMeta), HasSubstr("t.csv:2"));
+}
+
+TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead) {
+  const auto loaded = load_collective_tables(
+      write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\na,64\na,128,7,8,9\n4096,5\na,256,6\n"),
+      write("m.json", kMeta));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ASSERT_EQ(loaded->size(), 2U);
+  EXPECT_EQ((*loaded)[0].rows.size(), 2U);
+  ASSERT_EQ((*loaded)[0].unread.size(), 2U);
+  EXPECT_EQ(to_string((*loaded)[0].unread[0]), folder_.path() + "/t.csv:3:1: this row has 2 cells, the header has 3");
+  EXPECT_EQ((*loaded)[0].unread[1].where.line, 4);
+  // Nobody knows whose this one is.
+  EXPECT_EQ((*loaded)[1].facts.table_id, "");
+  ASSERT_EQ((*loaded)[1].unread.size(), 1U);
+  EXPECT_EQ((*loaded)[1].unread[0].where.line, 5);
+  const Validation made = validate(*loaded, Parameters::initial());
+  EXPECT_EQ(made.rows, 4U);
+  EXPECT_EQ(made.other_rows, 1U);
+  for (const ValidatedTable& table : made.tables) EXPECT_THAT(table.reason, HasSubstr("cells, the header has 3"));
+}
+
+TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
+  const auto loaded = load_collective_tables(
+      write("t.csv", "table_id,size_bytes,time_us\na,32,5.5\ntwice,32,5\ntwice,32,6\n"),
+      write("m.json", std::string(kMeta, std::strlen(kMeta) - 1) +
+                          R"(,{"collective": "broadcast"},{"table_id": "twice", "healthy": true},{"table_id": "twice"},
+                              {"table_id": "empty", "collective": "reduce", "gpu_model": "A100", "healthy": true}])"));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  ASSERT_EQ(loaded->size(), 4U);
+  EXPECT_EQ((*loaded)[0].problem, "");
+  EXPECT_THAT((*loaded)[1].problem, AllOf(HasSubstr("m.json:2:"), HasSubstr("without a table_id")));
+  EXPECT_THAT((*loaded)[2].problem, AllOf(HasSubstr("m.json:2:"), HasSubstr("a second record of table twice")));
+  EXPECT_EQ((*loaded)[2].rows.size(), 2U);  // a size that comes again is measured again
+  const Validation made = validate(*loaded, Parameters::initial());
+  ASSERT_EQ(made.tables.size(), 4U);
+  EXPECT_THAT(made.tables[2].reason, HasSubstr("a second record"));
+  EXPECT_FALSE(made.tables[3].reason.empty());
 }
 
 TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {

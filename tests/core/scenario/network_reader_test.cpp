@@ -137,6 +137,10 @@ TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
       problems("kind: DRAGONFLY link: \"edr\" dragonfly { routers_per_group: 2 global_links_per_router: 3 }"),
       ElementsAre("dragonfly: 16 workers make 8 groups, so each needs at least 7 links to others, one to each; 2 "
                   "routers with 3 have 6; take more links, or larger groups"));
+  // What is too many is no reason to ask for more.
+  EXPECT_THAT(
+      problems("kind: DRAGONFLY link: \"edr\" dragonfly { routers_per_group: 2 global_links_per_router: 5000 }"),
+      ElementsAre("dragonfly: global_links_per_router must be at most 4096 (got 5000)"));
 }
 
 TEST(NetworkOfScenario, ConditionsNameItsSwitches) {

@@ -65,6 +65,25 @@ TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
   EXPECT_GE(shared, 5) << "some settings come to the same packs";
 }
 
+TEST_F(EvaluatorTest, LeavesOutOnlyWhatTakesLongToSimulate) {
+  // 160 GPUs whose chunks are equal: one worker stands for all, if need be, and here need is.
+  constexpr const char* kAlike = R"(
+cluster { workers { machine: "dgx1-v100" count: 20 } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 10 } }
+workload { model: "resnet50_torchvision" batch: 32 }
+strategy { algorithm: "ring" bytes_per_pack: 26214400 pad_packs: true }
+run { steps: 100 }
+)";
+  Evaluator one = evaluator(kAlike, Evaluator::Shares::kYes);
+  one.leave_out_beyond({0, 1e12});
+  EXPECT_EQ(one.at({})->status, Outcome::Status::kDone);
+  // At two kilobytes a second a step takes a day: all of them are refused, and for that.
+  const auto slow = one.at({*core::parse_override("", "cluster.network.bandwidth_gb_per_s=0.000002")});
+  EXPECT_EQ(slow->status, Outcome::Status::kRefused);
+  EXPECT_THAT(slow->message, HasSubstr("53 days"));
+  // Trees are not alike: to simulate all of them takes more work than there may be.
+  EXPECT_EQ(one.at({*core::parse_override("", "strategy.algorithm=double_tree")})->message, kTooLong);
+}
+
 TEST_F(EvaluatorTest, TellsWhatIsWrongAndGoesOn) {
   Evaluator one = evaluator(kText, Evaluator::Shares::kYes);
   const auto wrong = one.at({*core::parse_override("", "strategy.algorithm=rings")});

@@ -97,7 +97,9 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       ->expected(1)
       ->take_all();
   c->add_option("--points", o.points, "CSV file with names of fields and rows of their values: what varies together");
-  c->add_option("--evaluations", o.evaluations, "Try at most so many settings")->capture_default_str();
+  c->add_option("--evaluations", o.evaluations,
+                "Simulate at most so many settings, those that show what is around the best among them")
+      ->capture_default_str();
   c->add_option("--seed", o.seed, "Of the way through the settings")->capture_default_str();
   c->add_option("--threads", o.threads, "So many simulations at the same time (default: as many as there are cores)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();

@@ -1,0 +1,329 @@
+// NCCL inside workers (nccl/…, BytePS's pushes and pulls) by its own choice and times: alone each of its parts takes what `tutti perf` predicts for one node,
+// to the picosecond; the whole takes its parts one after the other; one worker for all, and steps told rather than simulated, say the same.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/uniform_graphs.h"
+#include "core/scenario/nccl_model.h"
+#include "core/strategy/collective_parts.h"
+#include "core/timeline/summary.h"
+#include "sim/collective_run.h"
+#include "sim/simulator.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti {
+namespace {
+
+using core::CollectiveKind;
+using core::Time;
+namespace nccl = core::nccl;
+
+const core::Library& library() {
+  static const core::Library shipped(test::source_folder() + "/scenarios");
+  return shipped;
+}
+
+struct Where {
+  std::string machine;
+  int workers = 1;
+  int gpus = 8;
+};
+
+std::string text(const Where& where, const std::string& variables, const std::string& strategy,
+                 const std::string& run = "steps: 1") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
+      "0 }}\nstrategy {{ {} }}\nrun {{ interference: OFF {} }}",
+      where.machine, where.workers, where.gpus, where.workers > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
+      variables, strategy, run);
+}
+
+std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
+  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
+}
+
+core::Summary simulated(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
+                        sim::Remembers remembers = sim::Remembers::kNever) {
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kNone;
+  core::Summary summary;
+  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
+  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
+  return summary;
+}
+
+Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
+
+/// On one node, step by step from the machine's file: as `tutti perf --cluster` goes.
+Time predicted(const Where& where, std::int64_t bytes, CollectiveKind kind) {
+  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
+  const auto machine = core::read_machine((*file)->text, (*file)->path);
+  const auto system = nccl::system_of(**machine, 1, where.gpus, std::nullopt);
+  EXPECT_TRUE(system) << (system ? "" : system.error().message());
+  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
+  const auto parameters = nccl::Parameters::load(library().folder());
+  const nccl::Operation operation{*nccl::function_of(kind), bytes};
+  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
+  return core::time_from_us(nccl::predict(*system, *comm, operation, *choice, *parameters).us());
+}
+
+/// The parts of `collective` one after the other: NCCL's as predicted, the others run by themselves.
+Time one_after_the_other(const core::Collective& collective, const Where& where, core::NetworkModel model) {
+  Time sum;
+  for (const core::CollectivePart& part : collective.parts->all) {
+    sum += part.inside_workers ? predicted(where, part.collective.bytes().count(), part.collective.kind)
+                               : sim::run_alone(part.collective, model).end;
+  }
+  return sum;
+}
+
+std::vector<Where> machines() {
+  return {{"hgx-h100", 1, 8},  {"hgx-h100", 1, 4},   {"dgx-a100", 1, 8},
+          {"dgx1-v100", 1, 8}, {"pcie4-a100", 1, 4}, {"ec2-g4dn-metal", 1, 8}};
+}
+
+TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
+  for (const Where& where : machines()) {
+    for (const std::int64_t bytes : {16, 4096, 65536, 1 << 20, 12'345'676, 1 << 28}) {
+      for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
+        const core::Scenario scenario = test::read(text(where, variable("v", bytes), "algorithm: \"nccl/ring\"",
+                                                        fmt::format("steps: 1 network_model: {}", model)));
+        ASSERT_EQ(scenario.why_rings, "");
+        EXPECT_EQ(took(simulated(scenario).last_packs().front()), predicted(where, bytes, CollectiveKind::kAllReduce))
+            << where.gpus << " of " << where.machine << ", " << bytes << " bytes, " << model;
+      }
+    }
+  }
+}
+
+TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
+  for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
+    for (const char* algorithm :
+         {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/double_tree", "nccl/pscpu"}) {
+      for (const char* staging : {"DIRECT", "VIA_HOST"}) {
+        for (const auto& [model, name] :
+             {std::pair(core::NetworkModel::kFifo, "FIFO"), std::pair(core::NetworkModel::kFair, "FAIR"),
+              std::pair(core::NetworkModel::kIdeal, "IDEAL")}) {
+          for (const std::int64_t bytes : {std::int64_t{4096}, std::int64_t{1} << 24}) {
+            const core::Scenario scenario =
+                test::read(text(where, variable("v", bytes),
+                                fmt::format("algorithm: \"{}\" staging: {} reduction: MEAN", algorithm, staging),
+                                fmt::format("steps: 1 network_model: {}", name)));
+            const core::Collective& collective = scenario.plan.packs.front().collective;
+            ASSERT_TRUE(core::timed_parts(collective)) << algorithm;
+            EXPECT_EQ(took(simulated(scenario).last_packs().front()), one_after_the_other(collective, where, model))
+                << algorithm << " " << staging << " " << name << " on " << where.machine << ", " << bytes << " bytes";
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
+  const core::Scenario scenario =
+      test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), "algorithm: \"nccl/ring\" reduction: MEAN"));
+  const core::CollectiveParts& parts = *core::timed_parts(scenario.plan.packs.front().collective);
+  ASSERT_EQ(parts.all.size(), 4u);
+  EXPECT_TRUE(parts.all[0].inside_workers && parts.all[2].inside_workers);
+  EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(parts.all[2].collective.kind, CollectiveKind::kBroadcast);
+  EXPECT_FALSE(parts.all[1].inside_workers || parts.all[3].inside_workers);
+  // One node of eight H100 with a switch that adds, which a broadcast has no use for.
+  EXPECT_THAT(core::describe_nccl(scenario.plan.packs.front().collective),
+              testing::MatchesRegex("inside workers all_reduce by NVLS Simple, .* and broadcast by Ring .*"));
+}
+
+TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
+  const Where where{"dgx-a100", 2, 4};
+  // 1,000,003 elements do not divide by four GPUs: what is left over goes along a chain.
+  const std::string scenario_text =
+      "cluster { workers { machine: \"dgx-a100\" count: 2 replicas: 4 } workers { machine: \"cpu-host\" count: 2 "
+      "server: true } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 3 } } workload { variable { name: "
+      "\"v\" shape: "
+      "1000003 backward_ms: 0 } forward_ms: 0 update_ms: 0 } strategy { byteps {} } run { interference: OFF steps: 1 }";
+  const core::Scenario scenario = test::read(scenario_text);
+  const core::Collective& push = scenario.plan.packs.at(0).collective;
+  const core::Collective& pull = scenario.plan.packs.at(1).collective;
+  const auto kinds = [](const core::Collective& collective) {
+    std::vector<CollectiveKind> all;
+    for (const auto& part : core::timed_parts(collective)->all) {
+      if (part.inside_workers) all.push_back(part.collective.kind);
+    }
+    return all;
+  };
+  EXPECT_THAT(kinds(push), testing::ElementsAre(CollectiveKind::kReduceScatter, CollectiveKind::kReduce));
+  EXPECT_THAT(kinds(pull), testing::ElementsAre(CollectiveKind::kBroadcast, CollectiveKind::kAllGather));
+  const auto packs = simulated(scenario).last_packs();
+  EXPECT_EQ(took(packs.at(0)), one_after_the_other(push, where, core::NetworkModel::kFifo));
+}
+
+TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
+  for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling"}) {
+    for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
+      for (const char* model : {"FIFO", "FAIR"}) {
+        const core::Scenario scenario = test::read(
+            text(where,
+                 variable("a", 1 << 22, 1) + variable("b", 1 << 25, 2) + variable("c", 1 << 16, 0.1) +
+                     variable("d", 1 << 12, 0.1),
+                 fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN", algorithm),
+                 fmt::format("steps: 4 network_model: {}", model)));
+        const auto whole = test::told(simulated(scenario));
+        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways)), whole) << where.machine << " " << model;
+        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
+        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+      }
+    }
+  }
+}
+
+TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
+  const Where where{"hgx-h100", 1, 8};
+  for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
+    for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
+      const core::Summary summary =
+          simulated(test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                                    "algorithm: \"nccl/ring\" launch: CONCURRENT bytes_per_pack: 1",
+                                    fmt::format("steps: 1 network_model: {}", model))));
+      const auto packs = summary.last_packs();
+      ASSERT_EQ(packs.size(), 2u);
+      const Time both = std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
+      const Time one = predicted(where, bytes, CollectiveKind::kAllReduce);
+      EXPECT_GE(both, one) << bytes << " " << model;
+      EXPECT_LE(both, 2 * one) << bytes << " " << model;
+      // What the model says is narrow carries both.
+      if (bytes == 1 << 28 && std::string_view(model) != "IDEAL") {
+        EXPECT_GT(static_cast<double>(both.count()), 1.6 * static_cast<double>(one.count())) << model;
+      }
+    }
+  }
+}
+
+TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
+  // 40 ms are computed while the large pack goes all the way.
+  std::string on =
+      text({"hgx-h100", 2, 8}, "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),
+           "algorithm: \"nccl/ring\" staging: DIRECT launch: CONCURRENT bytes_per_pack: 1");
+  on.replace(on.find("interference: OFF"), 17, "interference: ON");
+  const core::Scenario scenario = test::read(on);
+  const auto& packs = scenario.plan.packs;
+  const auto large =
+      std::find_if(packs.begin(), packs.end(), [](const auto& p) { return p.collective.bytes().count() > 4; });
+  core::Wide held = 0;
+  for (const auto& time : core::nccl_times(large->collective))
+    held += static_cast<core::Wide>((time->delay + time->work).count()) * static_cast<core::Wide>(time->channels);
+  const Time lost(static_cast<std::int64_t>((held + 131) / 132));
+  EXPECT_EQ(simulated(scenario).steady_parts()->slowed, lost);
+}
+
+TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
+  const core::Scenario scenario =
+      test::read(text({"pcie4-a100", 3, 4}, variable("v", 1 << 20), "algorithm: \"nccl/pscpu\" reduction: MEAN"));
+  const core::Collective& collective = scenario.plan.packs.front().collective;
+  struct Sink : core::TimelineSink {
+    void begin(const core::RunInfo&) override {}
+    void track(const core::Track& track) override { tracks[track.id] = track; }
+    void span(core::TrackId track, const core::Span& span) override {
+      if (tracks.at(track).kind == core::TrackKind::kLane) spans.emplace_back(tracks.at(track), span);
+    }
+    void step(const core::StepRecord&) override {}
+    void pack(const core::PackRecord&) override {}
+    void link(const core::LinkRecord&) override {}
+    void path(const core::PathPiece&) override {}
+    void note(const std::string&) override {}
+    void end() override {}
+    std::map<core::TrackId, core::Track> tracks;
+    std::vector<std::pair<core::Track, core::Span>> spans;
+  } sink;
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  ASSERT_TRUE(sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(scenario, record, {}, sink));
+  std::size_t between = 0;
+  for (const auto& part : collective.parts->all) {
+    if (part.inside_workers) continue;
+    for (core::Rank r = 0; r < part.collective.schedule->ranks(); ++r) {
+      for (core::Lane l = 0; l < part.collective.schedule->lanes(r); ++l) {
+        for (std::int64_t i = 0; i < part.collective.schedule->steps(r, l); ++i)
+          between += part.collective.schedule->step(r, l, i).kind != core::StepKind::kNop;
+      }
+    }
+  }
+  EXPECT_EQ(sink.spans.size(), between);
+  for (const auto& [track, span] : sink.spans) {
+    core::Rank rank = 0;
+    while (scenario.cluster->part(collective.group.device(rank)).name != track.device ||
+           collective.group.device(rank).worker != track.worker)
+      ++rank;
+    ASSERT_LT(track.lane, collective.schedule->lanes(rank));
+    ASSERT_LT(span.index, collective.schedule->steps(rank, track.lane));
+    EXPECT_EQ(static_cast<std::int32_t>(collective.schedule->step(rank, track.lane, span.index).kind), span.kind);
+  }
+}
+
+TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
+  const Where where{"hgx-h100", 1, 8};
+  const core::Scenario scenario =
+      test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20), "algorithm: \"nccl/ring\" horovod {}"));
+  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.fusion->nccl_parts);
+  const core::Collective whole =
+      core::make_collective(*scenario.cluster, scenario.strategy, core::DataType::kFloat32, 1 << 19, 0);
+  const auto parts = scenario.plan.fusion->nccl_parts(whole);
+  ASSERT_TRUE(parts && parts->timed);
+  EXPECT_EQ(parts->all.front().collective.nccl->whole(), predicted(where, 2 << 20, CollectiveKind::kAllReduce));
+  EXPECT_THAT(simulated(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));
+}
+
+TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
+  const Where where{"hgx-h100", 2, 8};
+  const auto settings = [&](const std::string& nccl) {
+    return test::read(text(where, variable("v", 1 << 26), "algorithm: \"nccl/ring\" " + nccl));
+  };
+  core::Scenario low = settings(""), high = settings("");
+  ASSERT_TRUE(core::take_band_end(low, core::BandEnd::kLow) && core::take_band_end(high, core::BandEnd::kHigh));
+  const Time usual = simulated(settings("")).step_time();
+  EXPECT_LT(simulated(low).step_time(), usual);
+  EXPECT_GT(simulated(high).step_time(), usual);
+  const core::Scenario tree =
+      settings("nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
+  EXPECT_THAT(core::describe_nccl(tree.plan.packs.front().collective), testing::HasSubstr("all_reduce by Ring Simple"));
+  EXPECT_THAT(core::nccl_notes(tree), testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
+  const core::Summary summary = simulated(settings(""));
+  EXPECT_THAT(summary.info().packs.front().nccl, testing::StartsWith("inside workers all_reduce by"));
+}
+
+TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
+  const Where where{"hgx-h100", 2, 8};
+  const core::Scenario rings =
+      test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\"", "steps: 1 nccl: RINGS"));
+  EXPECT_FALSE(core::timed_parts(rings.plan.packs.front().collective));
+  EXPECT_TRUE(core::nccl_notes(rings).empty());
+  core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
+  core::simulate_as_rings(both);
+  EXPECT_EQ(test::told(simulated(both)), test::told(simulated(rings)));
+  // The schedule by itself, which is what rings are.
+  EXPECT_EQ(took(simulated(rings).last_packs().front()),
+            sim::run_alone(rings.plan.packs.front().collective, core::NetworkModel::kFifo).end);
+  const std::string box =
+      "cluster { workers { machine: \"box\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } machine { name: "
+      "\"box\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 } device { name: \"gpu[0-3]\" kind: GPU "
+      "memory_gb_per_s: 1000 } nic { name: \"nic0\" bandwidth_gb_per_s: 10 } link { from: \"cpu0\" to: \"gpu[0-3]\" "
+      "kind: PCIE generation: 4 latency_us: 0.5 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE generation: 4 "
+      "latency_us: 0.5 } } } workload { variable { name: \"v\" shape: 262144 } forward_ms: 0 update_ms: 0 } strategy { "
+      "algorithm: \"nccl/ring\" }";
+  const auto unknown = core::read_scenario(box, "f", library());
+  ASSERT_TRUE(unknown) << unknown.error().message();
+  EXPECT_FALSE(core::timed_parts(unknown->plan.packs.front().collective));
+  EXPECT_THAT(simulated(*unknown).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
+}
+
+}  // namespace
+}  // namespace tutti
