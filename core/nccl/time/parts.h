@@ -33,13 +33,15 @@ class Narrowest {
 };
 
 /// GPUs that a process drives where nobody says. On several nodes every GPU has its own; on one, tables of up to four GPUs are of one process for all, of eight some
-/// are and some are not.
-inline int driven(const Communicator& comm) { return comm.nodes > 1 ? 1 : std::min(comm.ranks, 4); }
+/// are and some are not. Superchips have a CPU each, or for two, and a process with it.
+inline int driven(const System& s, const Communicator& comm) {
+  return comm.nodes > 1 || s.grace ? 1 : std::min(comm.ranks, 4);
+}
 
 /// us that the host adds to a kernel of so many us. nccl-tests calls again before the kernel has ended: of what the CPU takes to issue the operation for all of its
 /// GPUs and what the kernel takes, the longer counts.
-inline double waiting_for_host(const Communicator& comm, double kernel_us, const Parameters& p) {
-  const double issue = p.of(ReleaseFigure::kIssue, comm.version) * driven(comm);
+inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us, const Parameters& p) {
+  const double issue = p.of(ReleaseFigure::kIssue, comm.version) * driven(s, comm);
   Narrowest slower;
   slower.add(issue, "");
   slower.add(kernel_us, "");

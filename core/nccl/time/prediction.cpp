@@ -69,7 +69,7 @@ class Timing {
     made_.narrowest = narrowest_.what();
     made_.overlap = overlap_;
     made_.channels = channels_;
-    made_.launch += waiting_for_host(comm_, made_.us(), p_);
+    made_.launch += waiting_for_host(s_, comm_, made_.us(), p_);
     return made_;
   }
 

@@ -93,7 +93,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   made.channels = comm.channels;
   made.transfer = narrowest.us();
   made.narrowest = narrowest.what();
-  made.launch += waiting_for_host(comm, made.us(), p);
+  made.launch += waiting_for_host(s, comm, made.us(), p);
   return made;
 }
 
