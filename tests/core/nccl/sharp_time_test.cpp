@@ -166,8 +166,10 @@ struct FourCards {
 FourCards a100_with_four_cards(Version version) {
   const auto topology = load_topology(reference("sharp-a100.xml"));
   EXPECT_TRUE(topology);
-  const auto found = search_graphs(*topology, 4, *search_settings(on()));
-  return {*system_of(*topology, *found, 4, std::nullopt), *communicator_of(*topology, *found, 4, on(), version)};
+  const SearchSettings search = *search_settings(on());
+  const auto found = search_graphs(*topology, 4, search);
+  return {*system_of(*topology, *found, 4, search, std::nullopt),
+          *communicator_of(*topology, *found, 4, on(), version)};
 }
 
 TEST(SharpTime, LiesNearAPublishedTableOfA100) {
