@@ -362,7 +362,7 @@ TEST(NcclTimes, WrongSettingsAreComplainedOf) {
   EXPECT_THAT(wrong("nccl { version: \"1.3\" }"), testing::HasSubstr("strategy: nccl:"));
   EXPECT_THAT(wrong("nccl { set: \"ALGO=Ring\" }"), testing::HasSubstr("NCCL_ALGO=Ring"));
   EXPECT_THAT(wrong("nccl { set: \"NCCL_ALGO=Rung\" }"), testing::HasSubstr("strategy: nccl:"));
-  EXPECT_THAT(wrong("nccl { set: \"NCCL_P2P_DISABLE=1\" }"), testing::HasSubstr("leave it out"));
+  EXPECT_THAT(wrong("nccl { set: \"NCCL_P2P_DISABLE=1\" }"), testing::HasSubstr("leave them out"));
   EXPECT_THAT(wrong("nccl { network: \"pigeons\" }"), testing::HasSubstr("pigeons"));
   EXPECT_THAT(wrong("nccl { version: \"2.21.5\" }", "ring"), testing::HasSubstr("nccl does nothing"));
 }

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/nccl/cube_mesh.h"
+#include "core/nccl/search.h"
 #include "tests/core/nccl/golden.h"
+#include "tests/reference/nccl/topologies.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -104,8 +107,24 @@ INSTANTIATE_TEST_SUITE_P(Golden, UniformGraphs,
                            return name;
                          });
 
-TEST(UniformGraphs, PartOfACubeMeshIsRefused) {
-  const auto refused = uniform_communicator(machine("dgx1v", 1, 4), kDefaultVersion, {});
+TEST(UniformGraphs, OfACubeMeshTheFirstGpusAreSearched) {
+  for (int gpus = 2; gpus <= 8; ++gpus) {
+    const auto drawn = search_graphs(cube_mesh(gpus), 1);
+    const auto written = search_graphs(test::first_gpus(test::topology("dgx1v"), gpus), 1);
+    ASSERT_TRUE(drawn && written);
+    EXPECT_EQ(drawn->graphs.ring.channels, written->graphs.ring.channels) << gpus;
+    EXPECT_EQ(drawn->graphs.ring.bw_intra, written->graphs.ring.bw_intra) << gpus;
+    EXPECT_EQ(drawn->graphs.ring.type_intra, written->graphs.ring.type_intra) << gpus;
+    EXPECT_EQ(drawn->graphs.tree.channels, written->graphs.tree.channels) << gpus;
+    EXPECT_EQ(drawn->graphs.tree.bw_intra, written->graphs.tree.bw_intra) << gpus;
+    const auto comm = uniform_communicator(machine("dgx1v", 1, gpus), kDefaultVersion, {});
+    ASSERT_TRUE(comm) << comm.error().message();
+    EXPECT_EQ(comm->graphs.ring.channels, written->graphs.ring.channels) << gpus;
+  }
+}
+
+TEST(UniformGraphs, PartOfACubeMeshOnSeveralNodesIsRefused) {
+  const auto refused = uniform_communicator(machine("dgx1v", 2, 4), kDefaultVersion, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message().find("cube mesh"), std::string::npos);
 }
