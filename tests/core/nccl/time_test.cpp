@@ -170,6 +170,20 @@ TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
   }
 }
 
+TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
+  // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five are joined by way of a sixth GPU's links, and lose by it.
+  constexpr std::pair<int, double> kMeasured[] = {{2, 22.5}, {3, 45.1}, {4, 85.3}, {6, 45.6}, {7, 87.0}, {8, 133.6}};
+  const Parameters parameters = shipped();
+  for (const auto& [gpus, gb_per_s] : kMeasured) {
+    const System s = machine("dgx1-v100", 1, gpus);
+    const Communicator comm = communicator(s);
+    const Prediction made = predict(s, comm, {Function::kAllReduce, 1 << 28},
+                                    {Algorithm::kRing, Protocol::kSimple, comm.channels, 544, 0}, parameters);
+    const double bus = (1 << 28) * 2.0 * (gpus - 1) / gpus / made.us() / 1e3;
+    EXPECT_NEAR(bus / gb_per_s, 1, 0.12) << gpus;
+  }
+}
+
 TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
   const auto us = [](int nodes, std::int64_t bytes, double issue) {
     const System s = machine("hgx-h100", nodes);
@@ -177,8 +191,13 @@ TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
                    with("since_2_22.issue", issue))
         .us();
   };
-  EXPECT_NEAR(us(1, 8, 1000), 4000, 1);        // one process issues for four GPUs
-  EXPECT_NEAR(us(2, 8, 1000), 1000, 1);        // one for each
+  EXPECT_NEAR(us(1, 8, 1000), 4000, 1);  // one process issues for four GPUs
+  EXPECT_NEAR(us(2, 8, 1000), 1000, 1);  // one for each
+  const System rack = machine("gb200-nvl72", 1);
+  EXPECT_NEAR(predict(rack, communicator(rack), {Function::kAllReduce, 8},
+                      {Algorithm::kNvls, Protocol::kSimple, 16, 640, 0}, with("since_2_22.issue", 1000))
+                  .us(),
+              1000, 1);                        // superchips have a CPU of their own
   EXPECT_NEAR(us(1, 8, 1), us(1, 8, 0.5), 1);  // hidden behind the kernel
   EXPECT_NEAR(us(1, 1 << 28, 100) / us(1, 1 << 28, 1), 1, 0.01);
 }
