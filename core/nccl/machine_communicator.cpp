@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/nccl/known_gpus.h"
 #include "core/nccl/search.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
@@ -19,6 +20,7 @@ System over_sockets(System system) {
   if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce) return system;
   system.transport = Transport::kTcp;
   system.gpudirect = false;
+  system.collnet = false;
   return system;
 }
 
@@ -30,7 +32,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   const auto refuse = [](const Error& why) { return tl::make_unexpected(why); };
   const bool sockets = settings.ib_disabled.value_or(false);
   System whole = sockets ? over_sockets(system) : system;
-  if (settings.of_the_search().empty()) {
+  // Which rings there are in a mesh depends on which GPUs it joins, as its file says.
+  if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
     return OnMachines{whole, std::move(*comm)};
@@ -47,13 +50,14 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
     // What carries messages between its parts is what would carry them between two of it.
     auto two = system_of(machine, 2, whole.gpus, network, option);
+    if (!two && !network) two = system_of(machine, 2, whole.gpus, to_string(Transport::kInfiniband), option);
     if (!two) return refuse(two.error());
     whole = sockets ? over_sockets(*two) : *two;
     whole.nodes = 1;
   }
   auto comm = communicator_of(*topology, *found, whole.nodes, settings, version);
   if (!comm) return refuse(comm.error());
-  OnMachines known{as_searched(whole, *found, *search), std::move(*comm)};
+  OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm)};
   // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs, as data sheets say.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;

@@ -86,11 +86,11 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   s.cpu = host_cpu(topology.node(NodeKind::kCpu, 0).cpu);
   s.grace = ways.c2c;
   s.collnet = found.graphs.collnet_chain.channels > 0;
-  if (!found.over_nodes) return as_searched(s, found, search);
+  if (!found.over_nodes) return as_searched(s, topology, found, search);
   const NetFacts& card = found.node.node(NodeKind::kNet, Paths(found.node, search).local_net(0, 0)).net;
   s.nic_gb_per_s = card.gb_per_s;
   s.transport = at_gpus(transport_of(card.name), s.generation);
-  s = as_searched(s, found, search);
+  s = as_searched(s, topology, found, search);
   s.gpudirect = gpudirect(found, search);
   if (!network) return s;
   const auto named = parse_transport(*network);
@@ -100,17 +100,19 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   return s;
 }
 
-System as_searched(System s, const SearchResult& found, const SearchSettings& search) {
+System as_searched(System s, const Topology& topology, const SearchResult& found, const SearchSettings& search) {
   s.nodes *= found.nodes_per_topology;
   s.gpus = found.node.count(NodeKind::kGpu);
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
   if (nvlink && found.graphs.ring.type_intra >= PathType::kPix) s.inside = Inside::kPcie;
   if (s.gpus == 1) s.inside = Inside::kAlone;
   if (!found.over_nodes) return s;
-  const Paths paths(found.node, search);
+  const Paths paths(topology, search);
   std::set<int> cards;
-  for (int g = 0; g < s.gpus; ++g) cards.insert(paths.local_net(g, 0));
-  s.nics = static_cast<int>(cards.size());
+  for (int g = 0; g < topology.count(NodeKind::kGpu); ++g) cards.insert(paths.local_net(g, 0));
+  const int all = static_cast<int>(cards.size());
+  s.nics = std::max(1, all / found.nodes_per_topology);
+  s.nic_gb_per_s *= 1.0 * all / (s.nics * found.nodes_per_topology);
   return s;
 }
 

@@ -20,7 +20,8 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
 
 /// `whole` machines as NCCL takes them after that search: nodes are what GPUs reach without the network, and GPUs that have no peer access go by PCIe and the host's
 /// memory, whatever NVLinks they have.
-System as_searched(System whole, const SearchResult& found, const SearchSettings& search);
+/// Cards that several nodes of a machine share count as a part for each, by their rate. `topology`: of one machine.
+System as_searched(System whole, const Topology& topology, const SearchResult& found, const SearchSettings& search);
 
 /// Whether cards reach the memory of the GPUs near them. REQUIRES: found.over_nodes.
 bool gpudirect(const SearchResult& found, const SearchSettings& search);

@@ -67,14 +67,16 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
     std::iota(ranks.begin(), ranks.end(), 0);
     topology = nccl::with_ranks(*topology, ranks);
   }
-  if (settings.ib_disabled.value_or(false))
-    return tl::make_unexpected(
-        Error::request("--set NCCL_IB_DISABLE: it changes the cards, which the file says; say --network tcp"));
+  std::optional<std::string> network = options.network;
+  if (settings.ib_disabled.value_or(false)) {
+    for (nccl::TopologyNode& node : topology->nodes) node.net.gdr = false;
+    if (!network) network = "tcp";
+  }
   const auto search = nccl::search_settings(settings);
   if (!search) return tl::make_unexpected(search.error());
   const auto found = search_graphs(*topology, options.nodes, *search);
   if (!found) return tl::make_unexpected(found.error());
-  const auto system = system_of(*topology, *found, options.nodes, *search, options.network);
+  const auto system = system_of(*topology, *found, options.nodes, *search, network);
   if (!system) return tl::make_unexpected(system.error());
   if (system->ranks() < 2)
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));

@@ -109,8 +109,11 @@ class Printer {
              "it); its figures are published ones, no measurement with SHARP taught them; the band is that of "
              "networks without\n";
     std::string why = nccl::why_no_sharp(subject_.system);
-    if (why.empty())
-      why = "the file's cards cannot reduce (coll=\"1\"), there are too few nodes, or too many GPUs in each";
+    const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
+    if (why.empty() && subject_.comm.nodes < least)
+      why = fmt::format("{} nodes are fewer than NCCL_COLLNET_NODE_THRESHOLD, {}", subject_.comm.nodes, least);
+    if (why.empty() && subject_.comm.ranks_of_node() > 8) why = "a node has more than 8 GPUs";
+    if (why.empty()) why = "the cards are not said to reduce (coll=\"1\" in a topology file)";
     return fmt::format("# NCCL_COLLNET_ENABLE=1 changes nothing: {}\n", why);
   }
 
@@ -157,9 +160,10 @@ class Printer {
   /// All that could be chosen, and why the winner won.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
-    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {} through {}\n",
-                       number(row.time.us()), number(row.time.launch), number(row.time.hops), number(row.time.fill),
-                       number(row.time.transfer), row.time.narrowest);
+    const std::string narrowest = row.time.narrowest;
+    out += fmt::format("  predicted {} us: launch {}, hops {}, fill {}, transfer {}{}\n", number(row.time.us()),
+                       number(row.time.launch), number(row.time.hops), number(row.time.fill), number(row.time.transfer),
+                       narrowest.empty() ? "" : " through " + narrowest);
     if (!row.choice) return out + "  NCCL makes it of sends and receives, for which it has no cost model\n";
     Table table({"<candidate", "latency us", "GB/s", "estimate us", "<"});
     const nccl::Candidate* second = nullptr;

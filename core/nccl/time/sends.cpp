@@ -33,6 +33,14 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
+/// GB/s by their data sheet of the NVLinks that a GPU's sends take: all, but of a cube mesh only those to GPUs that take part, to one neighbour one.
+double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
+  if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
+  const bool one_peer = kind == CollectiveKind::kSendReceive;
+  const int links = one_peer ? 1 : std::min(s.nvlinks, comm.graphs.ring.channels);
+  return links * s.nvlink_gb_per_s;
+}
+
 }  // namespace
 
 Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
@@ -43,8 +51,10 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double size = static_cast<double>(bytes);
   const bool pcie = s.inside == Inside::kPcie;
   const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
-                            : s.nvlink_of_gpu() * p.of(s.generation, GpuFigure::kNvlinkShare);
+                            : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
   const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
+  // The root's own card, and its PCIe, carry what it gets from other nodes; what it gives to them leaves by all cards if NVLink reaches those (PXN).
+  const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
   made.launch = p.of(HostFigure::kLaunchSimple, s);
   Narrowest narrowest;
@@ -53,13 +63,12 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     made.links = {of_gpu / (links * kPerUs), of_gpu};
     const double copying = pcie ? 0 : kept / (p.of(s.generation, GpuFigure::kCopy) * kPerUs);
     narrowest.add(made.links.us + copying, pcie ? "PCIe" : "NVLink");
-    if (pcie) return;
     made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
-    if (far) return;
+    if (pcie || far) return;
     const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
-  const auto across = [&](double of_node, double of_pair, int peers) {
+  const auto across = [&](double of_node, double of_gpu, double of_pair, int peers) {
     if (!far) return;
     const double of_channel = of_pair / far_channels(comm);
     narrowest.add(peers * per_message(s, comm.nodes, of_channel, false, p), "messages that a CPU handles");
@@ -69,7 +78,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     cards = std::min(cards, through_pcie(s, p));
     made.cards = {of_node / (cards * kPerUs), of_node};
     narrowest.add(made.cards.us, "network cards");
-    narrowest.add(of_pair / (std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards * kPerUs), "network cards of a GPU");
+    const double of_card = std::max(1.0, 1.0 * s.nics / gpus) / s.nics * cards;
+    narrowest.add(of_gpu / (of_card * kPerUs), "network cards of a GPU");
     const double of_channels = far_channels(comm) * p.of(s.transport, NetFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
   };
@@ -78,16 +88,20 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   switch (kind) {
     case CollectiveKind::kAllToAll:
       inside(block * (gpus - 1), block, gpus - 1, block);
-      across(block * (ranks - gpus) * gpus, block, ranks - gpus);
+      across(block * (ranks - gpus) * gpus, block, block, ranks - gpus);
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
       inside(block * (gpus - 1), block, gpus - 1, block);
-      across(block * (ranks - gpus), block, ranks - gpus);
+      across(block * (ranks - gpus), by_others_cards ? block : block * (ranks - gpus), block, ranks - gpus);
+      if (pcie && far) {
+        const double pcie_of_gpu = s.pcie_gb_per_s * p.of(PcieFigure::kShare);
+        narrowest.add(block * (ranks - 1) / (pcie_of_gpu * kPerUs), "PCIe");
+      }
       break;
     default:  // each to its neighbour: one of every node to the next node
       inside(size, size, 1, 0);
-      across(size, size, 1);
+      across(size, size, size, 1);
       break;
   }
   made.channels = comm.channels;

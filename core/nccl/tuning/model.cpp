@@ -21,7 +21,9 @@ void set_threads(Model& model, const Communicator& comm, const Settings& setting
     auto& most = model.most_threads[a];
     if (algorithm == Algorithm::kPat) continue;
     if (!ring_or_tree) {
-      most = {0, 0, old ? 512 : 640};
+      // The one CollNet before 2.14 has LL as rings have it.
+      const bool ll = algorithm == Algorithm::kCollNetDirect && comm.version < Version{2, 14, 0};
+      most = {ll ? threads(settings.threads, 512) : 0, 0, old ? 512 : 640};
       continue;
     }
     const int usual = algorithm == Algorithm::kRing && slow ? 256 : 512;

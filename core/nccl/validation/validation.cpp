@@ -44,7 +44,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     if (!row.outlier) errors.add(us / row.us - 1, 1);
   }
   made.quality = errors.quality();
-  if (!table.facts.healthy) made.reason = "predicted, but not counted in the whole: the table is not healthy";
+  if (!table.facts.healthy)
+    made.reason = "predicted, but not counted in the whole: its record does not say that the table is healthy";
   if (table.rows.empty()) made.reason = "it has no rows";
   return made;
 }

@@ -152,7 +152,7 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_NEAR(made.overall.p90, 1, 1e-9);
   ASSERT_EQ(made.tables.size(), 4U);
   EXPECT_NEAR(made.tables[1].quality.bias, 1, 1e-9);
-  EXPECT_THAT(made.tables[2].reason, HasSubstr("not healthy"));
+  EXPECT_THAT(made.tables[2].reason, HasSubstr("does not say that the table is healthy"));
   EXPECT_NEAR(made.tables[2].quality.bias, 1.0 / 9 - 1, 1e-9);
   EXPECT_THAT(made.tables[3].reason, HasSubstr("RCCL"));
   EXPECT_TRUE(made.tables[3].rows.empty());
