@@ -2,7 +2,8 @@
 
 // Collectives in which NCCL does something inside every worker (core/strategy/collective_parts.h), by NCCL's own times: its part of each worker is a timed
 // collective, what is between are messages as anywhere. A rank goes from part to part by itself. NCCL begins in a worker when the last of its replicas is
-// there: TensorFlow's communicator launches no kernel before.
+// there: TensorFlow launches the kernels of all of them together, each of which waits for its own GPU's data. That those which have it hold multiprocessors until
+// the last has is left out.
 // SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
 
 #include <cstdint>

@@ -36,9 +36,10 @@ void count_channels(Communicator& c, const Settings& settings) {
   c.channels = static_cast<int>(std::max<std::int64_t>(channels, least));
   c.nvls_channels = nvls_blocks(c, settings);
   // Until 2.18 less beside ARM's CPUs. SOURCE: NVIDIA/nccl v2.18.6 src/init.cc, computeBuffSizes.
-  const std::int64_t simple = c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : 4194304;
-  c.buffer_bytes = {settings.ll_buffer_bytes.value_or(524288), settings.ll128_buffer_bytes.value_or(4915200),
-                    settings.buffer_bytes.value_or(simple)};
+  const auto [ll, ll128, simple] = kOwnBuffers;
+  const std::int64_t own = c.cpu == HostCpu::kArm && c.version < Version{2, 19, 0} ? 1048576 : simple;
+  c.buffer_bytes = {settings.ll_buffer_bytes.value_or(ll), settings.ll128_buffer_bytes.value_or(ll128),
+                    settings.buffer_bytes.value_or(own)};
 }
 
 }  // namespace tutti::core::nccl

@@ -14,6 +14,9 @@ enum class HostCpu { kIntel, kAmd, kZhaoxin, kMixed, kArm, kPower };
 
 constexpr bool is_x86(HostCpu cpu) { return cpu != HostCpu::kArm && cpu != HostCpu::kPower; }
 
+/// Bytes of a connection's buffers, eight steps each, by protocol: LL, LL128, Simple. SOURCE: NVIDIA/nccl src/init.cc, computeBuffSizes.
+inline constexpr std::array<std::int64_t, 3> kOwnBuffers{524288, 4915200, 4194304};
+
 /// What sends and receives between two ranks go by.
 struct PointToPoint {
   int channels = 1;  ///< in all: a power of two
@@ -48,8 +51,7 @@ struct Communicator {
   int channels = 0;       ///< of the communicator (channels.h)
   int nvls_channels = 0;  ///< thread blocks of NVLS; 0 without it
   PointToPoint p2p;
-  /// Of a connection, by protocol: LL, LL128, Simple; eight steps each.
-  std::array<std::int64_t, 3> buffer_bytes{524288, 4915200, 4194304};
+  std::array<std::int64_t, 3> buffer_bytes = kOwnBuffers;
 
   [[nodiscard]] int ranks_of_node() const { return ranks / nodes; }
 };

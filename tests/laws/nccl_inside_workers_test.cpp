@@ -18,62 +18,27 @@
 #include "core/timeline/summary.h"
 #include "sim/collective_run.h"
 #include "sim/simulator.h"
-#include "tests/sim/simulated.h"
+#include "tests/laws/nccl_scenarios.h"
 
 namespace tutti {
 namespace {
 
 using core::CollectiveKind;
 using core::Time;
-namespace nccl = core::nccl;
-
-const core::Library& library() {
-  static const core::Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
-
-struct Where {
-  std::string machine;
-  int workers = 1;
-  int gpus = 8;
-};
+using test::predicted_us;
+using test::summary_of;
+using test::took;
+using test::variable;
+using test::Where;
 
 std::string text(const Where& where, const std::string& variables, const std::string& strategy,
                  const std::string& run = "steps: 1") {
-  return fmt::format(
-      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
-      "0 }}\nstrategy {{ {} }}\nrun {{ interference: OFF {} }}",
-      where.machine, where.workers, where.gpus, where.workers > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
-      variables, strategy, run);
+  return test::scenario_on(where, variables, strategy, run);
 }
 
-std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
-  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
-}
-
-core::Summary simulated(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
-                        sim::Remembers remembers = sim::Remembers::kNever) {
-  core::RecordOptions record;
-  record.level = core::RecordLevel::kNone;
-  core::Summary summary;
-  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
-  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
-  return summary;
-}
-
-Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
-
-/// On one node, step by step from the machine's file: as `tutti perf --cluster` goes.
+/// On one node.
 Time predicted(const Where& where, std::int64_t bytes, CollectiveKind kind) {
-  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
-  const auto machine = core::read_machine((*file)->text, (*file)->path);
-  const auto system = nccl::system_of(**machine, 1, where.gpus, std::nullopt);
-  EXPECT_TRUE(system) << (system ? "" : system.error().message());
-  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
-  const auto parameters = nccl::Parameters::load(library().folder());
-  const nccl::Operation operation{*nccl::function_of(kind), bytes};
-  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
-  return core::time_from_us(nccl::predict(*system, *comm, operation, *choice, *parameters).us());
+  return core::time_from_us(predicted_us({where.machine, 1, where.gpus}, bytes, kind));
 }
 
 /// The parts of `collective` one after the other: NCCL's as predicted, the others run by themselves.
@@ -98,7 +63,7 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
         const core::Scenario scenario = test::read(text(where, variable("v", bytes), "algorithm: \"nccl/ring\"",
                                                         fmt::format("steps: 1 network_model: {}", model)));
         ASSERT_EQ(scenario.why_rings, "");
-        EXPECT_EQ(took(simulated(scenario).last_packs().front()), predicted(where, bytes, CollectiveKind::kAllReduce))
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), predicted(where, bytes, CollectiveKind::kAllReduce))
             << where.gpus << " of " << where.machine << ", " << bytes << " bytes, " << model;
       }
     }
@@ -120,7 +85,7 @@ TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
                                 fmt::format("steps: 1 network_model: {}", name)));
             const core::Collective& collective = scenario.plan.packs.front().collective;
             ASSERT_TRUE(core::timed_parts(collective)) << algorithm;
-            EXPECT_EQ(took(simulated(scenario).last_packs().front()), one_after_the_other(collective, where, model))
+            EXPECT_EQ(took(summary_of(scenario).last_packs().front()), one_after_the_other(collective, where, model))
                 << algorithm << " " << staging << " " << name << " on " << where.machine << ", " << bytes << " bytes";
           }
         }
@@ -163,7 +128,7 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
   };
   EXPECT_THAT(kinds(push), testing::ElementsAre(CollectiveKind::kReduceScatter, CollectiveKind::kReduce));
   EXPECT_THAT(kinds(pull), testing::ElementsAre(CollectiveKind::kBroadcast, CollectiveKind::kAllGather));
-  const auto packs = simulated(scenario).last_packs();
+  const auto packs = summary_of(scenario).last_packs();
   EXPECT_EQ(took(packs.at(0)), one_after_the_other(push, where, core::NetworkModel::kFifo));
 }
 
@@ -177,10 +142,10 @@ TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
                      variable("d", 1 << 12, 0.1),
                  fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN", algorithm),
                  fmt::format("steps: 4 network_model: {}", model)));
-        const auto whole = test::told(simulated(scenario));
-        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways)), whole) << where.machine << " " << model;
-        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
-        EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+        const auto whole = test::told(summary_of(scenario));
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole) << where.machine << " " << model;
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
       }
     }
   }
@@ -191,9 +156,9 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
   for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       const core::Summary summary =
-          simulated(test::read(text(where, variable("a", bytes) + variable("b", bytes),
-                                    "algorithm: \"nccl/ring\" launch: CONCURRENT bytes_per_pack: 1",
-                                    fmt::format("steps: 1 network_model: {}", model))));
+          summary_of(test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                                     "algorithm: \"nccl/ring\" launch: CONCURRENT bytes_per_pack: 1",
+                                     fmt::format("steps: 1 network_model: {}", model))));
       const auto packs = summary.last_packs();
       ASSERT_EQ(packs.size(), 2u);
       const Time both = std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
@@ -222,7 +187,7 @@ TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersA
   for (const auto& time : core::nccl_times(large->collective))
     held += static_cast<core::Wide>((time->delay + time->work).count()) * static_cast<core::Wide>(time->channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));
-  EXPECT_EQ(simulated(scenario).steady_parts()->slowed, lost);
+  EXPECT_EQ(summary_of(scenario).steady_parts()->slowed, lost);
 }
 
 TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
@@ -279,7 +244,7 @@ TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
   const auto parts = scenario.plan.fusion->nccl_parts(whole);
   ASSERT_TRUE(parts && parts->timed);
   EXPECT_EQ(parts->all.front().collective.nccl->whole(), predicted(where, 2 << 20, CollectiveKind::kAllReduce));
-  EXPECT_THAT(simulated(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));
+  EXPECT_THAT(summary_of(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));
 }
 
 TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
@@ -289,14 +254,14 @@ TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
   };
   core::Scenario low = settings(""), high = settings("");
   ASSERT_TRUE(core::take_band_end(low, core::BandEnd::kLow) && core::take_band_end(high, core::BandEnd::kHigh));
-  const Time usual = simulated(settings("")).step_time();
-  EXPECT_LT(simulated(low).step_time(), usual);
-  EXPECT_GT(simulated(high).step_time(), usual);
+  const Time usual = summary_of(settings("")).step_time();
+  EXPECT_LT(summary_of(low).step_time(), usual);
+  EXPECT_GT(summary_of(high).step_time(), usual);
   const core::Scenario tree =
       settings("nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
   EXPECT_THAT(core::describe_nccl(tree.plan.packs.front().collective), testing::HasSubstr("all_reduce by Ring Simple"));
   EXPECT_THAT(core::nccl_notes(tree), testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
-  const core::Summary summary = simulated(settings(""));
+  const core::Summary summary = summary_of(settings(""));
   EXPECT_THAT(summary.info().packs.front().nccl, testing::StartsWith("inside workers all_reduce by"));
 }
 
@@ -308,9 +273,9 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   EXPECT_TRUE(core::nccl_notes(rings).empty());
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(simulated(both)), test::told(simulated(rings)));
+  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
   // The schedule by itself, which is what rings are.
-  EXPECT_EQ(took(simulated(rings).last_packs().front()),
+  EXPECT_EQ(took(summary_of(rings).last_packs().front()),
             sim::run_alone(rings.plan.packs.front().collective, core::NetworkModel::kFifo).end);
   const std::string box =
       "cluster { workers { machine: \"box\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } machine { name: "
@@ -319,10 +284,10 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
       "kind: PCIE generation: 4 latency_us: 0.5 } link { from: \"cpu0\" to: \"nic0\" kind: PCIE generation: 4 "
       "latency_us: 0.5 } } } workload { variable { name: \"v\" shape: 262144 } forward_ms: 0 update_ms: 0 } strategy { "
       "algorithm: \"nccl/ring\" }";
-  const auto unknown = core::read_scenario(box, "f", library());
+  const auto unknown = core::read_scenario(box, "f", test::shipped_library());
   ASSERT_TRUE(unknown) << unknown.error().message();
   EXPECT_FALSE(core::timed_parts(unknown->plan.packs.front().collective));
-  EXPECT_THAT(simulated(*unknown).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
+  EXPECT_THAT(summary_of(*unknown).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "core/scenario/nccl_model.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
-#include "tests/sim/simulated.h"
+#include "tests/laws/nccl_scenarios.h"
 
 namespace tutti {
 namespace {
@@ -22,57 +22,17 @@ namespace {
 using core::Time;
 namespace nccl = core::nccl;
 
-const core::Library& library() {
-  static const core::Library shipped(test::source_folder() + "/scenarios");
-  return shipped;
-}
+using test::predicted_us;
+using test::summary_of;
+using test::took;
+using test::variable;
+using test::Where;
 
-struct Where {
-  std::string machine;
-  int nodes = 1;
-  int gpus = 8;
-};
+const core::Library& library() { return test::shipped_library(); }
 
 std::string text(const Where& where, const std::string& variables, const std::string& strategy = "",
                  const std::string& run = "steps: 1") {
-  return fmt::format(
-      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
-      "0 }}\n"
-      "strategy {{ algorithm: \"nccl\" {} }}\nrun {{ interference: OFF {} }}",
-      where.machine, where.nodes, where.gpus, where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
-      variables, strategy, run);
-}
-
-std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
-  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
-}
-
-core::Summary simulated(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
-                        sim::Remembers remembers = sim::Remembers::kNever) {
-  core::RecordOptions record;
-  record.level = core::RecordLevel::kNone;
-  core::Summary summary;
-  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
-  EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
-  return summary;
-}
-
-Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
-
-/// Step by step, from the machine's file: as `tutti perf --cluster` goes.
-double predicted_us(const Where& where, std::int64_t bytes,
-                    core::CollectiveKind kind = core::CollectiveKind::kAllReduce) {
-  const auto file = library().read(core::Library::Kind::kMachine, where.machine, "");
-  const auto machine = core::read_machine((*file)->text, (*file)->path);
-  const auto system = nccl::system_of(**machine, where.nodes, where.gpus, std::nullopt);
-  EXPECT_TRUE(system) << (system ? "" : system.error().message());
-  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
-  const auto parameters = nccl::Parameters::load(library().folder());
-  const auto function = nccl::function_of(kind);
-  if (!function) return nccl::predict_sends(*system, *comm, kind, bytes, *parameters).us();
-  const nccl::Operation operation{*function, bytes};
-  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
-  return nccl::predict(*system, *comm, operation, *choice, *parameters).us();
+  return test::scenario_on(where, variables, "algorithm: \"nccl\" " + strategy, run);
 }
 
 const std::vector<Where>& machines() {
@@ -91,7 +51,7 @@ TEST(NcclTimes, APackAloneTakesWhatPerfPredicts) {
         const core::Scenario scenario =
             test::read(text(where, variable("v", bytes), "", fmt::format("steps: 1 network_model: {}", model)));
         ASSERT_EQ(scenario.why_rings, "");
-        EXPECT_EQ(took(simulated(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes)))
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes)))
             << where.nodes << " × " << where.machine << ", " << bytes << " bytes, " << model;
       }
     }
@@ -114,7 +74,7 @@ TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
         const bool apart = kind == CollectiveKind::kAllToAll || kind == CollectiveKind::kSendReceive;
         const core::Scenario scenario = test::read(text(
             where, variable("v", bytes), fmt::format("collective: {} {}", name, apart ? "out_of_place: true" : "")));
-        EXPECT_EQ(took(simulated(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes, kind)))
+        EXPECT_EQ(took(summary_of(scenario).last_packs().front()), core::time_from_us(predicted_us(where, bytes, kind)))
             << where.nodes << " × " << where.machine << ", " << name << " of " << bytes;
       }
     }
@@ -149,7 +109,7 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
         const core::Scenario scenario =
             test::read(text(where, variable("v", bytes), reducing(fmt::format("set: \"NCCL_ALGO={}\"", algorithm))));
         ASSERT_EQ(scenario.why_rings, "");
-        const core::Summary summary = simulated(scenario);
+        const core::Summary summary = summary_of(scenario);
         EXPECT_EQ(took(summary.last_packs().front()), core::time_from_us(by_network(where, algorithm, bytes).us()))
             << where.machine << " " << algorithm << " " << bytes;
         // What nothing can beat takes into account that the network adds.
@@ -167,7 +127,7 @@ TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
   const auto most = [&](const std::string& strategy) {
     std::int64_t carried = 0;
     for (const core::LinkRecord& link :
-         simulated(test::read(text(where, variable("v", bytes), strategy))).busiest_links()) {
+         summary_of(test::read(text(where, variable("v", bytes), strategy))).busiest_links()) {
       if (link.kind == core::LinkKind::kNetwork) carried = std::max(carried, link.bytes.count());
     }
     return static_cast<double>(carried);
@@ -181,7 +141,7 @@ TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
 TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
   const Where where{"hgx-h100", 4, 8};
   const auto step = [&](const std::string& nccl) {
-    return took(simulated(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
+    return took(summary_of(test::read(text(where, variable("v", 1 << 26), nccl))).last_packs().front());
   };
   EXPECT_EQ(step("nccl { network: \"roce\" set: \"NCCL_COLLNET_ENABLE=1\" }"), step("nccl { network: \"roce\" }"));
   EXPECT_LT(step(reducing()), step("nccl { network: \"infiniband\" }"));
@@ -190,8 +150,8 @@ TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
 /// Two packs of the same size that are ready at once.
 Time both(const Where& where, std::int64_t bytes, const std::string& model) {
   const core::Summary summary =
-      simulated(test::read(text(where, variable("a", bytes) + variable("b", bytes),
-                                "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
+      summary_of(test::read(text(where, variable("a", bytes) + variable("b", bytes),
+                                 "launch: CONCURRENT bytes_per_pack: 1", "steps: 1 network_model: " + model)));
   EXPECT_EQ(summary.last_packs().size(), 2u);
   const auto packs = summary.last_packs();
   return std::max(packs[0].end, packs[1].end) - std::min(packs[0].first_start, packs[1].first_start);
@@ -232,7 +192,7 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
     const auto scenario = core::read_scenario(narrow, "f", library());
     ASSERT_TRUE(scenario) << scenario.error().message();
     const auto& time = *scenario->plan.packs.front().collective.nccl;
-    const Time took_there = took(simulated(*scenario).last_packs().front());
+    const Time took_there = took(summary_of(*scenario).last_packs().front());
     // The cards' part of the work takes 1 / share as long, whether or not that is then the longest.
     const double cards = static_cast<double>(time.cards.count()) / share;
     const double longest = std::max(cards, static_cast<double>(time.work.count()));
@@ -249,10 +209,10 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
                variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
                    variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
                "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN", fmt::format("steps: 4 network_model: {}", run)));
-      const auto whole = test::told(simulated(scenario));
-      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways)), whole);
-      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
-      EXPECT_EQ(test::told(simulated(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
+      const auto whole = test::told(summary_of(scenario));
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)), whole);
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)), whole);
     }
   }
 }
@@ -271,7 +231,7 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
       // Groups of four GPUs each, on a switch where they have nothing in common.
       EXPECT_EQ(time.whole(), core::time_from_us(predicted_us({"hgx-h100", 1, 4}, 8388608,
                                                               three.plan.exchanges.front().collective.kind)));
-      EXPECT_EQ(simulated(three).step_time() - simulated(with(1)).step_time(), 2 * time.whole());
+      EXPECT_EQ(summary_of(three).step_time() - summary_of(with(1)).step_time(), 2 * time.whole());
     }
   }
 }
@@ -281,7 +241,7 @@ TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
   const core::Scenario models = test::read(text(where, variable("v", 1 << 20)));
   const core::Scenario ours = test::read(text(where, variable("v", 1 << 20), "launch_us: 50"));
   const auto& time = *models.plan.packs.front().collective.nccl;
-  EXPECT_EQ(took(simulated(ours).last_packs().front()),
+  EXPECT_EQ(took(summary_of(ours).last_packs().front()),
             core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
 }
 
@@ -295,7 +255,7 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   const auto large =
       std::find_if(packs.begin(), packs.end(), [](const auto& p) { return p.collective.bytes().count() > 4; });
   const auto& time = *large->collective.nccl;
-  const core::Summary summary = simulated(scenario);
+  const core::Summary summary = summary_of(scenario);
   // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have theirs from launch to end.
   const auto held = static_cast<core::Wide>((time.delay + time.work).count()) * static_cast<core::Wide>(time.channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));
@@ -305,7 +265,7 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
 TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
   const core::Scenario scenario = test::read(text({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
                                                   "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));
-  const core::Summary summary = simulated(scenario);
+  const core::Summary summary = summary_of(scenario);
   for (const core::RunInfo::PackInfo& pack : summary.info().packs) {
     EXPECT_NE(pack.nccl, "");
     EXPECT_GT(pack.band_low, 0);
@@ -340,7 +300,7 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
       "f", library());
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->plan.packs.front().collective.nccl, nullptr);
-  EXPECT_THAT(simulated(*scenario).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
+  EXPECT_THAT(summary_of(*scenario).info().notes, testing::Contains(testing::HasSubstr("are simulated as rings")));
 }
 
 TEST(NcclTimes, RingsAreToBeHad) {
@@ -348,7 +308,7 @@ TEST(NcclTimes, RingsAreToBeHad) {
   EXPECT_EQ(rings.plan.packs.front().collective.nccl, nullptr);
   core::Scenario both = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(simulated(both)), test::told(simulated(rings)));
+  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
   EXPECT_TRUE(core::nccl_notes(both).empty());
 }
 

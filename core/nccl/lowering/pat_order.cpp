@@ -133,39 +133,14 @@ class AllGather : public PatWalk {
   std::array<int, 32> zero_step_{};
 };
 
-class ReduceScatter : public PatWalk {
+class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
  public:
-  ReduceScatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes)
-      : PatWalk(ranks, slot_bytes, part_bytes, false) {}
-
-  PatOrder order() {
-    low_ = delta_ - 1;
-    while (true) {
-      begin();
-      for (int a = 0; a < factor_; ++a) leaf(a);
-      if (low_ == 1) break;
-      do {
-        begin();
-        for (int a = 0; a < factor_; ++a) pass_on(a);
-        --low_;
-      } while (low_ % 2 == 0);
-    }
-    for (scale_ = 1; scale_ < factor_; scale_ *= 2) {
-      const int last = factor_ / (2 * scale_);
-      begin();
-      for (int a = 0; a < last; ++a) branch_leaf(a, last);
-      begin();
-      for (int a = 0; a < last; ++a) branch(a, last);
-    }
-    Said own;
-    own.receive = 0;
-    own.receive_place = (factor_ - 1) % each_;
-    own.post_receive = true;
-    add(own);
-    return std::move(order_);
-  }
+  using PatReduceScatterWalk::PatReduceScatterWalk;
 
  private:
+  friend class PatReduceScatterWalk<ReduceScatter>;
+
+  [[nodiscard]] int last_received() const { return factor_ - 1; }
   void begin() { skipped_ = later_ = 0; }
   [[nodiscard]] bool ends(int a, int last) const { return a % each_ + 1 >= each_ || a == last - 1; }
 
@@ -267,8 +242,6 @@ class ReduceScatter : public PatWalk {
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  int scale_ = 1;
-  int low_ = 0;
   int skipped_ = 0;  ///< steps before those that go to the peer at hand
   int later_ = 0;
 };

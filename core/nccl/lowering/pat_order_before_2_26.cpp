@@ -6,39 +6,14 @@
 namespace tutti::core::nccl {
 namespace {
 
-class ReduceScatter : public PatWalk {
+class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
  public:
-  ReduceScatter(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes)
-      : PatWalk(ranks, slot_bytes, part_bytes, false) {}
-
-  PatOrder order() {
-    low_ = delta_ - 1;
-    while (true) {
-      begin();
-      for (int a = 0; a < factor_; ++a) leaf(a);
-      if (low_ == 1) break;
-      do {
-        begin();
-        for (int a = 0; a < factor_; ++a) pass_on(a);
-        --low_;
-      } while (low_ % 2 == 0);
-    }
-    for (scale_ = 1; scale_ < factor_; scale_ *= 2) {
-      const int last = factor_ / (2 * scale_);
-      begin();
-      for (int a = 0; a < last; ++a) branch_leaf(a, last);
-      begin();
-      for (int a = 0; a < last; ++a) branch(a, last);
-    }
-    Said own;
-    own.receive = 0;
-    own.receive_place = from_leaves_ % each_;
-    own.post_receive = true;
-    add(own);
-    return std::move(order_);
-  }
+  using PatReduceScatterWalk::PatReduceScatterWalk;
 
  private:
+  friend class PatReduceScatterWalk<ReduceScatter>;
+
+  [[nodiscard]] int last_received() const { return from_leaves_; }
   void begin() { send_skipped_ = receive_skipped_ = 0; }
   [[nodiscard]] bool ends(int place, int a, int last) const { return place % each_ + 1 >= each_ || a == last - 1; }
   void count(bool left_out, bool sends, bool receives) {
@@ -129,8 +104,6 @@ class ReduceScatter : public PatWalk {
     said.skip = false;
   }
 
-  int scale_ = 1;
-  int low_ = 0;
   int send_skipped_ = 0;     ///< steps of the round before those that go to the peer at hand, and those left out
   int receive_skipped_ = 0;  ///< … of those that are received
   int from_leaves_ = 0;      ///< chunks received in phase 2

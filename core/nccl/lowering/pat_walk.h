@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -102,6 +103,47 @@ class PatWalk {
   std::vector<int> done_;  ///< messages received and sent, by dimension
   std::vector<std::optional<std::pair<int, int>>> touched_;
   bool own_touched_ = false;
+};
+
+/// A reduce-scatter's steps in their order. A release says by `Phases` what they are: begin() of a round, leaf(), pass_on(), branch_leaf() and branch(), and where
+/// the last chunk that is received lies.
+template <class Phases>
+class PatReduceScatterWalk : public PatWalk {
+ public:
+  PatReduceScatterWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes)
+      : PatWalk(ranks, slot_bytes, part_bytes, false) {}
+
+  PatOrder order() {
+    auto& phases = static_cast<Phases&>(*this);
+    low_ = delta_ - 1;
+    while (true) {
+      phases.begin();
+      for (int a = 0; a < factor_; ++a) phases.leaf(a);
+      if (low_ == 1) break;
+      do {
+        phases.begin();
+        for (int a = 0; a < factor_; ++a) phases.pass_on(a);
+        --low_;
+      } while (low_ % 2 == 0);
+    }
+    for (scale_ = 1; scale_ < factor_; scale_ *= 2) {
+      const int last = factor_ / (2 * scale_);
+      phases.begin();
+      for (int a = 0; a < last; ++a) phases.branch_leaf(a, last);
+      phases.begin();
+      for (int a = 0; a < last; ++a) phases.branch(a, last);
+    }
+    Said own;
+    own.receive = 0;
+    own.receive_place = phases.last_received() % each_;
+    own.post_receive = true;
+    add(own);
+    return std::move(order_);
+  }
+
+ protected:
+  int scale_ = 1;
+  int low_ = 0;
 };
 
 }  // namespace tutti::core::nccl

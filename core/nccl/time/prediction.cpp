@@ -177,11 +177,10 @@ class Timing {
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
     // A connection's slots are empty again when the other side has told so: a hop there and a hop back. NCCL's own buffers are large enough for that not to show.
-    constexpr double kOwn[] = {524288, 4915200, 1048576};
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
-    const auto buffer = static_cast<double>(comm_.buffer_bytes[protocol]);
-    if (buffer >= kOwn[protocol]) return;
-    const double slots = buffer * payload(choice_.protocol);
+    const std::int64_t buffer = comm_.buffer_bytes[protocol];
+    if (buffer >= kOwnBuffers[protocol]) return;
+    const double slots = static_cast<double>(buffer) * payload(choice_.protocol);
     narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots), "slots of the connections");
   }
   /// `kept`: bytes of the step in which a GPU only copies, and its links wait.

@@ -59,6 +59,20 @@ Answers ours(const Communicator& comm, const Settings& settings = {}) {
   return answers;
 }
 
+/// How many figures were compared.
+int expect_same(const Answers& ours, const Answers::key_type& cell, const Figures& theirs, const std::string& where) {
+  const auto& [function, algorithm, protocol] = cell;
+  const std::string what = where + " " + function + " " + algorithm + "/" + protocol;
+  const auto found = ours.find(cell);
+  if (found == ours.end()) {
+    ADD_FAILURE() << what << " is missing";
+    return 0;
+  }
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    EXPECT_NEAR(found->second[i], theirs[i], 2e-6 * theirs[i]) << what << " figure " << i;
+  return static_cast<int>(theirs.size());
+}
+
 TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
   const auto all = of_nccl("tuning-by-version.csv");
   std::set<std::string> versions;
@@ -70,16 +84,7 @@ TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
     const Answers answers = ours(comm);
     EXPECT_EQ(answers.size(), theirs.size()) << key.first << " " << key.second;
     for (const auto& [cell, figures] : theirs) {
-      const auto& [function, algorithm, protocol] = cell;
-      const std::string what = key.first + " " + key.second + " " + function + " " + algorithm + "/" + protocol;
-      const auto found = answers.find(cell);
-      if (found == answers.end()) {
-        ADD_FAILURE() << what << " is missing";
-        continue;
-      }
-      for (std::size_t i = 0; i < figures.size(); ++i)
-        EXPECT_NEAR(found->second[i], figures[i], 2e-6 * figures[i]) << what << " figure " << i;
-      compared += static_cast<int>(figures.size());
+      compared += expect_same(answers, cell, figures, key.first + " " + key.second);
     }
   }
   EXPECT_EQ(versions.size(), 25U);
@@ -169,18 +174,9 @@ TEST(NcclVersions, FiguresOfNetworksThatReduceAreThoseOfEveryRelease) {
       return algorithm != "CollNetDirect" && algorithm != "CollNetChain" && algorithm != "NVLS";
     });
     for (const auto& [cell, figures] : theirs) {
-      const auto& [function, algorithm, protocol] = cell;
-      if (kept_out(comm.version, function, algorithm)) continue;
-      const std::string what = key.first + " " + key.second + " " + function + " " + algorithm + "/" + protocol;
-      const auto found = answers.find(cell);
-      if (found == answers.end()) {
-        ADD_FAILURE() << what << " is missing";
-        continue;
-      }
-      for (std::size_t i = 0; i < figures.size(); ++i)
-        EXPECT_NEAR(found->second[i], figures[i], 2e-6 * figures[i]) << what << " figure " << i;
-      compared += static_cast<int>(figures.size());
-      answers.erase(found);
+      if (kept_out(comm.version, std::get<0>(cell), std::get<1>(cell))) continue;
+      compared += expect_same(answers, cell, figures, key.first + " " + key.second);
+      answers.erase(cell);
     }
     for (const auto& [cell, figures] : answers)
       ADD_FAILURE() << key.first << " " << key.second << " " << std::get<0>(cell) << " " << std::get<1>(cell) << " "

@@ -11,11 +11,16 @@ namespace {
 
 using testing::HasSubstr;
 
+test::PlainRates fast_links() {
+  test::PlainRates rates;
+  rates.link = Bandwidth(10'000'000'000);
+  rates.latency = microseconds(1);
+  return rates;
+}
+
 TEST(AllReduceBound, IsTheRingsShareForAlikeDevicesOnOneSwitch) {
+  const test::PlainRates rates = fast_links();
   for (const int n : {2, 3, 16, 1000}) {
-    test::PlainRates rates;
-    rates.link = Bandwidth(10'000'000'000);
-    rates.latency = microseconds(1);
     const auto cluster = test::plain_cluster(n, rates);
     const Time expected = transfer_time(Bytes(std::int64_t{200'000'000} * (n - 1) / n), rates.link) + rates.latency;
     const Time bound = all_reduce_bound(*cluster, Bytes(100'000'000)).time;
@@ -34,10 +39,8 @@ TEST(AllReduceBound, ItsLatencyIsWhatStaysWhereNothingIsSent) {
 }
 
 TEST(AllReduceBound, OfANetworkThatAddsIsEveryByteOnceOverTheCards) {
+  const test::PlainRates rates = fast_links();
   for (const int n : {2, 3, 16, 1000}) {
-    test::PlainRates rates;
-    rates.link = Bandwidth(10'000'000'000);
-    rates.latency = microseconds(1);
     const auto cluster = test::plain_cluster(n, rates);
     const Bound adds = all_reduce_bound(*cluster, Bytes(100'000'000), NetworkModel::kFifo, true);
     EXPECT_EQ(adds.time, transfer_time(Bytes(100'000'000), rates.link) + rates.latency) << n;

@@ -1,0 +1,73 @@
+#pragma once
+
+// Scenarios of a few gradients in which NCCL's times can be told apart, and what `tutti perf` says of one, for the laws of those times.
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/nccl/uniform_graphs.h"
+#include "core/scenario/nccl_model.h"
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti::test {
+
+inline const core::Library& shipped_library() {
+  static const core::Library shipped(source_folder() + "/scenarios");
+  return shipped;
+}
+
+struct Where {
+  std::string machine;
+  int nodes = 1;
+  int gpus = 8;
+};
+
+/// `strategy` says the algorithm, too.
+inline std::string scenario_on(const Where& where, const std::string& variables, const std::string& strategy,
+                               const std::string& run = "steps: 1") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"{}\" count: {} replicas: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: "
+      "0 }}\nstrategy {{ {} }}\nrun {{ interference: OFF {} }}",
+      where.machine, where.nodes, where.gpus, where.nodes > 1 ? "network { kind: ONE_SWITCH latency_us: 2 }" : "",
+      variables, strategy, run);
+}
+
+inline std::string variable(const std::string& name, std::int64_t bytes, double backward_ms = 0) {
+  return fmt::format("variable {{ name: \"{}\" shape: {} backward_ms: {} }} ", name, bytes / 4, backward_ms);
+}
+
+inline core::Summary summary_of(const core::Scenario& scenario, sim::Folds folds = sim::Folds::kNever,
+                                sim::Remembers remembers = sim::Remembers::kNever) {
+  auto summary = simulated(scenario, folds, remembers);
+  EXPECT_TRUE(summary);
+  return summary ? *std::move(summary) : core::Summary();
+}
+
+inline core::Time took(const core::PackRecord& pack) { return pack.end - pack.last_start; }
+
+/// Step by step, from the machine's file: as `tutti perf --cluster` goes.
+inline double predicted_us(const Where& where, std::int64_t bytes,
+                           core::CollectiveKind kind = core::CollectiveKind::kAllReduce) {
+  namespace nccl = core::nccl;
+  const auto file = shipped_library().read(core::Library::Kind::kMachine, where.machine, "");
+  const auto machine = core::read_machine((*file)->text, (*file)->path);
+  const auto system = nccl::system_of(**machine, where.nodes, where.gpus, std::nullopt);
+  EXPECT_TRUE(system) << (system ? "" : system.error().message());
+  const auto comm = nccl::uniform_communicator(*system, nccl::kDefaultVersion, {});
+  const auto parameters = nccl::Parameters::load(shipped_library().folder());
+  const auto function = nccl::function_of(kind);
+  if (!function) return nccl::predict_sends(*system, *comm, kind, bytes, *parameters).us();
+  const nccl::Operation operation{*function, bytes};
+  const auto choice = nccl::choose(*comm, nccl::tune(*comm, {}), operation);
+  return nccl::predict(*system, *comm, operation, *choice, *parameters).us();
+}
+
+}  // namespace tutti::test
