@@ -48,7 +48,8 @@ std::string shared_name(const std::string& machine) { return machine.substr(0, m
 
 namespace {
 
-/// Its parts and links without figures and sources.
+/// Its parts and links without figures, sources and transports, which files of older calibrations
+/// do not state.
 std::string bare_machine(const proto::Machine& whole) {
   proto::Machine machine = spelled_out(whole);
   machine.set_name(shared_name(whole.name()));
@@ -65,6 +66,7 @@ std::string bare_machine(const proto::Machine& whole) {
   for (proto::Nic& nic : *machine.mutable_nic()) {
     nic.clear_bandwidth_gb_per_s();
     nic.clear_source();
+    nic.clear_transport();
   }
   for (proto::Link& link : *machine.mutable_link()) {
     link.clear_bandwidth_gb_per_s();
@@ -82,6 +84,7 @@ std::string structure_of(const proto::Cluster& cluster) {
   bare.mutable_network()->clear_bandwidth_gb_per_s();
   bare.mutable_network()->clear_latency_us();
   bare.mutable_network()->clear_source();
+  bare.mutable_network()->clear_transport();
   std::map<std::string, std::string> machines;
   for (const proto::Machine& machine : cluster.machine()) machines[machine.name()] = bare_machine(machine);
   bare.clear_machine();

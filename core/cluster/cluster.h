@@ -37,6 +37,8 @@ struct Network {
   FatTreeShape fat_tree = {};     ///< of that kind
   DragonflyShape dragonfly = {};  ///< of that kind
   PathChoice choice = {};         ///< of both
+  /// What it states itself, or its kind of link does; kNone if neither.
+  Transport transport = Transport::kNone;
 };
 
 /// Part of a route: one link, and what a message meets there.

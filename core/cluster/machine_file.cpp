@@ -127,6 +127,7 @@ class MachineReader {
     part.kind = PartKind::kNic;
     part.source = source_of(nic.source());
     part.nic = rate(nic, "bandwidth_gb_per_s", fmt::format("nic \"{}\"", nic.name()));
+    part.transport = static_cast<Transport>(nic.transport());
     add_part(nic, nic.name(), std::move(part));
   }
 

@@ -30,6 +30,7 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
   NetworkLink link;
   link.name = message.name();
   link.source = message.source();
+  link.transport = static_cast<Transport>(message.transport());
   const double line = number("port_gbit_per_s", {0, 8 * kMostGbPerS, false}) / 8;
   const double payload = bytes("packet_payload_bytes", 1);
   const double overhead = bytes("packet_overhead_bytes", 0);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/units.h"
+#include "core/cluster/transport.h"
 
 namespace tutti::core {
 
@@ -16,6 +17,7 @@ struct NetworkLink {
   Time switch_latency;
   std::optional<Bandwidth> connection;
   std::string source;
+  Transport transport = Transport::kNone;  ///< kNone: not stated
 };
 
 /// The kind that a text (text format or JSON) describes; `path` is what errors call it.

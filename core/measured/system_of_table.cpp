@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/cluster/transport.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/known_gpus.h"
 
@@ -14,6 +15,21 @@ using nccl::HostCpu;
 using nccl::Inside;
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+/// The network that a record of a measurement calls so: "HDR InfiniBand", "HPE Slingshot-11
+/// (aws-ofi-nccl)". Nobody states more of those.
+std::optional<Transport> transport_of(const std::string& nic_type) {
+  if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA")) return Transport::kTcp;
+  if (has(nic_type, "TCPXO")) return Transport::kTcpxo;
+  if (has(nic_type, "TCPX")) return Transport::kTcpx;
+  if (has(nic_type, "EFA")) return Transport::kEfa;
+  if (has(nic_type, "Slingshot")) return Transport::kSlingshot;
+  if (has(nic_type, "InfiniBand")) return Transport::kInfiniband;
+  if (has(nic_type, "RoCE")) return Transport::kRoce;
+  // These cards can do both; of NVIDIA's own machines the network is InfiniBand.
+  if (has(nic_type, "ConnectX")) return Transport::kInfiniband;
+  return std::nullopt;
+}
 
 std::optional<Inside> inside_of(const TableFacts& facts) {
   if (facts.gpus_per_node == 1) return Inside::kAlone;
@@ -96,7 +112,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.nics = static_cast<int>(facts.nics_per_node);
   }
   if (s.nodes > 1) {
-    const auto transport = nccl::find_transport(facts.nic_type);
+    const auto transport = transport_of(facts.nic_type);
     if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (facts.nics_per_node < 1 || !facts.nic_gbps)
       return cannot("the network cards of a node or their rate are not stated");
@@ -128,7 +144,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   }
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");
-  if (settings->ib_disabled.value_or(false)) s.transport = nccl::Transport::kTcp;
+  if (settings->ib_disabled.value_or(false)) s.transport = Transport::kTcp;
   return made;
 }
 

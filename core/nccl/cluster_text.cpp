@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/nccl/search.h"
+#include "core/nccl/system_of_topology.h"
 
 namespace tutti::core::nccl {
 
@@ -165,6 +166,12 @@ std::string Writer::hosts_joined() {
 
 std::string Writer::parts() {
   std::string text;
+  const auto infiniband = [this](int card) { return node(card).net.name.starts_with("mlx5"); };
+  const auto& cards = topology_.all(NodeKind::kNet);
+  if (std::any_of(cards.begin(), cards.end(), infiniband))
+    text +=
+        "  # Cards called mlx5 are taken for InfiniBand's. Those of RoCE are called so, too: then say transport: "
+        "ROCE.\n";
   for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
     if (name(index).empty()) continue;
@@ -176,8 +183,9 @@ std::string Writer::parts() {
                           topology_.least_sm() >= 90 ? " in_switch_reduction: true" : "");
     }
     if (kind == NodeKind::kNet)
-      text += fmt::format("  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} source: {} }}\n", name(index),
-                          node(index).net.gb_per_s, quoted(node(index).net.name));
+      text += fmt::format("  nic {{ name: \"{}\" bandwidth_gb_per_s: {:g} transport: {} source: {} }}\n", name(index),
+                          node(index).net.gb_per_s, name_in_files(transport_of_card(node(index).net.name)),
+                          quoted(node(index).net.name));
   }
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
@@ -236,12 +244,16 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     float plugin_us = 0;
     for (int n = 0; n < topology.count(NodeKind::kNet); ++n)
       plugin_us = std::max(plugin_us, topology.node(NodeKind::kNet, n).net.latency_us);
+    const std::string transport =
+        topology.count(NodeKind::kNet) == 0
+            ? ""
+            : " transport: " + name_in_files(transport_of_card(topology.node(NodeKind::kNet, 0).net.name));
     if (!words.link.empty())
       text += fmt::format("network {{ kind: ONE_SWITCH link: {} }}\n", quoted(words.link));
     else
       text += fmt::format(
-          "network {{ kind: ONE_SWITCH latency_us: {:g} source: \"assumed 1.5 us{}\" }}\n", kCardToCardUs + plugin_us,
-          plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us) : "");
+          "network {{ kind: ONE_SWITCH latency_us: {:g}{} source: \"assumed 1.5 us{}\" }}\n", kCardToCardUs + plugin_us,
+          transport, plugin_us > 0 ? fmt::format(", and the {:g} us that the cards' plugin states", plugin_us) : "");
   }
   text += fmt::format(
       "machine {{\n  name: {}\n  source: {}\n", quoted(words.machine),

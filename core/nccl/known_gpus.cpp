@@ -24,8 +24,6 @@ constexpr KnownGpu kGpus[] = {
     {"B200", GpuGeneration::kBlackwell, 100, 50, 48, HostCpu::kIntel, {2, 26, 2}},
 };
 
-bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
 }  // namespace
 
 const KnownGpu* find_gpu(const std::string& text) {
@@ -40,42 +38,6 @@ const KnownGpu* find_gpu(const std::string& text) {
     at = place;
   }
   return found;
-}
-
-std::optional<Transport> find_transport(const std::string& text) {
-  if (has(text, "TCP over") || has(text, "Ethernet") || has(text, "ENA")) return Transport::kTcp;
-  if (has(text, "TCPXO")) return Transport::kTcpxo;
-  if (has(text, "TCPX")) return Transport::kTcpx;
-  if (has(text, "EFA")) return Transport::kEfa;
-  if (has(text, "Slingshot")) return Transport::kSlingshot;
-  if (has(text, "InfiniBand")) return Transport::kInfiniband;
-  if (has(text, "RoCE")) return Transport::kRoce;
-  // These cards can do both; of NVIDIA's own machines the network is InfiniBand.
-  if (has(text, "ConnectX")) return Transport::kInfiniband;
-  return std::nullopt;
-}
-
-std::optional<Transport> parse_transport(const std::string& name) {
-  for (const Transport transport : {Transport::kInfiniband, Transport::kRoce, Transport::kEfa, Transport::kSlingshot,
-                                    Transport::kTcpx, Transport::kTcpxo, Transport::kTcp}) {
-    if (name == to_string(transport)) return transport;
-  }
-  return std::nullopt;
-}
-
-const char* to_string(Transport transport) {
-  switch (transport) {
-    case Transport::kNone: return "none";
-    case Transport::kInfiniband: return "infiniband";
-    case Transport::kRoce: return "roce";
-    case Transport::kEfa:
-    case Transport::kEfaCopies: return "efa";
-    case Transport::kSlingshot: return "slingshot";
-    case Transport::kTcpx: return "tcpx";
-    case Transport::kTcpxo: return "tcpxo";
-    case Transport::kTcp: return "tcp";
-  }
-  return "";
 }
 
 }  // namespace tutti::core::nccl

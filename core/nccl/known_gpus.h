@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "core/nccl/system.h"
@@ -20,14 +19,6 @@ struct KnownGpu {
 
 /// The GPU that a text speaks of ("A100-SXM4-40GB", "NVIDIA T4 data sheet"). Nothing if there is none that is known here.
 const KnownGpu* find_gpu(const std::string& text);
-
-/// The network that a text speaks of ("HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)"). Nothing if there is none that is known.
-std::optional<Transport> find_transport(const std::string& text);
-
-/// "infiniband", "roce", "efa", "slingshot", "tcpx", "tcpxo", "tcp".
-std::optional<Transport> parse_transport(const std::string& name);
-inline constexpr const char* kTransportNames = "infiniband, roce, efa, slingshot, tcpx, tcpxo, tcp";
-const char* to_string(Transport transport);
 
 /// The network as machines with such GPUs have it: EFA reads and writes others' memory from P4d (A100) on; older instances copy.
 /// SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by instance type.

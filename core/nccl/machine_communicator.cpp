@@ -36,28 +36,31 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
-    return OnMachines{whole, std::move(*comm)};
+    return OnMachines{whole, std::move(*comm), ""};
   }
   auto topology = topology_of(machine, whole);
   if (!topology) return refuse(topology.error());
   std::vector<int> ranks(static_cast<std::size_t>(whole.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
   topology = with_ranks(*topology, ranks);
-  const auto search = search_settings(settings);
+  const auto search = search_settings(settings, version);
   if (!search) return refuse(search.error());
   const auto found = search_graphs(*topology, whole.nodes, *search);
   if (!found) return refuse(found.error());
+  std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
     // What carries messages between its parts is what would carry them between two of it.
     auto two = system_of(machine, 2, whole.gpus, network, option);
-    if (!two && !network) two = system_of(machine, 2, whole.gpus, to_string(Transport::kInfiniband), option);
+    if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
+    if (!two && !network)
+      two = system_of(machine, 2, whole.gpus, std::string(to_string(Transport::kInfiniband)), option);
     if (!two) return refuse(two.error());
     whole = sockets ? over_sockets(*two) : *two;
     whole.nodes = 1;
   }
   auto comm = communicator_of(*topology, *found, whole.nodes, settings, version);
   if (!comm) return refuse(comm.error());
-  OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm)};
+  OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm), std::move(note)};
   // Nobody says so of a kind of machine but who sets a level: else cards are taken to reach GPUs, as data sheets say.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;

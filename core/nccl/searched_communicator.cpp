@@ -42,8 +42,9 @@ HostCpu host_cpu(const CpuFacts& cpu) {
   return HostCpu::kIntel;
 }
 
-Expected<SearchSettings> search_settings(const Settings& settings) {
+Expected<SearchSettings> search_settings(const Settings& settings, Version version) {
   SearchSettings search;
+  search.net_inside = version >= kNetInPaths && !settings.net_intra_disabled.value_or(false);
   if (settings.p2p_disabled.value_or(false)) search.p2p_level = PathType::kLoc;
   if (settings.shm_disabled) search.shm = !*settings.shm_disabled;
   if (settings.pxn_disabled) search.pxn = !*settings.pxn_disabled;
@@ -66,6 +67,11 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   if (count > std::numeric_limits<int>::max() / gpus)
     return tl::unexpected(Error::request(
         fmt::format("{} × {} ranks: NCCL takes {} at most", count, gpus, std::numeric_limits<int>::max())));
+  if (settings.net_intra_disabled.value_or(false) && found.nodes_per_topology > topology.hosts)
+    return tl::unexpected(Error::request(
+        "NCCL_NET_DISABLE_INTRA=1: NCCL ends with \"No transport found\", as only the network joins some GPUs of a "
+        "machine; leave it out, or what keeps them from peer access and shared memory (NCCL_P2P_DISABLE, "
+        "NCCL_SHM_DISABLE)"));
   Communicator made;
   made.version = version;
   made.ranks = static_cast<int>(count * gpus);
@@ -83,7 +89,7 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
   for (const GraphChannel& channel : found.graphs.collnet_direct.orders) heads.insert(channel.gpus.front());
   made.collnet_heads = static_cast<int>(heads.size());
   count_channels(made, settings);
-  const auto search = search_settings(settings);
+  const auto search = search_settings(settings, version);
   if (!search) return tl::unexpected(search.error());
   made.p2p = point_to_point(found.node, *search, made.ranks, made.channels, version);
   return made;

@@ -15,14 +15,15 @@ namespace tutti::core::nccl {
 /// A CPU as far as the cost model tells it apart; Intel's where the maker is not known.
 HostCpu host_cpu(const CpuFacts& cpu);
 
-/// What of the settings the search looks at. ERRORS: a distance that NCCL does not know.
-Expected<SearchSettings> search_settings(const Settings& settings);
+/// What of the settings the search looks at, and what of the release: before 2.14 NCCL did not weigh
+/// the network against what joins the GPUs of a machine. ERRORS: a distance that NCCL does not know.
+Expected<SearchSettings> search_settings(const Settings& settings, Version version = kDefaultVersion);
 
 /// The communicator over all GPUs of `count` machines like `topology`, of which `found` was found: its channels are counted as `version` does.
 /// For NVLS the driver has to know multicast, which no topology says: it is taken to. A CollNet plugin is there if the search looked for its
 /// graphs and some card can reduce.
 /// REQUIRES: found = search_graphs(topology, count, …).
-/// ERRORS: more than 2³¹ - 1 ranks.
+/// ERRORS: more than 2³¹ - 1 ranks; under NCCL_NET_DISABLE_INTRA=1 GPUs of a host that only it joins.
 Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                                        const Settings& settings, Version version = kDefaultVersion);
 

@@ -180,11 +180,15 @@ class Reader {
 
   bool flag(const std::string& name, const std::string& value) {
     Settings& s = settings_;
-    const std::pair<const char*, std::optional<bool>&> all[] = {
-        {"NCCL_NVLS_ENABLE", s.nvls},         {"NCCL_PAT_ENABLE", s.pat},
-        {"NCCL_COLLNET_ENABLE", s.collnet},   {"NCCL_LL128_C2C", s.ll128_c2c},
-        {"NCCL_P2P_DISABLE", s.p2p_disabled}, {"NCCL_SHM_DISABLE", s.shm_disabled},
-        {"NCCL_PXN_DISABLE", s.pxn_disabled}, {"NCCL_IB_DISABLE", s.ib_disabled}};
+    const std::pair<const char*, std::optional<bool>&> all[] = {{"NCCL_NVLS_ENABLE", s.nvls},
+                                                                {"NCCL_PAT_ENABLE", s.pat},
+                                                                {"NCCL_COLLNET_ENABLE", s.collnet},
+                                                                {"NCCL_LL128_C2C", s.ll128_c2c},
+                                                                {"NCCL_P2P_DISABLE", s.p2p_disabled},
+                                                                {"NCCL_SHM_DISABLE", s.shm_disabled},
+                                                                {"NCCL_PXN_DISABLE", s.pxn_disabled},
+                                                                {"NCCL_IB_DISABLE", s.ib_disabled},
+                                                                {"NCCL_NET_DISABLE_INTRA", s.net_intra_disabled}};
     for (const auto& [known, to] : all) {
       if (name != known) continue;
       if (value == "0" || value == "1") {
@@ -192,9 +196,26 @@ class Reader {
       } else if (value != "2" || (name != "NCCL_NVLS_ENABLE" && name != "NCCL_PAT_ENABLE")) {
         problems_.add({}, "{}={}: expected 0 or 1", name, value);
       }
+      if (name == "NCCL_NET_DISABLE_INTRA") heed_release_of(name, value);
       return true;
     }
     return false;
+  }
+
+  /// SOURCE: NVIDIA/nccl src/transport/net.cc of 2.12 and 2.13 (which transport may join two GPUs),
+  /// src/graph/paths.cc since 2.14.
+  void heed_release_of(const std::string& name, const std::string& value) {
+    if (!settings_.net_intra_disabled.value_or(false) || version_ >= kNetInPaths) return;
+    if (version_ >= kNetDisableIntra) {
+      settings_.notes.push_back(
+          fmt::format("{}={}: NCCL {} finds its paths without it; only since 2.14 the network is weighed against what "
+                      "joins the GPUs of a machine",
+                      name, value, to_string(version_)));
+      return;
+    }
+    settings_.net_intra_disabled.reset();
+    settings_.notes.push_back(fmt::format("{}={}: NCCL {} does not have it, since 2.12 does; nothing changes", name,
+                                          value, to_string(version_)));
   }
 
   Version version_;
@@ -210,6 +231,7 @@ std::vector<std::string> Settings::of_the_search() const {
   if (shm_disabled.value_or(false)) names.emplace_back("NCCL_SHM_DISABLE");
   if (pxn_disabled.value_or(false)) names.emplace_back("NCCL_PXN_DISABLE");
   if (ib_disabled.value_or(false)) names.emplace_back("NCCL_IB_DISABLE");
+  if (net_intra_disabled.value_or(false)) names.emplace_back("NCCL_NET_DISABLE_INTRA");
   if (cross_nic) names.emplace_back("NCCL_CROSS_NIC");
   if (gdr_level) names.emplace_back("NCCL_NET_GDR_LEVEL");
   return names;

@@ -17,6 +17,11 @@ namespace tutti::core::nccl {
 /// What a user says of one of the choices.
 enum class Wish { kNone, kYes, kNo };
 
+/// The first release with NCCL_NET_DISABLE_INTRA, and the first that weighs the network against what
+/// joins the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc, src/graph/paths.cc.
+inline constexpr Version kNetDisableIntra{2, 12, 7};
+inline constexpr Version kNetInPaths{2, 14, 3};
+
 /// NCCL's environment variables, as far as they change what it chooses. An unset one is empty.
 struct Settings {
   std::array<std::array<Wish, kAlgorithms>, kFunctions> algorithms{};     ///< NCCL_ALGO
@@ -40,6 +45,7 @@ struct Settings {
   std::optional<bool> shm_disabled;           ///< NCCL_SHM_DISABLE
   std::optional<bool> pxn_disabled;           ///< NCCL_PXN_DISABLE
   std::optional<bool> ib_disabled;            ///< NCCL_IB_DISABLE: sockets instead
+  std::optional<bool> net_intra_disabled;     ///< NCCL_NET_DISABLE_INTRA, of releases that have it
   std::optional<std::int64_t> cross_nic;      ///< NCCL_CROSS_NIC
   std::optional<std::string> gdr_level;       ///< NCCL_NET_GDR_LEVEL, as written
   /// What NCCL makes of values that it does not take as they are written.

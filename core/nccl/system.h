@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/cluster/transport.h"
 #include "core/nccl/communicator.h"
 #include "core/nccl/settings.h"
 
@@ -18,8 +19,7 @@ enum class Inside {
   kPcie,      ///< PCIe, across the CPUs
 };
 
-/// What carries messages between machines; each has figures of its own.
-enum class Transport { kNone, kInfiniband, kRoce, kEfa, kEfaCopies, kSlingshot, kTcpx, kTcpxo, kTcp };
+using core::Transport;
 
 /// Who finds the place that a message is for, on Slingshot.
 enum class Matching {

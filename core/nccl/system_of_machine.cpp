@@ -92,15 +92,15 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   if (nodes == 1) return s;
   if (machine.nics().empty()) return wrong("it has no network card for several of it");
   const Part& card = part(machine, machine.nics().front());
-  const auto transport = network ? parse_transport(*network) : find_transport(card.source);
-  if (!transport && network)
-    return tl::make_unexpected(
-        Error::request(fmt::format("{} {}: expected one of {}", option, *network, kTransportNames)));
+  const auto transport = network ? parse_transport(*network) : card.transport;
   if (!transport)
+    return tl::make_unexpected(
+        Error::request(fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
+  if (transport == Transport::kNone)
     return wrong(
-        fmt::format("its network card's source (\"{}\") names no network that there are figures for; say which with "
-                    "{} ({})",
-                    card.source, option, kTransportNames));
+        fmt::format("its network card {} does not state its transport; say nic {{ transport: … }} in the "
+                    "machine's file ({}), or {} ({})",
+                    card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;

@@ -61,14 +61,14 @@ Inside inside_of(const Ways& ways, int gpus) {
   return gpus == 8 && peers == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-Transport transport_of(const std::string& card) {
-  if (card.starts_with("mlx5")) return Transport::kInfiniband;
-  if (card.starts_with("efa") || card.starts_with("rdmap")) return Transport::kEfa;
-  if (card.starts_with("cxi")) return Transport::kSlingshot;
+}  // namespace
+
+Transport transport_of_card(std::string_view device) {
+  if (device.starts_with("mlx5")) return Transport::kInfiniband;
+  if (device.starts_with("efa") || device.starts_with("rdmap")) return Transport::kEfa;
+  if (device.starts_with("cxi")) return Transport::kSlingshot;
   return Transport::kTcp;
 }
-
-}  // namespace
 
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                            const SearchSettings& search, const std::optional<std::string>& network) {
@@ -89,13 +89,13 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   if (!found.over_nodes) return as_searched(s, topology, found, search);
   const NetFacts& card = found.node.node(NodeKind::kNet, Paths(found.node, search).local_net(0, 0)).net;
   s.nic_gb_per_s = card.gb_per_s;
-  s.transport = at_gpus(transport_of(card.name), s.generation);
+  s.transport = at_gpus(transport_of_card(card.name), s.generation);
   s = as_searched(s, topology, found, search);
   s.gpudirect = gpudirect(found, search);
   if (!network) return s;
   const auto named = parse_transport(*network);
   if (!named)
-    return tl::unexpected(Error::request(fmt::format("--network {}: expected one of {}", *network, kTransportNames)));
+    return tl::unexpected(Error::request(fmt::format("--network {}: expected one of {}", *network, transport_names())));
   s.transport = at_gpus(*named, s.generation);
   return s;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/nccl/search.h"
@@ -10,9 +11,13 @@
 
 namespace tutti::core::nccl {
 
-/// `count` machines of a topology as the times of collectives see them. A topology does not say what carries messages between machines: it is
-/// `network`, or follows from what the first GPU's card is called (mlx5_…: InfiniBand, which RoCE's cards are called, too; efa…, rdmap…: EFA; cxi…:
-/// Slingshot; others: TCP).
+/// What carries messages from a card, by what its driver calls it, as NCCL's topology files have it:
+/// mlx5_… is InfiniBand (RoCE's cards are called so, too), efa… and rdmap… EFA, cxi… Slingshot; all
+/// others are TCP.
+Transport transport_of_card(std::string_view device);
+
+/// `count` machines of a topology as the times of collectives see them. What carries messages between
+/// machines is `network`, or follows from what the first GPU's card is called.
 /// REQUIRES: found = search_graphs(topology, count, search).
 /// ERRORS: a network that is not known.
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,

@@ -11,7 +11,6 @@
 #include "core/base/format.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
-#include "core/nccl/known_gpus.h"
 #include "core/nccl/machine_communicator.h"
 #include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
@@ -21,6 +20,8 @@
 
 namespace tutti::core {
 namespace {
+
+constexpr const char* kNetworkField = "strategy.nccl.network";
 
 const std::string& text_of(const Error& error) { return error.problems().front().text; }
 
@@ -103,8 +104,8 @@ class Nccl {
       return wrong("set",
                    "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
                    "here; leave them out (tutti perf --cluster has the times)");
-    if (!message_.network().empty() && !nccl::parse_transport(message_.network()))
-      return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), nccl::kTransportNames));
+    if (!message_.network().empty() && !parse_transport(message_.network()))
+      return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), transport_names()));
     settings_ = std::move(*settings);
     scenario_.nccl_values = settings_.notes;
     return true;
@@ -118,6 +119,11 @@ class Nccl {
         return "its GPUs are in machines of several kinds";
     }
     return "";
+  }
+
+  void note(const std::string& text) {
+    std::vector<std::string>& notes = scenario_.nccl_values;
+    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
   }
 
   void give_up(const std::string& why) {
@@ -235,24 +241,32 @@ class Nccl {
       if (!settings.most_channels) settings.most_channels = channels;
     }
     system->collnet = nccl::why_no_sharp(*system).empty();
-    const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, std::nullopt,
-                                            "strategy.nccl.network", settings, version_);
+    const auto known_as =
+        nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField, settings, version_);
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
+    if (!known_as->note.empty()) note(known_as->note);
+    if (nodes > 1 && !transport())
+      note(
+          fmt::format("neither the cluster's network nor its kind of link states a transport; NCCL's times take {}, as "
+                      "the network cards of {} state; network {{ transport: … }} says another ({})",
+                      to_string(system->transport), scenario_.cluster->machine(0).name(), transport_names_in_files()));
     const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system, known_as->communicator,
                                                settings, parameters_, bands_);
     return &added.first->second;
   }
 
+  /// What carries messages between machines, where the strategy or the cluster's network states it.
+  [[nodiscard]] std::optional<std::string> transport() const {
+    if (!message_.network().empty()) return message_.network();
+    const auto& network = scenario_.cluster->network();
+    if (!network || network->transport == Transport::kNone) return std::nullopt;
+    return std::string(to_string(network->transport));
+  }
+
   [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
     const Cluster& cluster = *scenario_.cluster;
-    std::optional<std::string> network;
-    if (!message_.network().empty()) {
-      network = message_.network();
-    } else if (nodes > 1 && cluster.network()) {
-      if (const auto known = nccl::find_transport(cluster.network()->source)) network = to_string(*known);
-    }
     const Machine& machine = cluster.machine(0);
-    auto system = nccl::system_of(machine, nodes, gpus, network, "strategy.nccl.network");
+    auto system = nccl::system_of(machine, nodes, gpus, transport(), kNetworkField);
     if (!system || nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
     // A port that carries clearly less than the card; less by headers is in the figures.

@@ -83,6 +83,8 @@ class NetworkReader {
     network_.connection = rate(message_, "connection_gb_per_s", "network");
     if (!network_.connection && link_) network_.connection = link_->connection;
     network_.source = message_.source().empty() && link_ ? link_->source : message_.source();
+    network_.transport = static_cast<Transport>(message_.transport());
+    if (network_.transport == Transport::kNone && link_) network_.transport = link_->transport;
     if (message_.path_choice() == proto::Network::DESTINATION) network_.choice.rule = PathChoice::Rule::kDestination;
     network_.choice.seed = message_.path_seed();
     for (const WorkerGroup& group : groups_) {
@@ -257,6 +259,8 @@ Expected<void> spell_out_link(proto::Network& message, const std::string& path, 
   if (!message.has_connection_gb_per_s() && link->connection)
     message.set_connection_gb_per_s(to_gb_per_s(*link->connection));
   if (message.source().empty()) message.set_source(link->source);
+  if (message.transport() == proto::TRANSPORT_UNSPECIFIED)
+    message.set_transport(static_cast<proto::Transport>(link->transport));
   message.clear_link();
   return {};
 }

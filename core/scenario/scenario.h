@@ -59,7 +59,8 @@ struct Scenario {
   RunOptions run;
   /// Why NCCL's collectives are simulated as rings, if nobody asked for that (run.nccl); else empty.
   std::string why_rings;
-  /// What NCCL makes of values of strategy.nccl.set that it does not take as they are written.
+  /// What NCCL makes of values of strategy.nccl.set that it does not take as they are written, and
+  /// which transport its times take where the network states none.
   std::vector<std::string> nccl_values;
 };
 

@@ -25,9 +25,7 @@ std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
   const std::string file = folder.write(
       "s.textproto", "cluster { " + cluster +
                          " } workload { model: \"resnet50_torchvision\" batch: 32 } strategy { algorithm: \"" +
-                         algorithm + "\" bytes_per_pack: 26214400 " +
-                         // A topology does not say which network its cards are of.
-                         (algorithm == "nccl" ? "nccl { network: \"infiniband\" } " : "") + "} run { steps: 2 }");
+                         algorithm + "\" bytes_per_pack: 26214400 } run { steps: 2 }");
   const Outcome o = run_tutti({"simulate", file, "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
   const core::Value report = test::parse_or_throw(o.out, "report");
@@ -85,6 +83,8 @@ TEST(PerfOfATopology, TakesWhatTheSearchLooksAt) {
   EXPECT_NE(usual.out, without.out) << "8 channels of 45 rather than 48 GB/s";
   // Through the host's memory sockets carry less than cards: NCCL takes each for a node.
   EXPECT_THAT(run_tutti(with({"--set", "NCCL_P2P_DISABLE=1"})).out, HasSubstr("to NCCL 4 nodes of 4 GPUs each"));
+  EXPECT_THAT(run_tutti(with({"--set", "NCCL_P2P_DISABLE=1", "--set", "NCCL_NET_DISABLE_INTRA=1"})).out,
+              AllOf(HasSubstr("on 2 x hgxh100, 8 GPUs each"), testing::Not(HasSubstr("to NCCL"))));
   EXPECT_THAT(run_tutti(with({"--set", "NCCL_IB_DISABLE=1"})).out, HasSubstr("network tcp"));
   expect_refused(with({"--gpus", "9"}), folder, HasSubstr("--gpus 9: expected 1 to 8"));
   expect_refused(with({"--network", "pigeons"}), folder, HasSubstr("infiniband"));

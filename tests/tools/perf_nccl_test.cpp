@@ -236,6 +236,56 @@ TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
                  HasSubstr("NCCL_BUFFSIZE=4M, which NCCL reads as 4, is too little"));
 }
 
+TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
+  const TemporaryFolder folder;
+  const TemporaryFolder shipped;
+  std::ifstream file(test::source_folder() + "/scenarios/machines/dgx-a100.textproto");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string stated = " transport: INFINIBAND";
+  ASSERT_NE(text.find(stated), std::string::npos);
+  text.erase(text.find(stated), stated.size());
+  const std::string machine = shipped.write("mine.textproto", text);
+  const std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2", "-b", "1M", "-e", "1M"};
+  expect_refused(words, folder,
+                 AllOf(HasSubstr("does not state its transport; say nic { transport: … }"),
+                       HasSubstr("INFINIBAND, ROCE, EFA"), HasSubstr("--network (infiniband, roce, efa")));
+  std::vector<std::string> said = words;
+  said.insert(said.end(), {"--network", "roce"});
+  EXPECT_THAT(run_tutti(said).out, HasSubstr("# network roce"));
+  // What joins the parts of one machine is then assumed, and said to be.
+  const Outcome apart =
+      run_tutti({"perf", "--cluster", machine, "--set", "NCCL_P2P_DISABLE=1", "-b", "1M", "-e", "1M"});
+  EXPECT_THAT(apart.out,
+              AllOf(HasSubstr("# network infiniband"), HasSubstr("# note: machine dgx-a100: its network card"),
+                    HasSubstr("; assumed here: infiniband")));
+}
+
+TEST(PerfNccl, AnUnstatedTransportIsNotedByAllThatPredict) {
+  const TemporaryFolder folder;
+  const auto with = [&](const char* transport) {
+    return folder.write("s.textproto",
+                        std::string("cluster { workers { machine: \"dgx-a100\" count: 2 } network { kind: ONE_SWITCH "
+                                    "latency_us: 2 source: \"Slingshot\" ") +
+                            transport +
+                            " } } workload { variable { name: \"v\" shape: 1000000 backward_ms: 1 } forward_ms: 1 "
+                            "update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 2 }");
+  };
+  const std::string note =
+      "NCCL's times take infiniband, as the network cards of dgx-a100 state; network { transport: … }";
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"simulate"}, {"plan"}, {"explain"}, {"tune", "--evaluations", "2"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.begin() + 1, with(""));
+    EXPECT_THAT(run_tutti(words).out, HasSubstr(note)) << command.front();
+    words[1] = with("transport: INFINIBAND");
+    const Outcome stated = run_tutti(words);
+    EXPECT_EQ(stated.status, 0) << stated.err;
+    EXPECT_THAT(stated.out, testing::Not(HasSubstr("transport"))) << command.front();
+  }
+  expect_refused({"simulate", with("transport: PIGEONS")}, folder,
+                 AllOf(HasSubstr("s.textproto:1:"), HasSubstr("PIGEONS"), HasSubstr("INFINIBAND, ROCE")));
+}
+
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));
@@ -246,6 +296,9 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
   expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, HasSubstr("--nodes"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder, HasSubstr("older than 2.6.4"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder, HasSubstr("rnig"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1", "--set", "NCCL_SHM_DISABLE=1",
+                  "--set", "NCCL_NET_DISABLE_INTRA=1"},
+                 folder, HasSubstr("No transport found"));
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
   expect_refused({"perf", "--cluster", "gb200-nvl72", "--set", "NCCL_P2P_DISABLE=1"}, folder,
                  HasSubstr("gpu0 hangs on no PCIe"));

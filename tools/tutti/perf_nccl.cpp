@@ -11,7 +11,6 @@
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
-#include "core/nccl/known_gpus.h"
 #include "core/nccl/machine_communicator.h"
 #include "core/nccl/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
@@ -72,7 +71,7 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
     for (nccl::TopologyNode& node : topology->nodes) node.net.gdr = false;
     if (!network) network = "tcp";
   }
-  const auto search = nccl::search_settings(settings);
+  const auto search = nccl::search_settings(settings, version);
   if (!search) return tl::make_unexpected(search.error());
   const auto found = search_graphs(*topology, options.nodes, *search);
   if (!found) return tl::make_unexpected(found.error());
@@ -106,6 +105,7 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   system->collnet = nccl::why_no_sharp(*system).empty();
   auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(known.error());
+  if (!known->note.empty()) settings->notes.push_back(known->note);
   return NcclPerfSubject{(*machine)->name(), options.nodes, known->system, std::move(*settings),
                          std::move(known->communicator)};
 }

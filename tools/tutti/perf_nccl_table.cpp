@@ -10,7 +10,6 @@
 #include "core/base/median.h"
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collnet.h"
-#include "core/nccl/known_gpus.h"
 #include "core/nccl/newest_release.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
@@ -84,7 +83,7 @@ class Printer {
                     core::to_string(request_.collective), describe(subject_.comm.version), subject_.machines,
                     subject_.machine, nodes, s.gpus, s.gpus == 1 ? "" : "s", subject_.comm.ranks);
     if (s.nodes > 1)
-      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", nccl::to_string(s.transport), s.nics,
+      text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", to_string(s.transport), s.nics,
                           s.nics == 1 ? "" : "s", s.nic_gb_per_s);
     text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;

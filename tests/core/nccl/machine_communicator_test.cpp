@@ -2,6 +2,8 @@
 
 #include "core/nccl/machine_communicator.h"
 
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,14 +36,21 @@ System system(const std::string& machine, int nodes) {
   return *made;
 }
 
-Settings settings(const std::string& variable) {
-  const auto equals = variable.find('=');
-  return *read_settings({{variable.substr(0, equals), variable.substr(equals + 1)}}, kDefaultVersion);
+/// `variables`: "NAME=value", with blanks between them.
+Settings settings(const std::string& variables, Version version = kDefaultVersion) {
+  std::vector<std::pair<std::string, std::string>> all;
+  std::istringstream words(variables);
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    all.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return *read_settings(all, version);
 }
 
-Expected<OnMachines> known(const std::string& machine, int nodes, const std::string& variable) {
-  return on_machines(*shipped(machine), system(machine, nodes), "infiniband", "--network", settings(variable),
-                     kDefaultVersion);
+Expected<OnMachines> known(const std::string& machine, int nodes, const std::string& variables,
+                           Version version = kDefaultVersion) {
+  return on_machines(*shipped(machine), system(machine, nodes), "infiniband", "--network", settings(variables, version),
+                     version);
 }
 
 std::string told(const Graph& g) {
@@ -58,7 +67,7 @@ class PathVariables : public testing::TestWithParam<Pair> {};
 
 TEST_P(PathVariables, FindWhatIsFoundOnTheTopologyThatNcclWroteDown) {
   for (const char* variable : {"NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_P2P_DISABLE=1", "NCCL_SHM_DISABLE=1",
-                               "NCCL_NET_GDR_LEVEL=LOC", "NCCL_PXN_DISABLE=1"}) {
+                               "NCCL_NET_GDR_LEVEL=LOC", "NCCL_PXN_DISABLE=1", "NCCL_NET_DISABLE_INTRA=1"}) {
     for (const int nodes : {1, 2, 4}) {
       SCOPED_TRACE(fmt::format("{} {} × {}", variable, nodes, GetParam().machine));
       const auto search = search_settings(settings(variable));
@@ -119,6 +128,78 @@ TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
   EXPECT_TRUE(known("hgx-h100", 2, "NCCL_NET_GDR_LEVEL=PIX")->system.gpudirect);
   EXPECT_FALSE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PXB")->system.gpudirect) << "its cards hang on the CPUs";
   EXPECT_TRUE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PHB")->system.gpudirect);
+}
+
+// NCCL_NET_DISABLE_INTRA. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoCheckNet (since 2.14.3;
+// the default is 0, and only 1 counts); src/transport/net.cc, canConnect (since 2.12.7).
+
+TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
+  // Each socket of the box has a switch with four GPUs and a card of 25 GB/s; the sockets are joined by 22.
+  const std::string search = "NCCL_CROSS_NIC=2 ";
+  for (const int nodes : {1, 2}) {
+    EXPECT_EQ(known("pcie-l40s", nodes, search)->communicator.nodes, 2 * nodes);
+    EXPECT_EQ(known("pcie-l40s", nodes, search + "NCCL_NET_DISABLE_INTRA=0")->communicator.nodes, 2 * nodes);
+    const auto together = known("pcie-l40s", nodes, "NCCL_NET_DISABLE_INTRA=1");
+    ASSERT_TRUE(together) << together.error().message();
+    EXPECT_EQ(together->communicator.nodes, nodes);
+    EXPECT_EQ(together->system.gpus, 8);
+    EXPECT_EQ(together->communicator.graphs.ring.type_intra, PathType::kSys);
+  }
+  const auto without_peers = known("dgx-a100", 2, "NCCL_P2P_DISABLE=1 NCCL_NET_DISABLE_INTRA=1");
+  ASSERT_TRUE(without_peers) << without_peers.error().message();
+  EXPECT_EQ(without_peers->communicator.nodes, 2) << "through the hosts' memory rather than 4 nodes each";
+  EXPECT_EQ(without_peers->system.gpus, 8);
+}
+
+TEST(NetDisableIntra, FindsWhatNcclFoundWithItOnEightL40s) {
+  // As NCCL 2.28.9 found with it (tests/reference/nccl/machines_test.cpp, EightL40sBehindTwoSwitches).
+  const auto one = known("pcie-l40s", 1, "NCCL_NET_DISABLE_INTRA=1");
+  const auto two = known("pcie-l40s", 2, "NCCL_NET_DISABLE_INTRA=1");
+  ASSERT_TRUE(one && two);
+  const Graph& ring = one->communicator.graphs.ring;
+  EXPECT_EQ(fmt::format("{}x{:g} {}", ring.channels, ring.bw_intra, to_string(ring.type_intra)), "1x20 SYS");
+  const Graph& rings = two->communicator.graphs.ring;
+  EXPECT_EQ(fmt::format("{}x{:g} {}/{} x{}", rings.channels, rings.bw_intra, to_string(rings.type_intra),
+                        to_string(rings.type_inter), rings.cross_nic),
+            "2x12 SYS/SYS x2");
+}
+
+TEST(NetDisableIntra, ChangesNothingWhereGpusReachEachOtherWithoutTheNetwork) {
+  for (const char* machine : {"hgx-h100", "dgx-a100", "dgx1-v100"}) {
+    const auto usual = known(machine, 2, "NCCL_CROSS_NIC=2"), with = known(machine, 2, "NCCL_NET_DISABLE_INTRA=1");
+    ASSERT_TRUE(usual && with);
+    EXPECT_EQ(told(with->communicator.graphs.ring), told(usual->communicator.graphs.ring)) << machine;
+    EXPECT_EQ(told(with->communicator.graphs.tree), told(usual->communicator.graphs.tree)) << machine;
+    EXPECT_EQ(with->communicator.nodes, 2) << machine;
+  }
+}
+
+TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
+  const std::string alone = "NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1";
+  EXPECT_TRUE(known("hgx-h100", 1, alone));
+  for (const Version version : {Version{2, 12, 12}, Version{2, 13, 4}, Version{2, 14, 3}, kDefaultVersion}) {
+    const auto none = known("hgx-h100", 1, alone + " NCCL_NET_DISABLE_INTRA=1", version);
+    ASSERT_FALSE(none) << to_string(version);
+    EXPECT_THAT(none.error().message(), testing::AllOf(HasSubstr("No transport found"), HasSubstr("NCCL_SHM_DISABLE")));
+  }
+  EXPECT_TRUE(known("hgx-h100", 1, alone + " NCCL_NET_DISABLE_INTRA=1", {2, 11, 4})) << "which does not have it";
+}
+
+TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
+  // The network is weighed against what joins a machine's GPUs since 2.14.
+  EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 14, 3})->communicator.nodes, 4);
+  EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 13, 4})->communicator.nodes, 1);
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").notes, testing::IsEmpty());
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").of_the_search(), testing::ElementsAre("NCCL_NET_DISABLE_INTRA"));
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=0").of_the_search(), testing::IsEmpty());
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1", {2, 13, 4}).notes,
+              testing::ElementsAre(HasSubstr("NCCL 2.13.4 finds its paths without it")));
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1", {2, 11, 4}).notes,
+              testing::ElementsAre(HasSubstr("NCCL 2.11.4 does not have it")));
+  EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1", {2, 11, 4}).of_the_search(), testing::IsEmpty());
+  const auto wrong = read_settings({{"NCCL_NET_DISABLE_INTRA", "yes"}}, kDefaultVersion);
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message(), HasSubstr("NCCL_NET_DISABLE_INTRA=yes: expected 0 or 1"));
 }
 
 TEST(OnMachines, AMachineThatDoesNotSayHowItHangsTogetherIsRefused) {

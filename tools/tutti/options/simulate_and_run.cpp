@@ -101,7 +101,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("--gpus", o.nccl.gpus, "Of each node (default: all)");
   c->add_option(
       "--network", o.nccl.network,
-      "Between nodes: infiniband, roce, efa, slingshot, tcpx, tcpxo or tcp (default: what the machine's card says)");
+      "Between nodes: infiniband, roce, efa, efa_without_rdma, slingshot, tcpx, tcpxo or tcp (default: what the "
+      "machine's card states)");
   c->add_option("--nccl-version", o.nccl.version, "Whose choice, such as 2.18.3 (default 2.28.9); from 2.6.4 on");
   c->add_flag("--explain", o.nccl.explain, "All candidates with NCCL's estimates, and why the winner won");
   c->add_option("--against", o.nccl.against, "Log of nccl-tests (text or JSON), to be laid beside the prediction");

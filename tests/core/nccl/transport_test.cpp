@@ -1,0 +1,211 @@
+// What carries messages between machines: files state it, NCCL's times follow it, and no prose is asked.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/cluster/network_link.h"
+#include "core/nccl/cluster_text.h"
+#include "core/nccl/collective_time.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/nccl_model.h"
+#include "core/scenario/network_reader.h"
+#include "core/scenario/scenario.h"
+#include "tests/reference/nccl/topologies.h"
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const Library& library() {
+  static const Library shipped(test::source_folder() + "/scenarios");
+  return shipped;
+}
+
+/// What every shipped kind of link is.
+const std::map<std::string, Transport>& shipped_links() {
+  static const std::map<std::string, Transport> kLinks{
+      {"edr", Transport::kInfiniband},   {"hdr", Transport::kInfiniband},    {"ndr", Transport::kInfiniband},
+      {"roce-100", Transport::kRoce},    {"roce-200", Transport::kRoce},     {"roce-400", Transport::kRoce},
+      {"efa", Transport::kEfa},          {"efa-v2", Transport::kEfa},        {"ena", Transport::kTcp},
+      {"ethernet-1", Transport::kTcp},   {"ethernet-10", Transport::kTcp},   {"ethernet-25", Transport::kTcp},
+      {"ethernet-100", Transport::kTcp}, {"slingshot-10", Transport::kRoce}, {"slingshot-11", Transport::kSlingshot}};
+  return kLinks;
+}
+
+struct Case {
+  std::string network;  ///< what the network says besides its kind
+  std::string nccl;     ///< what strategy.nccl says
+  std::string machine = "hgx-h100";
+  int nodes = 12;
+  std::string own_machine = {};  ///< described in the scenario
+};
+
+/// An all-reduce of 1 GiB by NCCL.
+Expected<Scenario> scenario(const Case& setup) {
+  return read_scenario(
+      fmt::format(
+          "cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH {} }} {} }} workload {{ "
+          "variable {{ name: \"v\" shape: 268435456 }} forward_ms: 0 update_ms: 0 }} strategy {{ algorithm: "
+          "\"nccl\" nccl {{ {} }} }}",
+          setup.machine, setup.nodes, setup.network, setup.own_machine, setup.nccl),
+      "s", library());
+}
+
+/// How long NCCL takes for it; 0 if that is not known.
+double us(const Case& setup) {
+  const auto read = scenario(setup);
+  EXPECT_TRUE(read) << (read ? "" : read.error().message());
+  if (!read || !read->plan.packs.front().collective.nccl) return 0;
+  return read->plan.packs.front().collective.nccl->time.us();
+}
+
+std::vector<std::string> notes(const Case& setup) {
+  const auto read = scenario(setup);
+  EXPECT_TRUE(read) << (read ? "" : read.error().message());
+  return read ? nccl_notes(*read) : std::vector<std::string>();
+}
+
+TEST(TransportOfFiles, HasTheNamesAndNumbersOfTheSchema) {
+  for (int t = 1; t < proto::Transport_ARRAYSIZE; ++t) {
+    const auto transport = static_cast<Transport>(t);
+    EXPECT_EQ(name_in_files(transport), proto::Transport_Name(t));
+    EXPECT_EQ(parse_transport(to_string(transport)), transport);
+    EXPECT_THAT(transport_names(), HasSubstr(std::string(to_string(transport))));
+  }
+  EXPECT_EQ(parse_transport("none"), std::nullopt);
+  EXPECT_EQ(parse_transport("pigeons"), std::nullopt);
+}
+
+TEST(TransportOfFiles, IsStatedByEveryShippedKindOfLink) {
+  const std::vector<std::string> names = library().names(Library::Kind::kLink);
+  EXPECT_EQ(names.size(), shipped_links().size());
+  for (const std::string& name : names) {
+    const auto file = library().read(Library::Kind::kLink, name, "");
+    const auto link = read_network_link((*file)->text, (*file)->path);
+    ASSERT_TRUE(link) << link.error().message();
+    ASSERT_TRUE(shipped_links().contains(name)) << name << " is not in this test's table";
+    EXPECT_EQ(link->transport, shipped_links().at(name)) << name;
+  }
+}
+
+TEST(TransportOfFiles, IsStatedByEveryCardOfAShippedMachine) {
+  for (const std::string& name : library().names(Library::Kind::kMachine)) {
+    const auto file = library().read(Library::Kind::kMachine, name, "");
+    const auto machine = read_machine((*file)->text, (*file)->path);
+    ASSERT_TRUE(machine) << machine.error().message();
+    for (const int nic : (*machine)->nics())
+      EXPECT_NE((*machine)->parts()[static_cast<std::size_t>(nic)].transport, Transport::kNone) << name;
+  }
+}
+
+TEST(TransportOfFiles, OfEveryShippedKindOfLinkGivesTheTimesOfThatNetwork) {
+  for (const auto& [link, transport] : shipped_links()) {
+    const std::string by_link = fmt::format("link: \"{}\"", link);
+    if (link == "ethernet-1") {
+      EXPECT_THAT(notes({by_link, ""}), ElementsAre(HasSubstr("links too slow for any channel")));
+      continue;
+    }
+    const double own = us({by_link, ""});
+    EXPECT_GT(own, 0) << link;
+    EXPECT_EQ(own, us({by_link, fmt::format("network: \"{}\"", to_string(transport))})) << link;
+    if (transport != Transport::kTcp) {
+      EXPECT_NE(own, us({by_link, "network: \"tcp\""})) << link;
+    }
+    EXPECT_THAT(notes({by_link, ""}), Each(Not(HasSubstr("transport")))) << link;
+  }
+}
+
+TEST(TransportOfFiles, OfOneGibibyteOverTwelveHgxH100ByRoceIsNotThatOfSockets) {
+  // Eight ports of 12.25 GB/s each way carry 2 · 95/96 GiB of a node in 21.7 ms.
+  const double roce = us({"link: \"roce-100\"", ""});
+  EXPECT_NEAR(roce / 1e3, 23.2, 0.1);
+  EXPECT_EQ(roce, us({"link: \"roce-100\"", "network: \"roce\""}));
+  EXPECT_NEAR(us({"link: \"roce-100\"", "network: \"tcp\""}) / 1e3, 51.0, 0.1);
+}
+
+TEST(TransportOfFiles, IsNotReadOutOfProse) {
+  const std::string prose = "latency_us: 2 source: \"TCP over Ethernet, EFA and Slingshot\" ";
+  const double infiniband = us({"latency_us: 2", "network: \"infiniband\""});
+  EXPECT_EQ(us({prose + "transport: INFINIBAND", ""}), infiniband);
+  EXPECT_EQ(us({prose, ""}), infiniband) << "as the machine's cards state";
+  EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}), us({"link: \"ethernet-100\"", "network: \"tcpxo\""}))
+      << "the network's own statement goes before its link's";
+}
+
+TEST(TransportOfFiles, IsTheCardsWhereTheNetworkStatesNoneAndANoteSaysSo) {
+  EXPECT_EQ(us({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
+            us({"latency_us: 2", "network: \"efa\"", "ec2-p4d-24xlarge", 4}));
+  EXPECT_THAT(notes({"latency_us: 2", "", "ec2-p4d-24xlarge", 4}),
+              testing::Contains(
+                  AllOf(HasSubstr("states a transport; NCCL's times take efa"), HasSubstr("network { transport: … }"),
+                        HasSubstr("INFINIBAND, ROCE, EFA, EFA_WITHOUT_RDMA, SLINGSHOT, TCPX, TCPXO, TCP"))));
+  for (const Case& stated : {Case{"latency_us: 2 transport: EFA", ""}, Case{"latency_us: 2", "network: \"efa\""}})
+    EXPECT_THAT(notes(stated), Each(Not(HasSubstr("transport"))));
+}
+
+TEST(TransportOfFiles, ThatNobodyStatesIsNotGuessed) {
+  const auto file = library().read(Library::Kind::kMachine, "dgx-a100", "");
+  std::string text = test::replaced((*file)->text, " transport: INFINIBAND", "");
+  text = "machine { " + test::replaced(text, "name: \"dgx-a100\"", "name: \"mine\"") + "\n}";
+  const Case bare{"latency_us: 2", "", "mine", 2, text};
+  EXPECT_EQ(us(bare), 0);
+  EXPECT_THAT(notes(bare), ElementsAre(AllOf(HasSubstr("nic0 does not state its transport; say nic { transport: … }"),
+                                             HasSubstr("INFINIBAND, ROCE,"), HasSubstr("strategy.nccl.network"),
+                                             HasSubstr("simulated as rings"))));
+  EXPECT_GT(us({"latency_us: 2 transport: INFINIBAND", "", "mine", 2, text}), 0);
+}
+
+TEST(TransportOfFiles, OfEfaIsWithoutRdmaWhereCardsStateItAndBetweenOlderGpus) {
+  const auto on = [](const std::string& machine, const std::string& network) {
+    return us({"latency_us: 2", network.empty() ? "" : fmt::format("network: \"{}\"", network), machine, 4});
+  };
+  EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa"));
+  EXPECT_EQ(on("ec2-p3dn-24xlarge", ""), on("ec2-p3dn-24xlarge", "efa_without_rdma"));
+  EXPECT_GT(on("ec2-p4d-24xlarge", "efa_without_rdma"), on("ec2-p4d-24xlarge", "efa"));
+}
+
+TEST(TransportOfFiles, StaysWhereALinkIsSpelledOut) {
+  proto::Network network;
+  network.set_kind(proto::Network::ONE_SWITCH);
+  network.set_link("roce-400");
+  network.set_source("fitted");
+  ASSERT_TRUE(spell_out_link(network, "s", library()));
+  EXPECT_EQ(network.transport(), proto::ROCE);
+  network.set_link("ndr");
+  ASSERT_TRUE(spell_out_link(network, "s", library()));
+  EXPECT_EQ(network.transport(), proto::ROCE) << "what it states itself";
+}
+
+TEST(TransportOfFiles, IsWrittenOfTopologies) {
+  const auto file = library().read(Library::Kind::kMachine, "dgx-a100", "");
+  const auto like = read_machine((*file)->text, (*file)->path);
+  const auto text = [&](const std::string& topology, const std::string& link) {
+    return *nccl::cluster_text(test::topology(topology), {"mine", "t.xml", 2, link, "dgx-a100"}, **like, {});
+  };
+  const std::string dgx = text("dgxa100", "");
+  EXPECT_THAT(dgx, AllOf(HasSubstr("network { kind: ONE_SWITCH latency_us: 1.5 transport: INFINIBAND "),
+                         HasSubstr("bandwidth_gb_per_s: 25 transport: INFINIBAND source: \"mlx5")));
+  EXPECT_THAT(text("dgxa100", "roce-200"), HasSubstr("network { kind: ONE_SWITCH link: \"roce-200\" }"));
+  EXPECT_THAT(text("p4d", ""), AllOf(HasSubstr("transport: EFA source"), Not(HasSubstr("mlx5"))));
+  const auto read =
+      read_scenario("cluster { " + dgx + " } workload { variable { name: \"v\" shape: 100 } forward_ms: 0 " +
+                        "update_ms: 0 } strategy { algorithm: \"nccl\" }",
+                    "s", library());
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_THAT(read->why_rings, IsEmpty()) << "NCCL's times are known of what is imported";
+}
+
+}  // namespace
+}  // namespace tutti::core
