@@ -33,7 +33,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
       devices_(devices),
       timers_(timers),
       options_(options),
-      tables_(scenario.workload, scenario.plan),
+      programs_(scenario.workload, scenario.plan),
+      pull_of_(core::answers_to(scenario.plan)),
       collectives_(maker ? maker(*this, options.log.steps) : interpreter(transport, devices, *this, options.log.steps)),
       log_(scenario, worker, options.log) {
   const core::Cluster& cluster = *scenario.cluster;
@@ -45,7 +46,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   for (int i = 0; i < per_worker && !server; ++i) {
     const auto rank = static_cast<Rank>(worker * per_worker + i);
     const core::PartId device = cluster.replica(rank);
-    core::Driver driver(tables_, scenario.workload.times[group], cluster.part(device).device);
+    core::Driver driver(programs_, group, cluster.part(device).device);
     replicas_.push_back(std::make_unique<Replica>(*this, std::move(driver), rank, static_cast<std::size_t>(i), device));
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);

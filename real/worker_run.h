@@ -116,7 +116,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Devices& devices_;
   Timers& timers_;
   WorkerOptions options_;
-  core::DriverTables tables_;
+  core::StepPrograms programs_;
+  std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack

@@ -12,7 +12,7 @@ using Clock = Transport::Clock;
 /// At once, or when it is its turn on all replicas here.
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
-  if (!admission_ || tables_.answer[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
+  if (!admission_ || pull_of_[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
   admit(admission_->ready({replica.step, pack}));
 }
 
@@ -60,7 +60,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const Clock::time_point now = timers_.now();
   const auto index = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   log_.done(collective, rank, index < replicas_.size(), now);
-  const int answer = tables_.answer[collective.pack];
+  const int answer = pull_of_[collective.pack];
   if (answer >= 0 && index >= replicas_.size())
     collectives_->start(tag_of(step, static_cast<std::size_t>(answer)), rank);
   one_less_left(step);

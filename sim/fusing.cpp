@@ -11,7 +11,7 @@ namespace tutti::sim {
 using core::Bytes;
 using core::Time;
 
-Fusing::Fusing(const core::Scenario& scenario) : scenario_(scenario) {
+Fusing::Fusing(const core::Scenario& scenario) : scenario_(scenario), order_(scenario.plan) {
   if (any()) streams_.resize(static_cast<std::size_t>(scenario.cluster->replicas()));
 }
 
@@ -36,6 +36,8 @@ bool Fusing::ask(std::int32_t step, std::int32_t pack, std::int64_t replica, Ask
   Pending& pending = pending_[{step, pack}];
   pending.asked.resize(streams_.size());
   pending.asked[static_cast<std::size_t>(replica)] = asked;
+  pending.places.resize(streams_.size());
+  pending.places[static_cast<std::size_t>(replica)] = asked_++;
   if (++pending.replicas < std::ssize(streams_)) return false;
   ready_.emplace_back(step, pack);
   return true;
@@ -60,7 +62,18 @@ std::optional<Time> Fusing::next_cycle(Time now) {
   Time next = next_free_;
   if (next < now) next += period * ((now - next).count() / period.count());
   if (next < now) next += period;
+  previous_cycle_ = next - next_free_ >= period ? next - period : last_cycle_;
   return next;
+}
+
+/// Replicas that were ready by the cycle before have reported the pack to the coordinator then.
+core::FusionOrder::Arrival Fusing::arrival(std::int32_t step, std::int32_t pack) const {
+  const Pending& pending = pending_.at({step, pack});
+  for (std::size_t r = pending.asked.size(); r > 0; --r) {
+    if (pending.asked[r - 1].at > previous_cycle_ || r == 1)
+      return {pack, static_cast<std::int64_t>(r) - 1, pending.places[r - 1]};
+  }
+  return {pack};
 }
 
 Time Fusing::begin_cycle(Time now) {
@@ -74,21 +87,14 @@ Time Fusing::begin_cycle(Time now) {
   // Steps do not mix: a replica begins the next when all packs of the one before are through.
   for (std::size_t begin = 0; begin < ready_.size();) {
     const std::int32_t step = ready_[begin].first;
-    std::vector<core::ReadyPack> packs;
-    std::size_t end = begin;
-    for (; end < ready_.size() && ready_[end].first == step; ++end) {
-      const core::Collective& c = scenario_.plan.packs[static_cast<std::size_t>(ready_[end].second)].collective;
-      packs.push_back({c.bytes(), c.type, c.kind != core::CollectiveKind::kAllReduce});
-    }
-    for (const std::vector<int>& group : core::fused(packs, fusion.threshold)) {
-      std::vector<int> numbers;
-      for (const int i : group) numbers.push_back(ready_[begin + static_cast<std::size_t>(i)].second);
-      groups.push_back(fuse(step, std::move(numbers)));
-    }
-    begin = end;
+    std::vector<core::FusionOrder::Arrival> arrivals;
+    for (; begin < ready_.size() && ready_[begin].first == step; ++begin)
+      arrivals.push_back(arrival(step, ready_[begin].second));
+    for (std::vector<int>& packs : order_.cycle(std::move(arrivals))) groups.push_back(fuse(step, std::move(packs)));
   }
   ready_.clear();
   agreeing_.push_back(std::move(groups));
+  last_cycle_ = now;
   next_free_ = now + std::max(fusion.cycle, took);
   return now + took;
 }

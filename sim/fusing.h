@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
+#include "core/strategy/fusion_order.h"
 #include "sim/critical_path.h"
 
 namespace tutti::sim {
@@ -65,15 +66,21 @@ class Fusing {
   const core::Scenario& scenario_;
   struct Pending {
     std::int64_t replicas = 0;
-    std::vector<Asked> asked;  ///< by replica
+    std::vector<Asked> asked;          ///< by replica
+    std::vector<std::int64_t> places;  ///< by replica: of the pack in its queue
   };
+  [[nodiscard]] core::FusionOrder::Arrival arrival(std::int32_t step, std::int32_t pack) const;
   std::map<std::pair<std::int32_t, std::int32_t>, Pending> pending_;  ///< by step and pack, until they are over
   std::vector<std::pair<std::int32_t, std::int32_t>> ready_;          ///< on all replicas, in that order
   std::deque<std::vector<std::shared_ptr<const FusedPacks>>> agreeing_;
   std::vector<Stream> streams_;
   /// Steps fuse alike, mostly.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
+  core::FusionOrder order_;
+  std::int64_t asked_ = 0;  ///< how often replicas have reported a pack
   core::Time next_free_;
+  core::Time last_cycle_{-1};  ///< when the last cycle that found something began
+  core::Time previous_cycle_;  ///< the one before the cycle that is due
   bool due_ = false;
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;                ///< by step
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;  ///< NCCL's, of all so far

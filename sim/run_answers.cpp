@@ -42,7 +42,7 @@ bool Run::answers_later(const Flight& flight, Rank rank) const {
 
 /// A helper is through with a pack: it begins with the one that answers it, if that is under way.
 void Run::answer(const Flight& answered, Rank rank, const Cause& cause) {
-  const std::int32_t pack = tables_.answer[static_cast<std::size_t>(answered.work.pack)];
+  const std::int32_t pack = pull_of_[static_cast<std::size_t>(answered.work.pack)];
   const auto known = flights_by_number_.find({answered.step, pack, answered.work.place.group});
   if (known == flights_by_number_.end()) return;
   Flight& flight = flights_[known->second];

@@ -48,7 +48,7 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
     flight.asked.assign(static_cast<std::size_t>(ranks), now_);
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
-  if (work.pack >= 0 && tables_.answer[static_cast<std::size_t>(work.pack)] >= 0)
+  if (work.pack >= 0 && pull_of_[static_cast<std::size_t>(work.pack)] >= 0)
     flight.through.assign(static_cast<std::size_t>(ranks), false);
   // Helpers have no driver: they are there when the first replica is.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {

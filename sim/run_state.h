@@ -171,7 +171,7 @@ class Run : private InterpreterListener {
 
   // Packs that answer others, and those that wait for their turn: run_answers.cpp.
   [[nodiscard]] bool is_admitted(std::int32_t pack) const {
-    return !admissions_.empty() && tables_.answer[static_cast<std::size_t>(pack)] >= 0;
+    return !admissions_.empty() && pull_of_[static_cast<std::size_t>(pack)] >= 0;
   }
   void ask_for_turn(const Replica& replica, std::int32_t pack);
   void turn_over(const Replica& replica, std::int32_t step, std::int32_t pack);
@@ -199,7 +199,8 @@ class Run : private InterpreterListener {
   const core::RunControl& control_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
-  core::DriverTables tables_;
+  core::StepPrograms programs_;
+  std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
   PlanCollectives collectives_;
   Recorder recorder_;
   EventQueue events_;

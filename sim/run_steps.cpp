@@ -46,7 +46,7 @@ void Run::set_up_replicas() {
     const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
     for (std::int64_t i = 0; i < count; ++i) {
       const PartId device = cluster_.replica(first + i);
-      replicas_.emplace_back(core::Driver(tables_, scenario_.workload.times[g], cluster_.part(device).device),
+      replicas_.emplace_back(core::Driver(programs_, g, cluster_.part(device).device),
                              static_cast<std::int32_t>(first + i), device);
     }
     first += count;

@@ -73,6 +73,17 @@ TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
   EXPECT_GT(seen, 200u);
 }
 
+TEST(Architecture, TaskGraphsKnowNoGradientsPacksOrClusters) {
+  int seen = 0;
+  for (const Include& include : includes()) {
+    if (include.file.find("/core/plan/") == std::string::npos || !include.included.starts_with("core/")) continue;
+    ++seen;
+    EXPECT_TRUE(begins_with_any(include.included, {"core/plan/", "core/base/"}))
+        << include.file << " includes " << include.included;
+  }
+  EXPECT_GE(seen, 7);
+}
+
 TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
   const std::set<std::string> forbidden{"thread", "mutex", "condition_variable", "future", "unistd.h", "pthread.h"};
   const std::vector<std::string> beginnings{

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "core/base/random.h"
+#include "core/plan/compute_kind.h"
 #include "core/proto/perfetto.pb.h"
 #include "core/schedule/step.h"
-#include "core/strategy/driver.h"
 #include "core/text/shown.h"
 
 namespace tutti::core {

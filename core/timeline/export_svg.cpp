@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "core/text/shown.h"
 #include "core/timeline/summary.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 
 namespace tutti::core {
 namespace {

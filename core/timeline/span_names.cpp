@@ -1,5 +1,5 @@
+#include "core/plan/compute_kind.h"
 #include "core/schedule/print.h"
-#include "core/strategy/driver.h"
 #include "core/timeline/timeline.h"
 
 namespace tutti::core {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/format.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 
 namespace tutti::core {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "core/timeline/summary.h"
 #include "gui/model/beside_rows.h"
 #include "gui/model/beside_words.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 
 namespace tutti::gui {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "core/plan/compute_kind.h"
 #include "core/schedule/step.h"
-#include "core/strategy/driver.h"
 
 namespace tutti::gui {
 

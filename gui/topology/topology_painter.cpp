@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "core/timeline/timeline.h"
 #include "gui/model/link_load.h"
 

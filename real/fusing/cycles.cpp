@@ -44,8 +44,9 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::
       timers_(timers),
       collectives_(collectives),
       hooks_(std::move(hooks)),
-      agreement_(agreement_of(*scenario.cluster, std::ssize(scenario.plan.packs))),
+      agreement_(agreement_of(*scenario.cluster, 2 * std::ssize(scenario.plan.packs))),
       flags_(devices.take(replicas_.front(), agreement_.bytes().count(), true)),
+      order_(scenario.plan),
       streams_(replicas_.size()) {
   TUTTI_CHECK(scenario.plan.fusion.has_value(), "no cycles among {} packs", scenario.plan.packs.size());
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) gradient_packs_ += is_fused(p) ? 1 : 0;
@@ -57,6 +58,7 @@ void Cycles::prepare(std::int32_t first, std::int32_t count) {
   numbers_ = 0;
   agreed_.assign(scenario_.plan.packs.size(), false);
   agreed_on_ = 0;
+  places_ = 0;
   asked_.clear();
   collectives_.let_peers_be_ahead(
       {static_cast<std::uint32_t>(first + count - 1), std::numeric_limits<std::uint32_t>::max()});
@@ -85,10 +87,22 @@ void Cycles::begin_cycle() {
   auto* const flags = reinterpret_cast<std::int32_t*>(flags_.get());
   for (int p = 0; p < static_cast<int>(scenario_.plan.packs.size()); ++p) {
     const auto asked = asked_.find({step_, p});
-    const bool ready = asked != asked_.end() && asked->second == replicas_.size();
-    flags[p] = ready && !agreed_[static_cast<std::size_t>(p)] ? 1 : 0;
+    const bool ready = asked != asked_.end() && asked->second.replicas == replicas_.size();
+    flags[2 * p] = ready && !agreed_[static_cast<std::size_t>(p)] ? 1 : 0;
+    flags[2 * p + 1] = ready && !asked->second.reported ? -order_of(asked->second) : 0;
+    if (ready) asked->second.reported = true;
   }
   collectives_.start(*agreement_at_, replicas_.front());
+}
+
+/// Grows with the worker and with the place of the pack among those that became ready here. The coordinator orders by the greatest of
+/// all workers'.
+std::int32_t Cycles::order_of(const Asked& asked) const {
+  const std::int64_t worker = replicas_.front() / std::ssize(replicas_);
+  const std::int64_t order = 1 + worker * std::ssize(scenario_.plan.packs) + asked.place;
+  TUTTI_CHECK(order <= std::numeric_limits<std::int32_t>::max(), "worker {} and {} packs", worker,
+              scenario_.plan.packs.size());
+  return static_cast<std::int32_t>(order);
 }
 
 void Cycles::go_on() {
@@ -103,25 +117,19 @@ void Cycles::go_on() {
 void Cycles::agreed() {
   over_.push_back(*std::exchange(agreement_at_, std::nullopt));
   const auto* const flags = reinterpret_cast<const std::int32_t*>(flags_.get());
-  std::vector<int> numbers;
-  std::vector<core::ReadyPack> ready;
+  std::vector<core::FusionOrder::Arrival> ready;
   for (int p = 0; p < static_cast<int>(scenario_.plan.packs.size()); ++p) {
-    if (flags[p] != 1) continue;
-    const core::Collective& c = pack(p).collective;
-    numbers.push_back(p);
-    ready.push_back({c.bytes(), c.type, c.kind != core::CollectiveKind::kAllReduce});
+    if (flags[2 * p] != 1) continue;
+    ready.push_back({p, 0, -flags[2 * p + 1]});  // worker and place in one number
     agreed_[static_cast<std::size_t>(p)] = true;
     asked_.erase({step_, p});
   }
-  for (const std::vector<int>& group : core::fused(ready, scenario_.plan.fusion->threshold)) {
-    std::vector<int> packs;
-    for (const int i : group) packs.push_back(numbers[static_cast<std::size_t>(i)]);
-    fuse(std::move(packs));
-  }
-  agreed_on_ += static_cast<int>(numbers.size());
+  agreed_on_ += static_cast<int>(ready.size());
+  for (std::vector<int>& packs : order_.cycle(std::move(ready))) fuse(std::move(packs));
   if (agreed_on_ == gradient_packs_) {
     ++step_;
     agreed_on_ = 0;
+    places_ = 0;
     agreed_.assign(agreed_.size(), false);
   }
   if (!any_left()) return;
@@ -203,7 +211,10 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   }
 }
 
-void Cycles::ask(std::int32_t step, int pack, std::size_t) { ++asked_[{step, pack}]; }
+void Cycles::ask(std::int32_t step, int pack, std::size_t) {
+  Asked& asked = asked_[{step, pack}];
+  if (++asked.replicas == replicas_.size()) asked.place = places_++;
+}
 
 bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
   if (!is_one(tag)) return false;

@@ -1,8 +1,9 @@
 #pragma once
 
 // Horovod's background threads, for real (simulated: sim/fusing.h). In every cycle workers agree on which packs are ready on all of them: each
-// tells the first worker by a flag for every pack, and this one tells all what everybody has. So all know the same, fuse the same packs
-// by the same rule, and carry these collectives out in the same order, one after the other on each replica's stream.
+// tells the first worker by two numbers for every pack whether it is ready, and since when; this one tells all the least of everybody's numbers. So
+// all know the same, fuse the same packs by the same rule (core/strategy/fusion_order.h), and carry these collectives out in the same order, one after
+// the other on each replica's stream.
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
+#include "core/strategy/fusion_order.h"
 #include "real/collectives.h"
 #include "real/devices.h"
 #include "real/timers.h"
@@ -65,8 +67,16 @@ class Cycles {
     std::size_t left = 0;                  ///< replicas that are not through
   };
 
+  /// A pack that is ready on some replicas here.
+  struct Asked {
+    std::size_t replicas = 0;
+    int place = 0;          ///< among the step's packs, in the order in which they became ready on all replicas here
+    bool reported = false;  ///< in a cycle before
+  };
+
   void open_agreement();
   void begin_cycle();
+  [[nodiscard]] std::int32_t order_of(const Asked& asked) const;
   void agreed();
   void fuse(std::vector<int> packs);
   void begin_next(std::size_t replica);
@@ -86,14 +96,16 @@ class Cycles {
   Hooks hooks_;
   int gradient_packs_ = 0;
   core::Collective agreement_;
-  Devices::Memory flags_;  ///< an int32 for each pack
+  Devices::Memory flags_;  ///< for each pack: 1 if it is ready, else 0; and minus its order (order_of)
+  core::FusionOrder order_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
 
   std::int32_t first_ = 0, count_ = 0;
   std::int32_t step_ = 0;  ///< of which not all packs are agreed on
   std::uint32_t numbers_ = 0;
-  std::map<std::pair<std::int32_t, int>, std::size_t> asked_;  ///< by step and pack: on how many replicas it is ready
-  std::vector<bool> agreed_;                                   ///< packs of step_
+  std::map<std::pair<std::int32_t, int>, Asked> asked_;  ///< by step and pack, until they are agreed on
+  int places_ = 0;                                       ///< that were given in step_
+  std::vector<bool> agreed_;                             ///< packs of step_
   int agreed_on_ = 0;
   std::optional<CollectiveTag> agreement_at_;  ///< open, and not over
   bool decided_ = false;

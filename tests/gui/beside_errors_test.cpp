@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "gui/model/deviations.h"
 #include "gui/model/messages.h"
 #include "tests/gui/made_pairs.h"

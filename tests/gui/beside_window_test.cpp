@@ -20,8 +20,8 @@
 #include <sstream>
 
 #include "core/base/format.h"
+#include "core/plan/compute_kind.h"
 #include "core/schedule/step.h"
-#include "core/strategy/driver.h"
 #include "core/timeline/compare.h"
 #include "core/timeline/writer.h"
 #include "gui/topology/topology_panel.h"

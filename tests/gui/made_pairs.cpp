@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "core/base/random.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "core/timeline/writer.h"
 
 namespace tutti::gui {

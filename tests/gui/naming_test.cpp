@@ -10,8 +10,8 @@
 #include <cctype>
 #include <set>
 
+#include "core/plan/compute_kind.h"
 #include "core/scenario/run_info.h"
-#include "core/strategy/driver.h"
 #include "gui/model/beside.h"
 #include "gui/model/search.h"
 #include "tests/gui/simulated.h"

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/fusion.h"
+#include "core/strategy/fusion_order.h"
 #include "sim/collective_run.h"
 #include "sim/folding/folding.h"
 #include "sim/fusing.h"
@@ -57,6 +59,76 @@ TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
   const std::vector<ReadyPack> ready{
       {Bytes(1), DataType::kFloat32}, {Bytes(1), DataType::kFloat32, true}, {Bytes(1), DataType::kFloat32}};
   EXPECT_THAT(core::fused(ready, Bytes(9)), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
+}
+
+// --- order ---
+
+/// Horovod's response cache as it is: a list, most recently used first, and bits that are assigned anew after each cycle.
+class ResponseCache {
+ public:
+  [[nodiscard]] int bit(int pack) const {
+    return static_cast<int>(std::find(bits_.begin(), bits_.end(), pack) - bits_.begin());
+  }
+  [[nodiscard]] bool has(int pack) const { return bit(pack) < std::ssize(bits_); }
+  void use(int pack) {
+    list_.remove(pack);
+    list_.push_front(pack);
+  }
+  void update_bits() { bits_.assign(list_.rbegin(), list_.rend()); }
+
+ private:
+  std::list<int> list_;
+  std::vector<int> bits_;
+};
+
+TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
+  core::Scenario s = test::read(
+      "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
+      "variable { name: \"a\" shape: 10 } variable { name: \"b\" shape: 20 data_type: FLOAT16 } variable { name: \"c\" "
+      "shape: 30 } variable { name: \"d\" shape: 40 data_type: FLOAT16 } variable { name: \"e\" shape: 50 } variable { "
+      "name: \"f\" shape: 60 } } strategy { algorithm: \"ring\" horovod { fusion_threshold: 400 } }");
+  core::Random random(7);
+  for (const bool cached : {true, false}) {
+    s.plan.fusion->cached = cached;
+    core::FusionOrder order(s.plan);
+    ResponseCache cache;
+    int moved = 0;
+    for (int step = 0; step < 200; ++step) {
+      std::vector<int> left{0, 1, 2, 3, 4, 5};
+      while (!left.empty()) {
+        std::vector<core::FusionOrder::Arrival> arrivals;
+        for (std::uint64_t n = 1 + random.below(left.size()); n > 0; --n) {
+          const std::size_t i = random.below(left.size());
+          arrivals.push_back({left[i], static_cast<std::int64_t>(random.below(3)), 10 * step + std::ssize(arrivals)});
+          left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+        auto expected = arrivals;
+        const bool hits = cached && step > 0;
+        std::sort(expected.begin(), expected.end(), [&](const auto& a, const auto& b) {
+          if (hits) return cache.bit(a.pack) < cache.bit(b.pack);
+          return std::pair(a.last_rank, a.place) < std::pair(b.last_rank, b.place);
+        });
+        std::vector<ReadyPack> ready;
+        for (const auto& a : expected) {
+          const core::Collective& c = s.plan.packs[static_cast<std::size_t>(a.pack)].collective;
+          ready.push_back({c.bytes(), c.type});
+          if (hits) cache.use(a.pack);
+        }
+        std::vector<std::vector<int>> groups;
+        for (const auto& group : core::fused(ready, Bytes(400))) {
+          std::vector<int>& packs = groups.emplace_back();
+          for (const int i : group) packs.push_back(expected[static_cast<std::size_t>(i)].pack);
+          for (const int pack : packs) {
+            if (!hits) cache.use(pack);
+          }
+        }
+        cache.update_bits();
+        moved += expected.front().pack != arrivals.front().pack ? 1 : 0;
+        ASSERT_EQ(order.cycle(arrivals), groups) << "step " << step;
+      }
+    }
+    EXPECT_GT(moved, 50) << "else the order of arrival would do";
+  }
 }
 
 // --- cycles ---
@@ -227,6 +299,31 @@ TEST(Horovod, WhatIsAloneIsThePlansOwn) {
     ASSERT_EQ(groups.size(), 1u);
     EXPECT_EQ(groups.front()->collective.get(), &s.plan.packs[4].collective);
   }
+}
+
+/// Pack 4 is ready on both replicas before pack 5 is. But replica 1 reported pack 5 in the cycle before, so that the coordinator
+/// has it complete with replica 0's requests, and pack 4 only with those of replica 1. The next step keeps that order.
+TEST(Horovod, TheCoordinatorReadsOneRankAfterTheOther) {
+  const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
+  sim::Fusing fusing(s);
+  const auto ask = [&](std::int32_t step, int pack, std::int64_t replica, std::int64_t us) {
+    fusing.ask(step, pack, replica, {{}, core::microseconds(us)});
+  };
+  const auto next = [&](std::int64_t us) {
+    fusing.begin_cycle(*fusing.next_cycle(core::microseconds(us)));
+    std::vector<int> packs;
+    for (const auto& group : fusing.agreed()) packs.push_back(group->packs.front());
+    return packs;
+  };
+  ask(0, 5, 1, 500);
+  ask(0, 4, 0, 1500);
+  ask(0, 4, 1, 1500);
+  ask(0, 5, 0, 1600);
+  EXPECT_THAT(next(1600), ElementsAre(5, 4));
+  for (const int pack : {4, 5}) {
+    for (const std::int64_t replica : {0, 1}) ask(1, pack, replica, 5000 + pack);
+  }
+  EXPECT_THAT(next(5005), ElementsAre(5, 4));
 }
 
 TEST(Horovod, SaysWhatItFused) {

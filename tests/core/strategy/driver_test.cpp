@@ -59,8 +59,9 @@ class DriverTest : public testing::Test {
 
   Driver& make(const Strategy& strategy) {
     plan_ = *make_plan(workload_, strategy, *cluster_);
-    tables_ = std::make_unique<DriverTables>(workload_, plan_);
-    driver_ = std::make_unique<Driver>(*tables_, times_, device_);
+    workload_.times = {times_};
+    programs_ = std::make_unique<StepPrograms>(workload_, plan_);
+    driver_ = std::make_unique<Driver>(*programs_, 0, device_);
     return *driver_;
   }
 
@@ -69,7 +70,7 @@ class DriverTest : public testing::Test {
   StepTimes times_;
   DeviceRates device_{Bandwidth(4'000'000'000), {}, Bandwidth(1'000'000'000), 1, {}};
   Plan plan_;
-  std::unique_ptr<DriverTables> tables_;
+  std::unique_ptr<StepPrograms> programs_;
   std::unique_ptr<Driver> driver_;
   Recorded actions_;
 };

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/base/random.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_kind.h"
 #include "core/timeline/writer.h"
 
 namespace tutti::core {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/random.h"
+#include "core/plan/compute_kind.h"
 #include "core/schedule/step.h"
-#include "core/strategy/driver.h"
 #include "core/timeline/export_csv.h"
 #include "core/timeline/export_perfetto.h"
 #include "core/timeline/export_svg.h"

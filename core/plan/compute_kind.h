@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::core {
+
+/// What a compute task does on a replica's device.
+enum class ComputeKind : std::uint8_t { kForward, kBackward, kCopyIn, kCopyOut, kUpdate, kConvert, kConvertBack };
+/// Returns the name that reports and timelines use: "forward", "copy into pack", …
+std::string_view to_string(ComputeKind kind);
+
+}  // namespace tutti::core

@@ -1,0 +1,150 @@
+#include "core/plan/runner.h"
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+
+Runner::Runner(const Program& program, const Durations& durations, const ComputeRates& rates)
+    : program_(&program),
+      durations_(&durations),
+      rates_(rates),
+      asked_(program.tasks.size(), false),
+      holds_(static_cast<std::size_t>(program.holds)) {}
+
+void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
+  ++step_;
+  pace_ppm_ = pace_ppm;
+  missing_ = program_->predecessors;
+  iteration_.assign(program_->blocks.size(), 0);
+  for (Hold& hold : holds_) {
+    hold.open = false;
+    hold.arrived.clear();
+  }
+  const std::size_t base = frames_.size();
+  for (const TaskId root : program_->roots) {
+    start(root, host);
+    follow(base, host);
+  }
+}
+
+void Runner::done(TaskId id, Host& host) {
+  TUTTI_CHECK(asked_[static_cast<std::size_t>(id)], "task {} is complete before it was started, or twice", id);
+  asked_[static_cast<std::size_t>(id)] = false;
+  const std::size_t base = frames_.size();
+  complete(id);
+  follow(base, host);
+}
+
+/// Looks at successors until the stack is as high as it was: calls of the host may come back to this runner.
+void Runner::follow(std::size_t base, Host& host) {
+  while (frames_.size() > base) {
+    Frame& frame = frames_.back();
+    switch (frame.of) {
+      case Frame::Of::kSuccessors:
+        if (frame.next == program_->first_edge[static_cast<std::size_t>(frame.index) + 1])
+          frames_.pop_back();
+        else
+          arrive(program_->successors[static_cast<std::size_t>(frame.next++)], host);
+        break;
+      case Frame::Of::kHeld: {
+        const std::vector<TaskId>& arrived = holds_[static_cast<std::size_t>(frame.index)].arrived;
+        if (frame.next == static_cast<std::int32_t>(arrived.size()))
+          frames_.pop_back();
+        else
+          start(arrived[static_cast<std::size_t>(frame.next++)], host);
+        break;
+      }
+      case Frame::Of::kEntry: {
+        const TaskId entry = program_->blocks[static_cast<std::size_t>(frame.index)].entry;
+        frames_.pop_back();
+        start(entry, host);
+        break;
+      }
+    }
+  }
+}
+
+/// One more predecessor of the task is complete.
+void Runner::arrive(TaskId id, Host& host) {
+  const std::int32_t join = program_->join[static_cast<std::size_t>(id)];
+  if (join >= 0 && --missing_[static_cast<std::size_t>(join)] > 0) return;
+  if (const std::int32_t h = task(id).hold; h >= 0 && !holds_[static_cast<std::size_t>(h)].open)
+    return holds_[static_cast<std::size_t>(h)].arrived.push_back(id);
+  start(id, host);
+}
+
+void Runner::start(TaskId id, Host& host) {
+  const Task& t = task(id);
+  if (id == program_->end) return host.step_done();
+  if (!takes_part(t)) return complete(id);
+  switch (t.kind) {
+    case Task::Kind::kMark:
+      if (t.reported) host.mark(t);
+      return complete(id);
+    case Task::Kind::kCompute:
+      asked_[static_cast<std::size_t>(id)] = true;
+      return host.compute(id, t, duration_of(t.cost), compute_bound_of(t.cost));
+    case Task::Kind::kCommunicate: {
+      asked_[static_cast<std::size_t>(id)] = true;
+      std::int64_t number = t.number;
+      if (t.number_stride > 0) {
+        const std::int32_t block = program_->block_of(id);
+        number += std::int64_t{t.number_stride} * iteration_[static_cast<std::size_t>(block)];
+      }
+      return host.communicate(id, t, number);
+    }
+  }
+}
+
+/// Puts what follows from a complete task on the stack.
+void Runner::complete(TaskId id) {
+  for (std::size_t b = 0; b < program_->blocks.size(); ++b) {
+    const Block& block = program_->blocks[b];
+    if (id != block.exit || ++iteration_[b] == block.repeat) continue;
+    for (std::int32_t j = block.joins.first; j < block.joins.first + block.joins.count; ++j)
+      missing_[static_cast<std::size_t>(j)] = program_->predecessors[static_cast<std::size_t>(j)];
+    frames_.push_back({Frame::Of::kEntry, static_cast<std::int32_t>(b), 0});
+    return;
+  }
+  frames_.push_back({Frame::Of::kSuccessors, id, program_->first_edge[static_cast<std::size_t>(id)]});
+  if (const std::int32_t h = task(id).opens; h >= 0) {
+    holds_[static_cast<std::size_t>(h)].open = true;
+    frames_.push_back({Frame::Of::kHeld, h, 0});
+  }
+}
+
+bool Runner::takes_part(const Task& t) const {
+  return t.every_steps == 1 || (t.every_steps > 0 && (step_ + 1) % t.every_steps == 0);
+}
+
+Time Runner::scaled(Time t) const {
+  if (pace_ppm_ == 1'000'000) return t;
+  return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm_) / 1'000'000));
+}
+
+Time Runner::duration_of(const TaskCost& cost) const {
+  switch (cost.kind) {
+    case TaskCost::Kind::kTime: return scaled(durations_->rows[static_cast<std::size_t>(cost.value)].time);
+    case TaskCost::Kind::kCopy: return transfer_time(Bytes(cost.value), rates_.copy);
+    case TaskCost::Kind::kMemory: return transfer_time(Bytes(cost.value), rates_.memory);
+    case TaskCost::Kind::kShares: break;
+  }
+  const auto total = static_cast<Wide>(scaled(durations_->rows[static_cast<std::size_t>(cost.value)].time).count());
+  const auto whole = static_cast<Wide>(program_->share_whole);
+  const auto up_to = [&](std::int64_t part) {
+    return static_cast<std::int64_t>(total * static_cast<Wide>(part) / whole);
+  };
+  Time sum;
+  for (std::int32_t s = cost.shares.first; s < cost.shares.first + cost.shares.count; ++s) {
+    const Share& share = program_->shares[static_cast<std::size_t>(s)];
+    sum += Time(up_to(share.to) - up_to(share.from));
+  }
+  return sum;
+}
+
+std::int64_t Runner::compute_bound_of(const TaskCost& cost) const {
+  return cost.kind == TaskCost::Kind::kTime ? durations_->rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
+                                            : 0;
+}
+
+}  // namespace tutti::core
