@@ -25,6 +25,10 @@ using proto::Control;
 
 namespace {
 
+/// How often the timeline is written. Workers tell of their steps as often at least, so that a coordinator that is killed
+/// leaves a timeline that lacks the last second.
+constexpr std::chrono::milliseconds kMostUnwritten{500};
+
 /// Of the time that packs were in flight, the share of waiting for cores from which the user hears of it.
 constexpr double kWorthTelling = 0.1;
 
@@ -56,13 +60,14 @@ class Coordinator {
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
   void take_what_is_whole();
+  void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
   /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
   /// Workers have GPUs in the scenario alone.
   [[nodiscard]] bool devices_in_memory() const;
-  /// Merges the steps that have ended, now that the clocks have been compared after them too.
+  /// Merges the steps that have ended.
   void settle();
   void closing_notes(const Expected<void>& done);
 
@@ -73,10 +78,13 @@ class Coordinator {
   const Listener& listener_;
   double time_scale_;  ///< 0: nothing is emulated
   RunId run_{};
+  core::RunControl control_;  ///< as it was given; looks after the timeline besides
+  Crew::Clock::time_point written_ = Crew::Clock::now();
   Children children_;  // ended after the crew was dismissed
   Crew crew_;
   StepMerger merger_;
   std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended
+  std::int32_t batch_begins_ = 0;        ///< the first step of the batch at hand
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
@@ -93,10 +101,15 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       sink_(sink),
       listener_(listener),
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
-      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control,
+      control_(control),
+      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
             std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
+  control_.progress = [this, tell = control.progress](double share) {
+    keep_timeline();
+    if (tell) tell(share);
+  };
 }
 
 Expected<bool> Coordinator::run() {
@@ -313,6 +326,7 @@ std::int32_t Coordinator::steps_in_a_batch() const {
 }
 
 Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
+  batch_begins_ = first;
   const std::int64_t start_ns = next_start_ns();
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     Control go;
@@ -351,6 +365,15 @@ void Coordinator::take_what_is_whole() {
   }
 }
 
+/// Called while workers are waited for.
+void Coordinator::keep_timeline() {
+  if (Crew::Clock::now() - written_ < kMostUnwritten) return;
+  // Clocks of other machines are compared after the batch, too; until then their times would be less exact.
+  if (!crew_.several_machines()) settle();
+  sink_.flush();
+  written_ = Crew::Clock::now();
+}
+
 void Coordinator::settle() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     std::vector<WorkerPart> parts;
@@ -371,8 +394,9 @@ void Coordinator::settle() {
           clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
       }
     }
-    if (i == 0) merger_.begin_batch(parts);
-    merger_.merge(pending_[i].front()->step().step(), parts);
+    const std::int32_t step = pending_[i].front()->step().step();
+    if (step == batch_begins_) merger_.begin_batch(parts);
+    merger_.merge(step, parts);
   }
   pending_.clear();
 }

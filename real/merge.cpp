@@ -54,7 +54,8 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
   const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
   for (const proto::ReplicaStep& r : part.replica()) {
     for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
-    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns()}) length(ns);
+    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
+      length(ns);
   }
   length(part.core_wait_ns());
   for (int i = 0; !server && i < part.pack_size(); ++i) {
@@ -108,11 +109,11 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
                  scenario_time(replica.forward_ns()),
                  scenario_time(replica.backward_ns()),
                  scenario_time(replica.other_ns()),
-                 scenario_time(replica.communication_ns())};
+                 scenario_time(replica.communication_ns()),
+                 scenario_time(replica.exposed_ns())};
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  record.exposed = std::max(Time(), record.exposed);  // clocks of several machines are right to their bounds alone
   // Emulated times are those of the scenario's links, whoever has the cores; what came too late is counted elsewhere.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));

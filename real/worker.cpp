@@ -27,6 +27,9 @@ using Clock = CoordinatorLine::Clock;
 
 namespace {
 
+/// Steps that have ended are told of no later, so that the coordinator can write them down.
+constexpr std::chrono::milliseconds kMostUntold{500};
+
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
   return std::chrono::milliseconds(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
@@ -174,12 +177,19 @@ class Worker {
 
   Expected<void> run_batch() {
     now_doing("in " + steps_);
-    // Long lists of spans would keep what is running waiting; where it is emulated, that does no harm.
+    // Long lists of spans would keep what is running waiting, so steps that are short are told of together; where they are
+    // emulated, that does no harm.
     const bool at_once = ground_->emulates() || !records_steps_;
+    Clock::time_point told_at = Clock::now();
+    const auto tell_now_and_then = [&] {
+      if (!at_once && Clock::now() - told_at < kMostUntold) return true;
+      told_at = Clock::now();
+      return tell_of_steps();
+    };
     auto ran = run_->run(begin_, [&] {
       // Only all together can tell that something is lost where one may have to wait for another's slow links.
       if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
-      return (!at_once || tell_of_steps()) && line_.still_wanted();
+      return tell_now_and_then() && line_.still_wanted();
     });
     line_.standing_still(std::nullopt, {});
     const bool told = tell_of_steps();

@@ -361,6 +361,7 @@ Facts Parts::facts() const {
     add("backward", steady.backward);
     add("copies and updates", steady.other_compute);
     add("exposed communication", steady.exposed);
+    if (steady.waiting.a > core::Time() || steady.waiting.b > core::Time()) add("waiting", steady.waiting);
     facts.emplace_back("these are of",
                        compared->basis_a == compared->basis_b
                            ? compared->basis_a

@@ -8,6 +8,7 @@
 
 #include "core/executor.h"
 #include "core/text/limits.h"
+#include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
 #include "tools/tutti/interrupt.h"
@@ -99,6 +100,22 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   return {};
 }
 
+/// The timeline could not be written to its end: leaves what can be read of it, and says where. `steps`: of the run.
+void leave_unfinished(OutputFile& file, std::int32_t steps) {
+  const std::string part = file.leave();
+  if (part.empty()) return;
+  const auto left = core::TimelineReader::open(part, core::TimelineReader::Check::kWhenRead);
+  if (!left || (left->steps().empty() && left->span_blocks().empty())) {
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    return;
+  }
+  std::int64_t spans = 0;
+  for (const auto& block : left->span_blocks()) spans += block.spans;
+  tell(fmt::format("tutti: what was written until then stays in {} ({} spans; {} of {} steps)\n", part, spans,
+                   left->steps().size(), steps));
+}
+
 }  // namespace
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
@@ -152,9 +169,13 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!ran) {
     const int failed = report(ran.error());
     // Steps that ended before it failed are kept; a note in the file says why there are no more.
-    if (file && ran.error().kind() == core::ErrorKind::kRun && !summary.steps().empty() && file->keep()) {
+    if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty()) return failed;
+    if (const auto kept = file->keep(); kept) {
       tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline, writer->spans(),
                        summary.steps().size(), scenario->run.steps));
+    } else {
+      report(kept.error());
+      leave_unfinished(*file, scenario->run.steps);
     }
     return failed;
   }
@@ -165,7 +186,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
-  const bool keeps = file && (!summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
+  const bool keeps =
+      file && (output_failed || !summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
   if (interrupt.happened() && summary.steps().empty()) tell("tutti: interrupted before a step had ended\n");
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
@@ -174,7 +196,9 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       print_out(*format == Format::kJson ? report_json(summary, band) : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
-    return report(kept.error());
+    const int failed = report(kept.error());
+    leave_unfinished(*file, scenario->run.steps);
+    return failed;
   }
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }

@@ -79,6 +79,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 }
 
 int worker(const WorkerOptions& options) {
+  // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
+  if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
   if (options.worker < -1) return report(Error::request("--worker must be at least 0"));
   if (!options.join.empty() && !options.rendezvous.empty())
     return report(Error::request("--join and --rendezvous both say where the coordinator is; keep one"));
@@ -95,7 +97,7 @@ int worker(const WorkerOptions& options) {
         Error::request(fmt::format("--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
                                    "give --launcher none",
                                    options.worker, to_string(part->launch->launcher), part->launch->rank)));
-  return join_run(*part, options.worker, options.listen, options.child);
+  return join_run(*part, options.worker, options.listen, options.child_of != 0);
 }
 
 }  // namespace tutti::tools
