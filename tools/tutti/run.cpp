@@ -1,5 +1,6 @@
 #include "tools/tutti/run.h"
 
+#include "real/children.h"
 #include "real/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "tools/tutti/join.h"
