@@ -344,7 +344,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < crew_.size(); ++w) {
-    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), step); !wrong.empty())
+    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
+        !wrong.empty())
       return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
   }
   pending_.push_back(std::move(*results));
@@ -357,8 +358,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
 /// had ended; those that all have are whole.
 void Coordinator::take_what_is_whole() {
   while (auto results = crew_.already_from_everyone(Control::kStep)) {
-    for (const auto& result : *results) {
-      if (!merger_.problem_of(result->step(), steps_ended_).empty()) return;
+    for (std::size_t w = 0; w < results->size(); ++w) {
+      if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_).empty()) return;
     }
     pending_.push_back(std::move(*results));
     ++steps_ended_;

@@ -52,7 +52,7 @@ void control(std::string_view bytes) {
       proto::Control parsed;
       if (!parsed.ParseFromArray((*message)->data(), static_cast<int>((*message)->size())) || !parsed.has_step())
         continue;
-      if (!merger.problem_of(parsed.step(), 0).empty()) continue;
+      if (!merger.problem_of(parsed.step(), 0, 0).empty()) continue;
       merger.merge(0, {{&parsed.step(), [](std::int64_t ns) { return ns; }}});
     }
   }

@@ -1,6 +1,7 @@
 #include "tools/tutti/run.h"
 
 #include "real/children.h"
+#include "real/run_limits.h"
 #include "real/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "tools/tutti/join.h"
@@ -15,8 +16,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   real::TcpExecutorOptions made;
   made.program = "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
-  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= 86'400))
-    return wrong("--timeout-seconds must be above 0 and at most 86400");
+  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMostTimeoutSeconds))
+    return wrong(fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds));
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
     return wrong("--transport " + made.transport + ": expected tcp or shm");
@@ -41,8 +42,9 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         Error::request("--compute busy takes cores that --emulate needs; emulated devices have their own time"));
   if (options.time_scale && !options.emulate)
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
-  if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
-    return report(Error::request("--time-scale must be from 0.001 to 1000000"));
+  if (options.time_scale && !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
+    return report(Error::request(
+        fmt::format("--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale)));
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return report(Error::request("--emulate paces messages over tcp; leave --backend out, or --emulate"));

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/explore/sweep_plot.h"
+#include "real/run_limits.h"
 #include "sim/simulator.h"
 #include "sim/sweep/carry_out.h"
 #include "sim/sweep/evaluator.h"
@@ -192,18 +193,21 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
-  if (options.timeout_seconds && !(*options.timeout_seconds > 0 && *options.timeout_seconds <= 86'400))
-    return report(Error::request("--timeout-seconds must be above 0 and at most 86400"));
+  if (options.timeout_seconds &&
+      !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
+    return report(
+        Error::request(fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds)));
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
     return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
 
   if (core::is_database(options.scenario.file)) {
-    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {
-      return report(Error::request(
-          fmt::format("{} is a sweep that was made; --over, --points, --set and -o are of those that are to be",
-                      options.scenario.file)));
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
+        options.timeout_seconds) {
+      return report(Error::request(fmt::format(
+          "{} is a sweep that was made; --over, --points, --set, -o and --timeout-seconds are of those that are to be",
+          options.scenario.file)));
     }
     if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
