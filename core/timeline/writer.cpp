@@ -211,11 +211,12 @@ struct TimelineWriter::State {
     for (auto& [track, list] : held) flush_spans(track, list);
   }
 
+  /// Steps and packs first: where not all of it reaches the disk, spans are the ones to lose.
   void flush_records() {
     flush(tracks);
-    flush_all_spans();
     flush(steps);
     flush(packs);
+    flush_all_spans();
     flush(links);
     flush(path);
     flush(notes);

@@ -48,13 +48,6 @@ constexpr auto kSayAlive = std::chrono::milliseconds(500);
 /// Ranks that come when everything is done are told so, if they come so soon.
 constexpr auto kLateComers = std::chrono::seconds(10);
 
-std::string digest_of(const std::string& identity) {
-  std::string text;
-  for (const std::byte byte : real::hmac_sha256("tutti sweep 2", identity))
-    text += fmt::format("{:02x}", static_cast<int>(byte));
-  return text;
-}
-
 /// False if the other side is gone. Messages are short, so that a connection takes them at once.
 bool send_text(const real::Socket& socket, std::string_view text) {
   const std::string message = real::framed(text);
@@ -238,7 +231,7 @@ class Leader {
     const int ranks = part_.gathering.ranks;
     if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
-    } else if (!message.ends_with(" " + digest_of(sweep_.identity))) {
+    } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
       send_text(helper.socket, "no its scenario, settings or version are not those of rank 0");
       helper.gone = true;
     } else {
@@ -374,7 +367,7 @@ class Help {
 
   Expected<End> work(int rank) {
     const Clock::duration silence = real::longest_silence(sweep_.timeout);
-    if (!line_.send(fmt::format("hello {} {}", rank, digest_of(sweep_.identity)))) return last_word();
+    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity)))) return last_word();
     for (Clock::time_point heard = Clock::now();;) {
       pollfd file{line_.socket.get(), POLLIN, 0};
       ::poll(&file, 1, static_cast<int>(kLook.count()));
@@ -437,6 +430,13 @@ Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& li
 }
 
 }  // namespace
+
+std::string sweep_digest(const std::string& identity) {
+  std::string text;
+  for (const std::byte byte : real::hmac_sha256("tutti sweep 2", identity))
+    text += fmt::format("{:02x}", static_cast<int>(byte));
+  return text;
+}
 
 Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
                           const std::function<bool(std::int64_t, const Outcome&)>& take) {

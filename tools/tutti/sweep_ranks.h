@@ -26,6 +26,9 @@ struct SharedSweep {
   std::chrono::duration<double> timeout{60};
 };
 
+/// What a rank says of its sweep when it comes, so that all do the same one.
+std::string sweep_digest(const std::string& identity);
+
 /// Rank 0: gives out `points` one by one, to itself and to whoever comes, and takes what comes of them. Points of ranks that die or
 /// fall silent go to others. Answers whether all are done. `take`: as of sim::CrowdWork.
 /// ERRORS: it cannot listen, or cannot tell the others where.
