@@ -25,10 +25,6 @@ using proto::Control;
 
 namespace {
 
-/// How often the timeline is written. Workers tell of their steps as often at least, so that a coordinator that is killed
-/// leaves a timeline that lacks the last second.
-constexpr std::chrono::milliseconds kMostUnwritten{500};
-
 /// Of the time that packs were in flight, the share of waiting for cores from which the user hears of it.
 constexpr double kWorthTelling = 0.1;
 
@@ -78,8 +74,7 @@ class Coordinator {
   const Listener& listener_;
   double time_scale_;  ///< 0: nothing is emulated
   RunId run_{};
-  core::RunControl control_;  ///< as it was given; looks after the timeline besides
-  Crew::Clock::time_point written_ = Crew::Clock::now();
+  core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
   Children children_;  // ended after the crew was dismissed
   Crew crew_;
   StepMerger merger_;
@@ -366,13 +361,10 @@ void Coordinator::take_what_is_whole() {
   }
 }
 
-/// Called while workers are waited for.
+/// Called now and then while workers are waited for: whoever writes the timeline has what happened soon, also of a long batch.
 void Coordinator::keep_timeline() {
-  if (Crew::Clock::now() - written_ < kMostUnwritten) return;
   // Clocks of other machines are compared after the batch, too; until then their times would be less exact.
   if (!crew_.several_machines()) settle();
-  sink_.flush();
-  written_ = Crew::Clock::now();
 }
 
 void Coordinator::settle() {

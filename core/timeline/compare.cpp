@@ -10,6 +10,7 @@
 
 #include "core/base/format.h"
 #include "core/timeline/summary.h"
+#include "core/timeline/waiting.h"
 
 namespace tutti::core {
 namespace {
@@ -73,7 +74,6 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
   step.other_compute = {a.other_compute, b.other_compute};
   step.communication = {a.communication, b.communication};
   step.exposed = {a.exposed, b.exposed};
-  step.waiting = {a.waiting(), b.waiting()};
   std::map<std::int32_t, const PackRecord*> of_b;
   for (const PackRecord& pack : packs_b) of_b[pack.pack] = &pack;
   for (const PackRecord& pack : packs_a) {
@@ -110,7 +110,7 @@ Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   const auto pair = [&](Time StepParts::*part) { return Pair{(*of_a).*part, (*of_b).*part}; };
   comparison.steady = {pair(&StepParts::time),          pair(&StepParts::forward),       pair(&StepParts::backward),
                        pair(&StepParts::other_compute), pair(&StepParts::communication), pair(&StepParts::exposed),
-                       pair(&StepParts::waiting),       pair(&StepParts::slowed)};
+                       pair(&StepParts::slowed)};
   comparison.basis_a = a.steady_basis();
   comparison.basis_b = b.steady_basis();
   comparison.last = compare_step(a.steps().back(), b.steps().back(), a.last_packs(), b.last_packs(), a.info(),
@@ -137,7 +137,7 @@ std::vector<std::string> Comparison::in_words() const {
                                                         {"backward pass", steady.backward},
                                                         {"copies and updates", steady.other_compute},
                                                         {"exposed communication", steady.exposed},
-                                                        {"waiting", steady.waiting}};
+                                                        {"waiting", waiting(steady)}};
   const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
     return magnitude(x.second.difference()) < magnitude(y.second.difference());
   });

@@ -47,7 +47,7 @@ struct StepComparison {
   std::int32_t step = 0;    ///< number in a
   std::int32_t step_b = 0;  ///< number in b
   Pair time;
-  Pair forward, backward, other_compute, communication, exposed, waiting;
+  Pair forward, backward, other_compute, communication, exposed;
   /// Packs that hold the same gradients in both; those of one only are counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
@@ -60,7 +60,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
 
 /// What a training step goes into, in both.
 struct PartsComparison {
-  Pair time, forward, backward, other_compute, communication, exposed, waiting;
+  Pair time, forward, backward, other_compute, communication, exposed;
   Pair slowed = {};
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/text/csv.h"
 #include "core/text/shown.h"
+#include "core/timeline/waiting.h"
 
 namespace tutti::core {
 namespace {
@@ -70,7 +71,7 @@ void write_steps(const TimelineReader& timeline, std::ostream& out) {
   for (const StepRecord& s : timeline.steps()) {
     out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start), us(s.end), cell(s.slowest),
                        us(s.forward), us(s.backward), us(s.other_compute), us(s.communication), us(s.exposed),
-                       cell(s.awaited), us(s.awaited_for), us(s.slowed), us(s.core_wait), us(s.waiting()));
+                       cell(s.awaited), us(s.awaited_for), us(s.slowed), us(s.core_wait), us(waiting(s)));
   }
 }
 

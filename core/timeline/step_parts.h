@@ -18,7 +18,7 @@ struct ReplicaParts {
 
 /// The record of a step that goes from `start`, when the one before had ended everywhere, to `end`, with the parts of
 /// the replica that computed longest. If that replica was ahead of others, what it did before `start` is left out, so
-/// that the parts are parts of the step. The rest of the step is StepRecord::waiting(): the replica waited for others to
+/// that the parts are parts of the step. The rest of the step is waiting(record): the replica waited for others to
 /// begin or to end theirs.
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
 

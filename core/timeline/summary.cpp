@@ -1,7 +1,6 @@
 #include "core/timeline/summary.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <span>
 #include <utility>
@@ -25,14 +24,13 @@ std::optional<StepParts> Summary::steady_parts() const {
   if (steps_.empty()) return std::nullopt;
   const std::size_t first = steps_.size() > 1 ? 1 : 0;
   StepParts parts;
-  const auto mean = [&](auto part) {
+  const auto mean = [&](Time StepRecord::*part) {
     // Quotient and remainder apart: the times of a made-up file may be too long to be added up.
     const auto count = static_cast<std::int64_t>(steps_.size() - first);
     std::int64_t quotients = 0, remainders = 0;
     for (std::size_t s = first; s < steps_.size(); ++s) {
-      const std::int64_t time = std::invoke(part, steps_[s]).count();
-      quotients += time / count;
-      remainders += time % count;
+      quotients += (steps_[s].*part).count() / count;
+      remainders += (steps_[s].*part).count() % count;
     }
     return Time(quotients + remainders / count);
   };
@@ -42,7 +40,6 @@ std::optional<StepParts> Summary::steady_parts() const {
   parts.other_compute = mean(&StepRecord::other_compute);
   parts.communication = mean(&StepRecord::communication);
   parts.exposed = mean(&StepRecord::exposed);
-  parts.waiting = mean(&StepRecord::waiting);
   parts.slowed = mean(&StepRecord::slowed);
   return parts;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -102,7 +101,7 @@ struct StepRecord {
   Time backward;
   Time other_compute;  ///< copies and updates
   Time communication;  ///< at least one pack in flight on that replica
-  Time exposed;        ///< of that, what is not covered by computation on that replica
+  Time exposed;        ///< of that, what is not covered by computation there
   /// The device whose gradients were ready last; empty if there is only one, or it is not known.
   std::string awaited = {};
   /// How much later than the others' on average, as far as it needed longer for them than they did.
@@ -112,11 +111,6 @@ struct StepRecord {
   /// Of real runs: for how long, of all workers at most, the thread that moves a worker's bytes stood ready while the cores ran
   /// others. Not all of it is lost: some of it the thread had nothing to do. 0 where it is not known.
   Time core_wait = {};
-
-  /// The rest of the step: nothing was computed on that replica, and it had no pack in flight.
-  [[nodiscard]] Time waiting() const {
-    return std::max(Time(), end - start - forward - backward - other_compute - exposed);
-  }
 };
 
 /// One pack of one step, over all ranks.
@@ -154,7 +148,7 @@ struct PathPiece {
 };
 
 /// Takes a timeline as it comes into being. Calls come in this order: begin; tracks before their spans; spans in order
-/// of time per track; steps and packs as they end; links and the path; end. flush() may come at any time in between.
+/// of time per track; steps and packs as they end; links and the path; end.
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;
@@ -168,9 +162,6 @@ class TimelineSink {
   /// Something the reader should know that came up during the run.
   virtual void note(const std::string& text) = 0;
   virtual void end() = 0;
-  /// What was told so far is to survive this process. Runs that take real time ask for it about once a second; simulations
-  /// do not, since what a file looks like would depend on how fast the machine is.
-  virtual void flush() {}
 };
 
 /// Keeps nothing: a base for those that want to hear of one thing alone.
@@ -200,7 +191,6 @@ class TimelineTee : public TimelineSink {
   void path(const PathPiece& piece) override { first_.path(piece), second_.path(piece); }
   void note(const std::string& text) override { first_.note(text), second_.note(text); }
   void end() override { first_.end(), second_.end(); }
-  void flush() override { first_.flush(), second_.flush(); }
 
  private:
   TimelineSink& first_;

@@ -10,6 +10,7 @@
 
 #include "core/scenario/scenario.h"
 #include "core/timeline/summary.h"
+#include "core/timeline/waiting.h"
 #include "real/proto/run.pb.h"
 
 namespace tutti::real {
@@ -74,7 +75,7 @@ TEST(StepMerger, WhatAReplicaWaitsForOthersIsNotExposedCommunication) {
   EXPECT_EQ(step.slowest, "w0/cpu0");
   EXPECT_EQ(step.communication, core::microseconds(150));
   EXPECT_EQ(step.exposed, core::microseconds(150));
-  EXPECT_EQ(step.waiting(), core::microseconds(900 - 200 - 150));
+  EXPECT_EQ(waiting(step), core::microseconds(900 - 200 - 150));
 }
 
 TEST(StepMerger, TakesNoNumberOnTrust) {

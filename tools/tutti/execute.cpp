@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -23,6 +24,9 @@ using core::Error;
 using core::Expected;
 using core::RecordLevel;
 using core::RecordOptions;
+
+/// How often the timeline of a run that takes real time is written.
+constexpr std::chrono::milliseconds kMostUnwritten{500};
 
 std::optional<RecordLevel> parse_level(const std::string& name) {
   if (name == "none") return RecordLevel::kNone;
@@ -150,10 +154,16 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   Progress progress(doing);
   std::atomic<bool> stop{false};
   bool output_failed = false;
+  auto written = std::chrono::steady_clock::now();
   core::RunControl control;
   control.cancel = &stop;
   control.progress = [&](double share) {
     progress.update(share);
+    const auto now = std::chrono::steady_clock::now();
+    if (writer && besides.writes_as_it_goes && now - written >= kMostUnwritten) {
+      writer->flush();
+      written = now;
+    }
     // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();

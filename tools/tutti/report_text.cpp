@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/timeline/waiting.h"
 #include "tools/tutti/report.h"
 #include "tools/tutti/table.h"
 
@@ -72,8 +73,8 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
   table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
              fmt::format("of {} with a pack in flight", show(step.communication))});
-  if (step.waiting > Time())
-    table.row({"  waiting", show(step.waiting), show_share(share(step.waiting, step.time)),
+  if (const Time left = waiting(step); left > Time())
+    table.row({"  waiting", show(left), show_share(share(left, step.time)),
                "nothing to compute, and no pack in flight"});
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),

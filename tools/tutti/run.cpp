@@ -76,7 +76,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
                                return tl::make_unexpected(
                                    Error::request("conditions are simulated only: a real run meets its own; leave them "
                                                   "out (tutti simulate takes them)"));
-                             });
+                             },
+                             {.writes_as_it_goes = true});
   if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }
