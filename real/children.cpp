@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ Expected<void> Children::start(const ChildOrder& order) {
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
   std::vector<std::string> words{
-      order.program, "worker", "--join", to_string(order.join), "--worker", std::to_string(order.worker), "--child"};
+      order.program, "worker", "--join", to_string(order.join), "--worker", std::to_string(order.worker),
+      "--child-of",  std::to_string(::getpid())};
   if (!order.listen.empty()) words.insert(words.end(), {"--listen", order.listen});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -47,6 +49,12 @@ Expected<void> Children::start(const ChildOrder& order) {
   }
   children_.push_back({id, order.worker});
   return {};
+}
+
+bool end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A parent that died before this sends no signal any more; whoever has taken its place is another process.
+  return ::getppid() == parent;
 }
 
 void Children::look_at(Child& child) {

@@ -20,7 +20,12 @@ struct ChildOrder {
   std::size_t worker = 0;
 };
 
-/// Worker processes of this machine. None outlives this object.
+/// For a process that Children::start() has started, as early as it can: from now on it is killed as soon as its parent ends,
+/// however that happens, also while it is stopped. False if the parent has ended already.
+[[nodiscard]] bool end_with_parent(pid_t parent);
+
+/// Worker processes of this machine. None outlives this object, nor this process if that is killed. (To Linux the parent is the
+/// thread that starts them: they end with it.)
 class Children {
  public:
   Children() = default;

@@ -11,6 +11,9 @@ namespace {
 /// Those that count are the last before a step and the first after it.
 constexpr std::size_t kMostFences = 8;
 
+/// Of a monotonic clock, after 18 years.
+constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
+
 /// By how much an offset may have changed over this time.
 std::int64_t drift_over(std::int64_t ns) {
   // Rounded up, and in this order so that it never overflows.
@@ -21,6 +24,9 @@ std::int64_t drift_over(std::int64_t ns) {
 }  // namespace
 
 void ClockOffset::add(const ClockSample& sample) {
+  for (const std::int64_t ns : {sample.sent, sample.received, sample.answered, sample.returned}) {
+    if (ns < -kLatestNs || ns > kLatestNs) return;  // no clock shows this, and sums stay in range
+  }
   if (sample.round_trip() < 0) return;  // no ping and answer look like this
   const Fence fence{sample.received, sample.sent - sample.received, sample.returned - sample.answered};
   const auto agrees = [&](const Fence& old) {

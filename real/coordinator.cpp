@@ -56,13 +56,14 @@ class Coordinator {
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
   void take_what_is_whole();
+  void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
   /// When everyone begins the next step, of our clock: late enough for all to have heard of it.
   [[nodiscard]] std::int64_t next_start_ns() const;
   [[nodiscard]] bool emulates() const { return time_scale_ > 0; }
   /// Workers have GPUs in the scenario alone.
   [[nodiscard]] bool devices_in_memory() const;
-  /// Merges the steps that have ended, now that the clocks have been compared after them too.
+  /// Merges the steps that have ended.
   void settle();
   void closing_notes(const Expected<void>& done);
 
@@ -73,10 +74,12 @@ class Coordinator {
   const Listener& listener_;
   double time_scale_;  ///< 0: nothing is emulated
   RunId run_{};
+  core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
   Children children_;  // ended after the crew was dismissed
   Crew crew_;
   StepMerger merger_;
   std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended
+  std::int32_t batch_begins_ = 0;        ///< the first step of the batch at hand
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
@@ -93,10 +96,15 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       sink_(sink),
       listener_(listener),
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
-      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control,
+      control_(control),
+      crew_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
             std::chrono::duration_cast<Crew::Clock::duration>(std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
+  control_.progress = [this, tell = control.progress](double share) {
+    keep_timeline();
+    if (tell) tell(share);
+  };
 }
 
 Expected<bool> Coordinator::run() {
@@ -313,6 +321,7 @@ std::int32_t Coordinator::steps_in_a_batch() const {
 }
 
 Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
+  batch_begins_ = first;
   const std::int64_t start_ns = next_start_ns();
   for (std::size_t w = 0; w < crew_.size(); ++w) {
     Control go;
@@ -330,7 +339,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
   auto results = crew_.from_everyone(Control::kStep, "has not ended its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < crew_.size(); ++w) {
-    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), step); !wrong.empty())
+    if (const std::string wrong = merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), step);
+        !wrong.empty())
       return tl::make_unexpected(Error::run(crew_.name(w) + " " + wrong));
   }
   pending_.push_back(std::move(*results));
@@ -343,12 +353,18 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
 /// had ended; those that all have are whole.
 void Coordinator::take_what_is_whole() {
   while (auto results = crew_.already_from_everyone(Control::kStep)) {
-    for (const auto& result : *results) {
-      if (!merger_.problem_of(result->step(), steps_ended_).empty()) return;
+    for (std::size_t w = 0; w < results->size(); ++w) {
+      if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_).empty()) return;
     }
     pending_.push_back(std::move(*results));
     ++steps_ended_;
   }
+}
+
+/// Called now and then while workers are waited for: whoever writes the timeline has what happened soon, also of a long batch.
+void Coordinator::keep_timeline() {
+  // Clocks of other machines are compared after the batch, too; until then their times would be less exact.
+  if (!crew_.several_machines()) settle();
 }
 
 void Coordinator::settle() {
@@ -371,8 +387,9 @@ void Coordinator::settle() {
           clock_bound_ns_ = std::max(clock_bound_ns_, clock.at(ns).bound_ns);
       }
     }
-    if (i == 0) merger_.begin_batch(parts);
-    merger_.merge(pending_[i].front()->step().step(), parts);
+    const std::int32_t step = pending_[i].front()->step().step();
+    if (step == batch_begins_) merger_.begin_batch(parts);
+    merger_.merge(step, parts);
   }
   pending_.clear();
 }

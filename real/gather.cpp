@@ -192,6 +192,8 @@ class Gatherer {
                       hello.ranks(), gathering_.ranks, workers),
           true);
     }
+    if (hello.address().port() < 1 || hello.address().port() > 65'535)
+      return refuse(guest.channel, fmt::format("{} is no port that others could reach", hello.address().port()), false);
     Member& member = crew_[static_cast<std::size_t>(w)];
     if (member.channel) return refuse(guest.channel, fmt::format("there is a worker {} already", w), true);
     const std::string own_clock = clock_identity();

@@ -16,6 +16,8 @@ namespace {
 /// A monotonic clock shows no more after 18 years; no step takes eleven days. So nothing overflows.
 constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+/// No device has as many lanes, or packs in flight.
+constexpr std::int32_t kMostRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
   const int n = c.start_ps_size();
@@ -28,7 +30,9 @@ bool same_lengths(const proto::SpanColumns& c) {
 }  // namespace
 
 Time StepMerger::scenario_time(std::int64_t ns) const {
-  return time_scale_ > 0 ? Time(std::llround(static_cast<double>(ns) * 1000 / time_scale_)) : Time(ns * 1000);
+  if (time_scale_ == 0) return Time(ns * 1000);
+  constexpr auto kMost = static_cast<double>(kLongestNs) * 1000;
+  return Time(std::llround(std::clamp(static_cast<double>(ns) * 1000 / time_scale_, -kMost, kMost)));
 }
 
 double StepMerger::core_wait() const {
@@ -36,11 +40,12 @@ double StepMerger::core_wait() const {
   return std::min(1.0, static_cast<double>(core_wait_.count()) / static_cast<double>(in_flight_.count()));
 }
 
-std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t step) const {
+std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t worker, std::int32_t step) const {
   if (part.step() != step) return fmt::format("sent the times of step {} where step {} was due", part.step(), step);
-  const bool server = part.replica_size() == 0 && scenario_.cluster->servers() > 0;
-  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) || (part.replica_size() == 0 && !server) ||
-      part.track_size() != part.spans_size())
+  const core::Cluster& cluster = *scenario_.cluster;
+  const bool server = worker >= cluster.workers() - cluster.servers();
+  if (part.pack_size() != static_cast<int>(scenario_.plan.packs.size()) ||
+      part.replica_size() != (server ? 0 : cluster.replicas_per_worker()) || part.track_size() != part.spans_size())
     return "sent times that are not those of this plan";
   // A server has no replica, and tells of nothing but spans.
   std::int64_t begin = server ? 0 : part.replica(0).start_ns();
@@ -54,23 +59,29 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t s
   const auto length = [&](std::int64_t ns) { good = good && ns >= 0 && ns < kLongestNs; };
   for (const proto::ReplicaStep& r : part.replica()) {
     for (const std::int64_t ns : {r.start_ns(), r.end_ns()}) near(ns);
-    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns()}) length(ns);
+    for (const std::int64_t ns : {r.forward_ns(), r.backward_ns(), r.other_ns(), r.communication_ns(), r.exposed_ns()})
+      length(ns);
   }
-  length(part.core_wait_ns());
+  for (const std::int64_t ns : {part.core_wait_ns(), part.latest_ns()}) length(ns);
+  good = good && part.late_messages() >= 0 && part.late_messages() <= part.messages() && part.messages() < kLatestNs;
   for (int i = 0; !server && i < part.pack_size(); ++i) {
     const proto::PackStep& p = part.pack(i);
+    good = good && p.pack() == i;
     if (!core::takes_part(scenario_.plan, scenario_.plan.packs[static_cast<std::size_t>(i)], step)) continue;
     for (const std::int64_t ns : {p.ready_ns(), p.first_start_ns(), p.last_start_ns(), p.end_ns()}) near(ns);
   }
-  for (const proto::TrackInfo& track : part.track())
-    good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane);
+  for (const proto::TrackInfo& track : part.track()) {
+    good = good && track.kind() >= 0 && track.kind() <= static_cast<int>(core::TrackKind::kLane) &&
+           track.worker() == worker && track.slot() >= 0 && track.slot() < kMostRows && track.lane() >= -1 &&
+           track.lane() < kMostRows;
+  }
   for (int i = 0; good && i < part.spans_size(); ++i) good = good && same_lengths(part.spans(i));
   for (int i = 0; good && i < part.spans_size(); ++i) {
     const proto::SpanColumns& c = part.spans(i);
     for (int k = 0; k < c.start_ps_size(); ++k) {
       near(c.start_ps(k));
       length(c.duration_ps(k));
-      good = good && c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 &&
+      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 && c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 &&
              c.pack(k) < part.pack_size() && c.step(k) >= 0 && c.step(k) <= step;  // channels are told of late
     }
   }
@@ -91,7 +102,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   for (const WorkerPart& part : parts) {
     in_run.emplace_back([this, &part](std::int64_t ns) {
       // A clock whose bound is wider than what lies between two events may put them out of order, not before the batch.
-      return origin_ + scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
+      const Time since = scenario_time(std::max<std::int64_t>(part.to_ours(ns) - origin_ns_, 0));
+      return std::min(origin_ + since, core::kHorizon);
     });
   }
   Time end = length_;
@@ -108,15 +120,16 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
                  scenario_time(replica.forward_ns()),
                  scenario_time(replica.backward_ns()),
                  scenario_time(replica.other_ns()),
-                 scenario_time(replica.communication_ns())};
+                 scenario_time(replica.communication_ns()),
+                 scenario_time(replica.exposed_ns())};
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  record.exposed = std::max(Time(), record.exposed);  // clocks of several machines are right to their bounds alone
   // Emulated times are those of the scenario's links, whoever has the cores; what came too late is counted elsewhere.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0) record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
   }
+  record.core_wait = std::min(record.core_wait, end - record.start);
   in_flight_ += record.communication;
   core_wait_ += record.core_wait;
   write_packs(step, parts, in_run);
@@ -138,12 +151,14 @@ void StepMerger::write_packs(std::int32_t step, const std::vector<WorkerPart>& p
     core::PackRecord pack;
     pack.step = step;
     pack.pack = static_cast<std::int32_t>(p);
+    bool first = true;
     for (std::size_t w = 0; w < parts.size(); ++w) {
       if (parts[w].result->replica_size() == 0) continue;
       const proto::PackStep& part = parts[w].result->pack(static_cast<int>(p));
       const Time start = in_run[w](part.first_start_ns());
       pack.ready = std::max(pack.ready, in_run[w](part.ready_ns()));
-      pack.first_start = w == 0 ? start : std::min(pack.first_start, start);
+      pack.first_start = first ? start : std::min(pack.first_start, start);
+      first = false;
       pack.last_start = std::max(pack.last_start, in_run[w](part.last_start_ns()));
       pack.end = std::max(pack.end, in_run[w](part.end_ns()));
     }

@@ -35,8 +35,8 @@ class StepMerger {
              core::TimelineSink& sink)
       : scenario_(scenario), time_scale_(time_scale), record_(record), sink_(sink), peers_(scenario) {}
 
-  /// What is wrong with a part that came from a worker, in words; nothing if it can be merged.
-  [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t step) const;
+  /// What is wrong with a part that came from `worker`, in words; nothing if it can be merged.
+  [[nodiscard]] std::string problem_of(const proto::StepResult& part, std::int32_t worker, std::int32_t step) const;
   /// A batch begins with the step of these parts. REQUIRES: problem_of() every part is empty.
   void begin_batch(const std::vector<WorkerPart>& parts);
   /// The next step of the batch. REQUIRES: likewise.

@@ -116,7 +116,7 @@ WorkerStep PerfLoop::as_step(Clock::time_point start, Clock::time_point end) con
   WorkerStep result;
   for (std::size_t r = 0; r < replicas_; ++r) {
     const core::PartId device = scenario_.cluster->replica(ranks_[r]);
-    result.replicas.push_back({scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start});
+    result.replicas.push_back({scenario_.cluster->part_name(device), start, end, {}, {}, {}, end - start, end - start});
     core::Span span;
     span.start = stamp(start);
     span.duration = stamp(end) - span.start;

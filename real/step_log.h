@@ -17,7 +17,9 @@ namespace tutti::real {
 struct ReplicaStep {
   std::string device;
   Transport::Clock::time_point start, end;
-  Transport::Clock::duration forward{}, backward{}, other{}, communication{};
+  Transport::Clock::duration forward{}, backward{}, other{};
+  Transport::Clock::duration communication{};  ///< at least one pack in flight
+  Transport::Clock::duration exposed{};        ///< of that, nothing was computed
 };
 
 /// One pack of a step, over the replicas of a worker.

@@ -45,6 +45,7 @@ void write_step(const WorkerStep& result, const Shown& shown, proto::StepResult&
     r.set_backward_ns(nanoseconds(replica.backward));
     r.set_other_ns(nanoseconds(replica.other));
     r.set_communication_ns(nanoseconds(replica.communication));
+    r.set_exposed_ns(nanoseconds(replica.exposed));
   }
   for (const PackStep& pack : result.packs) {
     proto::PackStep& p = *message.add_pack();

@@ -27,6 +27,9 @@ using Clock = CoordinatorLine::Clock;
 
 namespace {
 
+/// Steps that have ended are told of no later, so that the coordinator can write them down.
+constexpr std::chrono::milliseconds kMostUntold{500};
+
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
   return std::chrono::milliseconds(
       std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
@@ -63,12 +66,15 @@ class Worker {
     auto assignment = join();
     if (!assignment) return tl::make_unexpected(assignment.error());
     const proto::Assignment& order = **assignment;
-    patience_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(order.timeout_seconds()));
+    const auto timeout = timeout_of(order);
+    if (!timeout) return tl::make_unexpected(timeout.error());
+    patience_ = std::chrono::duration_cast<Clock::duration>(*timeout);
     worker_ = order.worker();
     line_.begin_heartbeat(heartbeat_interval(order.timeout_seconds()));
     now_doing("reading the plan");
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
+    if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
     now_doing("connecting to the other workers");
     auto sockets = meet_others(order, found_, listener_, line_);
     if (!sockets) return tl::make_unexpected(sockets.error());
@@ -78,20 +84,20 @@ class Worker {
     transport_ = std::move(*opened);
     if (order.has_loop()) return loop(order);
     if (auto made = make_run(order); !made) return made;
-    const std::int32_t batch = std::max(order.batch(), 1);
+    const std::int32_t batch = order.batch();
     for (std::int32_t first = 0; first < order.steps(); first += batch) {
       const std::int32_t count = std::min(batch, order.steps() - first);
       const std::int32_t last = first + count - 1;
       steps_ = count == 1 ? fmt::format("step {}", first) : fmt::format("steps {} to {}", first, last);
       now_doing("getting ready for " + steps_);
       run_->prepare(first, count);
-      auto go = wait_for_go([this] { serve(); });
+      auto go = wait_for_go(first, [this] { serve(); });
       if (!go) return tl::make_unexpected(go.error());
       if (!*go) return {};  // told to finish
       if (auto ran = run_batch(); !ran) return ran;
     }
     notes_ = [this] { return run_->last_words(); };
-    auto more = wait_for_go([this] { serve(); });
+    auto more = wait_for_go(order.steps(), [this] { serve(); });
     if (!more) return tl::make_unexpected(more.error());
     return {};
   }
@@ -153,7 +159,7 @@ class Worker {
     transport_->connect(loop.receiver(), **devices);
     notes_ = [&loop] { return loop.notes(); };
     const auto serve = [&] { static_cast<void>(loop.serve(Clock::now() + std::chrono::milliseconds(2))); };
-    auto go = wait_for_go(serve);
+    auto go = wait_for_go(0, serve);
     if (!go) return tl::make_unexpected(go.error());
     if (!*go) return {};
     now_doing("repeating its collective");
@@ -165,7 +171,7 @@ class Worker {
     write_step(
         *result, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
     if (auto sent = line_.send(message); !sent) return tl::make_unexpected(sent.error());
-    auto more = wait_for_go(serve);
+    auto more = wait_for_go(order.steps(), serve);
     if (!more) return tl::make_unexpected(more.error());
     return {};
   }
@@ -174,12 +180,19 @@ class Worker {
 
   Expected<void> run_batch() {
     now_doing("in " + steps_);
-    // Long lists of spans would keep what is running waiting; where it is emulated, that does no harm.
+    // Long lists of spans would keep what is running waiting, so steps that are short are told of together; where they are
+    // emulated, that does no harm.
     const bool at_once = ground_->emulates() || !records_steps_;
+    Clock::time_point told_at = Clock::now();
+    const auto tell_now_and_then = [&] {
+      if (!at_once && Clock::now() - told_at < kMostUntold) return true;
+      told_at = Clock::now();
+      return tell_of_steps();
+    };
     auto ran = run_->run(begin_, [&] {
       // Only all together can tell that something is lost where one may have to wait for another's slow links.
       if (ground_->emulates()) line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
-      return (!at_once || tell_of_steps()) && line_.still_wanted();
+      return tell_now_and_then() && line_.still_wanted();
     });
     line_.standing_still(std::nullopt, {});
     const bool told = tell_of_steps();
@@ -226,8 +239,8 @@ class Worker {
 
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
-  /// Ready for the next step, or at the end. True for a step to begin, at begin_; false to finish.
-  Expected<bool> wait_for_go(const std::function<void()>& serve) {
+  /// Ready for step `next`, or at the end. True for it to begin, at begin_; false to finish.
+  Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
     for (const std::string& note : notes_()) {
@@ -245,9 +258,10 @@ class Worker {
       wanted_again_ = (*message)->finish().come_again();
       return false;
     }
-    if (!(*message)->has_go()) return tl::make_unexpected(not_due("the next step"));
+    if (!(*message)->has_go() || (*message)->go().step() != next)
+      return tl::make_unexpected(not_due("the next step"));
     const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
-    begin_ = std::min(start, Clock::now() + patience_);
+    begin_ = std::clamp(start, Clock::now() - patience_, Clock::now() + patience_);
     return true;
   }
 

@@ -251,6 +251,7 @@ void WorkerRun::begin_step(Replica& replica) {
   record.device = scenario_.cluster->part_name(replica.device);
   record.start = replica.cause.value_or(timers_.now());
   replica.stream_free = record.start;
+  replica.exposed.begin_step();
   const core::RunOptions& options = scenario_.run;
   replica.driver.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step),
                             replica);
@@ -258,7 +259,10 @@ void WorkerRun::begin_step(Replica& replica) {
 
 void WorkerRun::end_step(Replica& replica) {
   ++progress_;
-  replica.record().end = replica.cause.value_or(timers_.now());
+  ReplicaStep& record = replica.record();
+  record.end = replica.cause.value_or(timers_.now());
+  record.communication = std::chrono::nanoseconds(replica.exposed.communication().count());
+  record.exposed = std::chrono::nanoseconds(replica.exposed.exposed().count());
   one_less_left(replica.step);
   if (++replica.step < first_ + count_) begin_step(replica);
 }
@@ -324,6 +328,7 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
   (done.task.kind == ComputeKind::kForward    ? sums.forward
    : done.task.kind == ComputeKind::kBackward ? sums.backward
                                               : sums.other) += done.end - done.start;
+  replica.exposed.computed(stamp(done.start), stamp(done.end));
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
   // What follows on the stream begins where this ended, not where it was noticed: a device's stream is queued ahead.
   replica.cause = done.end;

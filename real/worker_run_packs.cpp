@@ -67,8 +67,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   if (index >= replicas_.size()) return;
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
-  if (--replica.in_flight == 0)
-    replica.record().communication += std::max(Clock::duration(), now - replica.in_flight_since);
+  if (--replica.in_flight == 0) replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
   if (admission_ && answer >= 0) admit(admission_->through({step, pack}));
   replica.driver.pack_done(pack, replica);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/timeline/exposed_time.h"
 #include "real/busy_thread.h"
 #include "real/worker_run.h"
 
@@ -46,6 +47,7 @@ struct WorkerRun::Replica : core::DriverActions {
   std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
   int in_flight = 0;
   Clock::time_point in_flight_since;
+  core::ExposedTime exposed;  ///< of the step at hand, in nanoseconds (stamp())
 };
 
 }  // namespace tutti::real

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/strategy/plan_digest.h"
+#include "core/text/limits.h"
 #include "real/all_ranks.h"
 #include "real/join/meeting.h"
 #include "real/nccl/api.h"
 #include "real/proto/run.pb.h"
 #include "real/protocol.h"
+#include "real/run_limits.h"
 #include "real/standstill.h"
 #include "real/transport/shm.h"
 #include "real/transport/tcp.h"
@@ -22,8 +25,6 @@ using core::Expected;
 using Clock = CoordinatorLine::Clock;
 
 namespace {
-
-int streams_of(const proto::Assignment& order) { return std::clamp(order.streams(), 1, kMostStreams); }
 
 Clock::time_point patience_of(const proto::Assignment& order) {
   return Clock::now() +
@@ -49,12 +50,25 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
   return (*told)->nccl_id();
 }
 
+tl::unexpected<Error> cannot_be(const std::string& what) {
+  return tl::make_unexpected(Error::run("the coordinator sent an assignment that cannot be: " + what));
+}
+
 }  // namespace
+
+Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order) {
+  if (!(order.timeout_seconds() > 0 && order.timeout_seconds() <= kMostTimeoutSeconds))
+    return cannot_be(fmt::format("a time-out of {:g} s", order.timeout_seconds()));
+  return std::chrono::duration<double>(order.timeout_seconds());
+}
 
 Expected<core::Scenario> read_plan(const proto::Assignment& order) {
   std::vector<core::Library::File> files;
-  for (const proto::LibraryFile& f : order.file())
+  for (const proto::LibraryFile& f : order.file()) {
+    if (f.kind() < 0 || f.kind() > static_cast<int>(core::Library::Kind::kLink))
+      return cannot_be(fmt::format("a file of kind {}", f.kind()));
     files.push_back({static_cast<core::Library::Kind>(f.kind()), f.name(), f.path(), f.text()});
+  }
   auto scenario = core::read_scenario(order.scenario_text(), order.scenario_file(), core::Library(files));
   if (!scenario) return scenario;
   const std::uint64_t digest = core::plan_digest(*scenario);
@@ -69,6 +83,44 @@ Expected<core::Scenario> read_plan(const proto::Assignment& order) {
   return scenario;
 }
 
+Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario) {
+  const core::Cluster& cluster = *scenario.cluster;
+  if (order.peer_size() != cluster.workers())
+    return cannot_be(fmt::format("{} peers, and the scenario has {} workers", order.peer_size(), cluster.workers()));
+  struct Range {
+    const char* what;
+    std::int64_t value, least, most;
+  };
+  const bool loops = order.has_loop();
+  for (const Range& range : {Range{"worker", order.worker(), 0, order.peer_size() - 1},
+                             Range{"steps", order.steps(), 1, core::kMostSteps},
+                             Range{"batch", order.batch(), 1, core::kMostSteps},
+                             Range{"most_spans", order.most_spans(), 0, std::numeric_limits<std::int64_t>::max()},
+                             Range{"spin_ns", order.spin_ns(), 0, 1'000'000'000},
+                             Range{"workers_here", order.workers_here(), 1, order.peer_size()},
+                             Range{"workers_before", order.workers_before(), 0, order.workers_here() - 1},
+                             Range{"streams", order.streams(), 1, kMostStreams},
+                             Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMostIterations},
+                             Range{"warm_up", order.loop().warm_up(), 0, kMostWarmUp}}) {
+    if (range.value < range.least || range.value > range.most) {
+      return cannot_be(
+          fmt::format("{} is {}, which is not from {} to {}", range.what, range.value, range.least, range.most));
+    }
+  }
+  for (const proto::Address& peer : order.peer()) {
+    if (peer.port() < 1 || peer.port() > 65'535) return cannot_be(fmt::format("a peer at port {}", peer.port()));
+  }
+  const double scale = order.time_scale();
+  if (scale != 0 && !(scale >= kLeastTimeScale && scale <= kMostTimeScale))
+    return cannot_be(fmt::format("a time scale of {:g}", scale));
+  if (order.transport() != "tcp" && order.transport() != "shm")
+    return cannot_be(fmt::format("transport \"{}\"", order.transport()));
+  // What is repeated is the first pack, on replicas of every worker.
+  if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
+    return cannot_be("a benchmark of a scenario that has none");
+  return {};
+}
+
 Expected<std::vector<int>> meet_others(const proto::Assignment& order, const CoordinatorFound& found,
                                        const Listener& listener, CoordinatorLine& line) {
   PeerMeeting meeting;
@@ -76,7 +128,7 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order, const Coo
   meeting.run = found.run;
   meeting.worker = order.worker();
   meeting.until = patience_of(order);
-  meeting.streams = streams_of(order);
+  meeting.streams = order.streams();
   meeting.coordinator = line.file();
   // Who has joined over loopback is on the coordinator's machine; others find it there.
   const bool near = is_loopback(their_host(line.file())).value_or(false);
@@ -96,7 +148,7 @@ Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& ord
   const WaitOptions options{
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")
-    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options, streams_of(order));
+    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options, order.streams());
   auto opened = ShmTransport::open(std::move(sockets), order.worker(), std::move(worker_of), options,
                                    {patience_of(order), [&line] { return line.look(); }});
   if (!opened) return tl::make_unexpected(opened.error());

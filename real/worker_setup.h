@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -17,8 +18,16 @@ namespace tutti::real {
 
 // What a worker makes of its assignment before the first step.
 
-/// ERRORS: the scenario is wrong, or another plan than the coordinator's comes of it: that is another program.
+/// ERRORS: it is no time that a run can have.
+core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment& order);
+
+/// ERRORS: the scenario is wrong, or another plan than the coordinator's comes of it: that is another program; there is no such kind
+/// of file.
 core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
+
+/// Whether the assignment's numbers are those that a run of the scenario can have: nothing that indexes or counts is taken on trust.
+/// ERRORS: the first that is not.
+core::Expected<void> check_assignment(const proto::Assignment& order, const core::Scenario& scenario);
 
 /// Connections to the other workers, as meet_peers() gives them.
 /// ERRORS: as there; the coordinator's.

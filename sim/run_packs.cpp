@@ -109,7 +109,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   }
   if (rank >= collective.contributors) return;
   Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
-  if (--replica.in_flight == 0) replica.communication += now - replica.in_flight_since;
+  if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
   if (fused) {
     fused_done(replica, *fused);

@@ -14,6 +14,7 @@
 
 #include "core/strategy/admission.h"
 #include "core/strategy/staleness.h"
+#include "core/timeline/exposed_time.h"
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
 #include "sim/compute_stream.h"
@@ -87,7 +88,7 @@ class Run : private InterpreterListener {
     core::Time slowed;  ///< how much longer they took than alone
     std::int32_t in_flight = 0;
     core::Time in_flight_since;
-    core::Time communication;
+    core::ExposedTime exposed;
   };
 
   /// A pack or an exchange of a step, under way in a group.

@@ -82,7 +82,8 @@ void Run::share_devices() {
 
 void Run::begin_step(Replica& replica, Time now, Cause cause) {
   replica.step_began = replica.ready = now;
-  replica.forward = replica.backward = replica.other = replica.slowed = replica.communication = Time();
+  replica.forward = replica.backward = replica.other = replica.slowed = Time();
+  replica.exposed.begin_step();
   replica.stream.begin_step();
   replica.cause = cause;
   const core::RunOptions& run = scenario_.run;
@@ -127,6 +128,7 @@ void Run::compute_done(const Event& event) {
                     ? replica.forward
                     : (task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
   total += now_ - start;
+  replica.exposed.computed(start, now_);
   replica.slowed += replica.stream.slowed();
   replica.stream_cause.until = now_;
   replica.cause = replica.stream_cause;
@@ -154,7 +156,8 @@ void Run::step_done(Replica& replica) {
                  replica.forward,
                  replica.backward,
                  replica.other,
-                 replica.communication,
+                 replica.exposed.communication(),
+                 replica.exposed.exposed(),
                  replica.slowed};
   }
   const bool last = end.replicas == cluster_.replicas();

@@ -10,6 +10,7 @@
 
 #include "core/base/format.h"
 #include "core/timeline/summary.h"
+#include "core/timeline/waiting.h"
 
 namespace tutti::core {
 namespace {
@@ -135,7 +136,8 @@ std::vector<std::string> Comparison::in_words() const {
   const std::vector<std::pair<const char*, Pair>> parts{{"forward pass", steady.forward},
                                                         {"backward pass", steady.backward},
                                                         {"copies and updates", steady.other_compute},
-                                                        {"exposed communication", steady.exposed}};
+                                                        {"exposed communication", steady.exposed},
+                                                        {"waiting", waiting(steady)}};
   const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
     return magnitude(x.second.difference()) < magnitude(y.second.difference());
   });

@@ -8,6 +8,7 @@
 
 #include "core/text/csv.h"
 #include "core/text/shown.h"
+#include "core/timeline/waiting.h"
 
 namespace tutti::core {
 namespace {
@@ -66,11 +67,11 @@ void write_packs(const TimelineReader& timeline, std::ostream& out) {
 
 void write_steps(const TimelineReader& timeline, std::ostream& out) {
   out << "training_step,start_us,end_us,slowest,forward_us,backward_us,other_compute_us,communication_us,exposed_"
-         "communication_us,awaited,awaited_for_us,slowed_by_communication_us,core_wait_us\n";
+         "communication_us,awaited,awaited_for_us,slowed_by_communication_us,core_wait_us,waiting_us\n";
   for (const StepRecord& s : timeline.steps()) {
-    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start), us(s.end), cell(s.slowest),
+    out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", s.step, us(s.start), us(s.end), cell(s.slowest),
                        us(s.forward), us(s.backward), us(s.other_compute), us(s.communication), us(s.exposed),
-                       cell(s.awaited), us(s.awaited_for), us(s.slowed), us(s.core_wait));
+                       cell(s.awaited), us(s.awaited_for), us(s.slowed), us(s.core_wait), us(waiting(s)));
   }
 }
 

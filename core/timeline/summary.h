@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// What a training step goes into. Forward, backward, other computation and what is exposed add up to it.
+/// What a training step goes into. Forward, backward, other computation, what is exposed and waiting() add up to it.
 struct StepParts {
   Time time, forward, backward, other_compute, communication, exposed;
   Time slowed = {};  ///< StepRecord::slowed

@@ -100,8 +100,8 @@ struct StepRecord {
   Time forward;
   Time backward;
   Time other_compute;  ///< copies and updates
-  Time communication;  ///< at least one pack in flight
-  Time exposed;        ///< of the step, not covered by computation on that replica
+  Time communication;  ///< at least one pack in flight on that replica
+  Time exposed;        ///< of that, what is not covered by computation there
   /// The device whose gradients were ready last; empty if there is only one, or it is not known.
   std::string awaited = {};
   /// How much later than the others' on average, as far as it needed longer for them than they did.

@@ -89,6 +89,7 @@ struct TimelineWriter::State {
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
+  std::int64_t spans_at_flush = 0;  ///< when steps and packs were last written
   Gathered<proto::PlanList> plan{&proto::Block::mutable_plan};
   Gathered<proto::LayerList> layers{&proto::Block::mutable_layers};
   Gathered<proto::TrackList> tracks{&proto::Block::mutable_tracks};
@@ -210,6 +211,18 @@ struct TimelineWriter::State {
     for (auto& [track, list] : held) flush_spans(track, list);
   }
 
+  /// Steps and packs first: where not all of it reaches the disk, spans are the ones to lose.
+  void flush_records() {
+    flush(tracks);
+    flush(steps);
+    flush(packs);
+    flush_all_spans();
+    flush(links);
+    flush(path);
+    flush(notes);
+    spans_at_flush = spans;
+  }
+
   void write_index() {
     const std::uint64_t index_at = offset;
     proto::Block block;
@@ -293,6 +306,8 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_slowed_ps(step.slowed.count());
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
+  // A file that is cut off has the steps that its spans belong to. Spans are counted, so that it looks the same each time.
+  if (static_cast<std::size_t>(state_->spans - state_->spans_at_flush) >= kMostHeldSpans) state_->flush_records();
 }
 
 void TimelineWriter::pack(const PackRecord& pack) {
@@ -357,14 +372,13 @@ void TimelineWriter::note(const std::string& text) {
 }
 
 void TimelineWriter::end() {
-  state_->flush(state_->tracks);
-  state_->flush_all_spans();
-  state_->flush(state_->steps);
-  state_->flush(state_->packs);
-  state_->flush(state_->links);
-  state_->flush(state_->path);
-  state_->flush(state_->notes);
+  state_->flush_records();
   state_->write_index();
+  state_->out.flush();
+}
+
+void TimelineWriter::flush() {
+  state_->flush_records();
   state_->out.flush();
 }
 

@@ -12,7 +12,7 @@
 namespace tutti::core {
 
 /// Writes a timeline as a file of blocks while it comes into being (docs/formats.md). At most 256 Ki spans are held
-/// back. A file that was cut off can be read up to its last whole block.
+/// back, and the steps and packs that ended meanwhile. A file that was cut off can be read up to its last whole block.
 class TimelineWriter : public TimelineSink {
  public:
   /// Writes to `out`, which must stay; nothing is written before begin().
@@ -28,6 +28,9 @@ class TimelineWriter : public TimelineSink {
   void path(const PathPiece& piece) override;
   void note(const std::string& text) override;
   void end() override;
+  /// Writes what is held back, in blocks that are shorter than usual: it survives this process. For runs that take real time; of
+  /// a simulation the file would depend on how fast the machine is.
+  void flush();
 
   /// Everything arrived at `out` (no disk was full).
   [[nodiscard]] bool good() const;

@@ -9,6 +9,7 @@
 #include "core/base/format.h"
 #include "core/plan/compute_kind.h"
 #include "core/timeline/summary.h"
+#include "core/timeline/waiting.h"
 #include "gui/model/beside_rows.h"
 #include "gui/model/beside_words.h"
 #include "gui/model/describe.h"
@@ -361,6 +362,7 @@ Facts Parts::facts() const {
     add("backward", steady.backward);
     add("copies and updates", steady.other_compute);
     add("exposed communication", steady.exposed);
+    if (const Pair left = core::waiting(steady); left.a > core::Time() || left.b > core::Time()) add("waiting", left);
     facts.emplace_back("these are of",
                        compared->basis_a == compared->basis_b
                            ? compared->basis_a

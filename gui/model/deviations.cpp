@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/timeline/waiting.h"
+
 namespace tutti::gui {
 
 using core::Pair;
@@ -45,7 +47,8 @@ void add_steps(const std::vector<core::StepComparison>& steps, std::vector<Devia
     errors.push_back({Deviation::Sort::kStep, step.step, -1, "step", "", step.time});
     for (const auto& [name, time] :
          {std::pair("forward", step.forward), std::pair("backward", step.backward),
-          std::pair("copies and updates", step.other_compute), std::pair("exposed communication", step.exposed)})
+          std::pair("copies and updates", step.other_compute), std::pair("exposed communication", step.exposed),
+          std::pair("waiting", core::waiting(step))})
       errors.push_back({Deviation::Sort::kPart, step.step, -1, name, "", time});
     for (const core::PackComparison& pack : step.packs)
       packs.take({Deviation::Sort::kPack, step.step, pack.pack, "pack in flight", "", pack.took});

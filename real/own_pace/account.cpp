@@ -12,8 +12,14 @@ namespace tutti::real {
 core::Expected<void> OwnPaceAccount::take(const Crew::Messages& ready,
                                           const std::function<std::string(std::size_t)>& name) {
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::uint64_t> sent;
-  for (const auto& message : ready) {
-    const proto::Ready& part = message->ready();
+  for (std::size_t w = 0; w < ready.size(); ++w) {
+    const proto::Ready& part = ready[w]->ready();
+    // Sums of what all workers say in all steps stay in range.
+    constexpr std::int64_t kMost = std::int64_t{1} << 32;
+    for (const std::int64_t count : {part.updates(), part.behind(), part.most_behind()}) {
+      if (count < 0 || count > kMost)
+        return tl::make_unexpected(core::Error::run(fmt::format("{} sent counts of updates that cannot be", name(w))));
+    }
     behind_.add({part.updates(), part.behind(), part.most_behind()});
     for (const proto::ReadSeen& read : part.read()) {
       if (read.sent()) sent[{read.step(), read.pack(), read.worker()}] = read.hash();

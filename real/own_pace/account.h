@@ -18,7 +18,7 @@ namespace tutti::real {
 class OwnPaceAccount {
  public:
   /// What everybody tells after a batch. `name`: of a worker, in words.
-  /// ERRORS: a replica has read other bytes than its server sent.
+  /// ERRORS: a replica has read other bytes than its server sent; counts that cannot be.
   core::Expected<void> take(const Crew::Messages& ready, const std::function<std::string(std::size_t)>& name);
   /// Times are nanoseconds of the coordinator's clock.
   void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns, std::int64_t end_ns);

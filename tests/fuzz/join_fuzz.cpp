@@ -1,18 +1,20 @@
 // libFuzzer: any bytes from whoever connects. The first byte says where they go: into a handshake (either end), into what
 // launchers leave in the environment, or, as from a worker that holds the secret, into the control connection and the
-// merging of its times. Whatever they are, they are taken or refused, without a crash.
+// merging of its times, or, as from a coordinator, into a worker's assignment. Whatever they are, they are taken or refused, without a crash.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "core/scenario/scenario.h"
+#include "core/strategy/plan_digest.h"
 #include "real/frame.h"
 #include "real/join/handshake.h"
 #include "real/join/launcher.h"
 #include "real/join/tf_config.h"
 #include "real/merge.h"
 #include "real/proto/run.pb.h"
+#include "real/worker_setup.h"
 
 namespace {
 
@@ -31,13 +33,34 @@ void shake(real::Handshake handshake, std::string_view bytes) {
   if (handshake.state() == real::Handshake::State::kDone) __builtin_trap();
 }
 
+constexpr const char* kTwoHosts =
+    "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: \"h\" "
+    "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 10 } "
+    "link { from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 } } } "
+    "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }";
+
+const core::Scenario& two_hosts() {
+  static const auto scenario = *core::read_scenario(kTwoHosts, "s", core::Library(std::vector<core::Library::File>()));
+  return scenario;
+}
+
+/// What a worker does with its orders before it relies on them.
+void assignment(std::string_view bytes) {
+  proto::Assignment order;
+  if (!order.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
+  order.set_scenario_text(kTwoHosts);
+  order.set_scenario_file("s");
+  order.set_plan_digest(core::plan_digest(two_hosts()));
+  if (!real::timeout_of(order)) return;
+  const auto scenario = real::read_plan(order);
+  if (!scenario || !real::check_assignment(order, *scenario)) return;
+  if (order.worker() < 0 || order.worker() >= order.peer_size() || order.peer_size() != 2 || order.batch() < 1 ||
+      order.workers_before() < 0 || order.streams() < 1)
+    __builtin_trap();
+}
+
 void control(std::string_view bytes) {
-  static const auto scenario = *core::read_scenario(
-      "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } machine { name: \"h\" "
-      "device { name: \"cpu0\" kind: CPU memory_gb_per_s: 50 } nic { name: \"n\" bandwidth_gb_per_s: 10 } "
-      "link { from: \"cpu0\" to: \"n\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 } } } "
-      "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }",
-      "s", core::Library(std::vector<core::Library::File>()));
+  const core::Scenario& scenario = two_hosts();
   real::FrameReader reader(1 << 20);
   Nobody sink;
   const core::RecordOptions record;
@@ -52,7 +75,7 @@ void control(std::string_view bytes) {
       proto::Control parsed;
       if (!parsed.ParseFromArray((*message)->data(), static_cast<int>((*message)->size())) || !parsed.has_step())
         continue;
-      if (!merger.problem_of(parsed.step(), 0).empty()) continue;
+      if (!merger.problem_of(parsed.step(), 0, 0).empty()) continue;
       merger.merge(0, {{&parsed.step(), [](std::int64_t ns) { return ns; }}});
     }
   }
@@ -65,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const real::Nonce nonce{};
   const real::RunId run{};
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0:
       shake(real::Handshake::listen("secret", {real::Purpose::kControl, 0, real::kCoordinator, "1"}, nonce, run),
             bytes);
@@ -77,6 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       static_cast<void>(real::first_host(std::string(bytes)));
       static_cast<void>(real::parse_address(std::string(bytes)));
       break;
+    case 5: assignment(bytes); break;
     default: break;
   }
   return 0;

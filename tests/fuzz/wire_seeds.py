@@ -54,6 +54,19 @@ def shuffle(emulated):
     return b"".join(message(1, channel, 600, 0, 4096, emulated) for channel in channels)
 
 
+def strange(emulated):
+    """Ranks, lanes and packs that there are not, and slots and messages of others."""
+    most = 1 << 30
+    channels = [(99, 0, 0, 0), (-1, 0, 0, 0), (2, 0, 99, 0), (2, 0, -1, 0), (2, most, 0, 0), (2, 0, 0, most),
+                (2, -1, 0, 0), (2, 0, 0, -1), (0, 0, 2, 0), (most, most, most, most)]
+    said = b""
+    for channel in channels:
+        said += message(0, channel, 40, 0, 4096, emulated) + slot(0, channel, 1000, emulated)
+    for pack in (2, most):
+        said += message(pack, (2, 0, 0, 0), 40, 0, 4096, emulated) + slot(pack, (0, 0, 1, 0), 1000, emulated)
+    return said
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     ways = {"placed": b"\0", "whole": b"\1", "socket": b"\2\7", "emulated": b"\3"}
@@ -62,6 +75,7 @@ def main():
         folder.joinpath(f"{way}_ring").write_bytes(choice + ring(4096, emulated))
         folder.joinpath(f"{way}_pieces").write_bytes(choice + ring(80, emulated))
         folder.joinpath(f"{way}_shuffle").write_bytes(choice + shuffle(emulated))
+        folder.joinpath(f"{way}_strange").write_bytes(choice + strange(emulated))
 
 
 main()

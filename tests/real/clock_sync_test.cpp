@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace tutti::real {
 namespace {
@@ -124,6 +125,20 @@ TEST(ClockSync, AnswersThatCameBeforeTheirPingAreNotBelieved) {
   ClockOffset offset;
   offset.add({100, 0, 50, 120});
   EXPECT_EQ(offset.at(0).bound_ns, 0);
+}
+
+/// Of a worker that lies: sums of these would overflow.
+TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
+  ClockOffset offset;
+  offset.add(ping({1'000, 0, 0}, 0, 100, 0, 100));
+  const std::int64_t before = offset.to_ours(500);
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  for (const ClockSample& sample : {ClockSample{0, kLeast, kMost, 10}, ClockSample{0, kMost, kLeast, 10},
+                                    ClockSample{0, kLeast, kLeast, 10}, ClockSample{0, kMost, kMost, 10}})
+    offset.add(sample);
+  EXPECT_EQ(offset.to_ours(500), before);
+  EXPECT_FALSE(offset.strayed());
 }
 
 }  // namespace

@@ -9,9 +9,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <deque>
 #include <functional>
 #include <thread>
 
+#include "core/scenario/scenario.h"
+#include "core/strategy/plan_digest.h"
 #include "core/timeline/reader.h"
 #include "real/proto/run.pb.h"
 #include "real/protocol.h"
@@ -340,6 +344,104 @@ TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
       run.coordinator(),
       AnyOf(HasSubstr("worker 0 is not to be reached at 127.0.0.1:1"), HasSubstr("worker 0 has said nothing")),
       "coordinator");
+}
+
+/// An assignment of the scenario with one worker, which that would take.
+Control assignment() {
+  const std::string text = ring_of(1);
+  const auto scenario = core::read_scenario(text, "s", core::Library(std::vector<core::Library::File>()));
+  Control order;
+  proto::Assignment& a = *order.mutable_assignment();
+  a.set_scenario_text(text);
+  a.set_scenario_file("s");
+  a.set_plan_digest(core::plan_digest(*scenario));
+  a.set_steps(1);
+  a.set_batch(1);
+  a.set_timeout_seconds(5);
+  a.set_backend("tcp");
+  a.set_transport("tcp");
+  a.set_streams(1);
+  a.set_workers_here(1);
+  a.add_peer()->set_host("127.0.0.1");
+  a.mutable_peer(0)->set_port(1);
+  return order;
+}
+
+/// A worker that gets this order; what it says next, but that it is alive.
+std::unique_ptr<Control> answer_to(const Control& order, Process** started = nullptr) {
+  static std::deque<Process> workers;
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  Process& worker = workers.emplace_back(std::vector<std::string>{"worker", "--join", to_string(listener->address())});
+  if (started) *started = &worker;
+  auto channel = let_in(*listener, "", kOurs);
+  if (!channel || !next(*channel) || !channel->send(order)) return nullptr;
+  std::unique_ptr<Control> answer;
+  do answer = next(*channel);
+  while (answer && answer->has_alive());
+  return answer;
+}
+
+TEST(Liars, AnAssignmentOfTheScenarioIsTaken) {
+  const auto answer = answer_to(assignment());
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->has_ready()) << answer->failure().text();
+}
+
+TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
+  const std::pair<const char*, std::function<void(proto::Assignment&)>> lies[] = {
+      {"worker is 1, which is not from 0 to 0", [](auto& a) { a.set_worker(1); }},
+      {"worker is 1000000", [](auto& a) { a.set_worker(1'000'000); }},
+      {"worker is -1", [](auto& a) { a.set_worker(-1); }},
+      {"0 peers, and the scenario has 1 workers", [](auto& a) { a.clear_peer(); }},
+      {"2 peers, and the scenario has 1 workers", [](auto& a) { *a.add_peer() = a.peer(0); }},
+      {"a peer at port 65536", [](auto& a) { a.mutable_peer(0)->set_port(65'536); }},
+      {"steps is 0", [](auto& a) { a.set_steps(0); }},
+      {"steps is 2147483647", [](auto& a) { a.set_steps(2'147'483'647); }},
+      {"batch is 0", [](auto& a) { a.set_batch(0); }},
+      {"batch is -16", [](auto& a) { a.set_batch(-16); }},
+      {"most_spans is -1", [](auto& a) { a.set_most_spans(-1); }},
+      {"spin_ns is -1", [](auto& a) { a.set_spin_ns(-1); }},
+      {"streams is 0", [](auto& a) { a.set_streams(0); }},
+      {"streams is 65", [](auto& a) { a.set_streams(65); }},
+      {"workers_here is 2", [](auto& a) { a.set_workers_here(2); }},
+      {"workers_before is 1", [](auto& a) { a.set_workers_before(1); }},
+      {"workers_before is -1", [](auto& a) { a.set_workers_before(-1); }},
+      {"iterations is 0", [](auto& a) { a.mutable_loop(); }},
+      {"warm_up is -1", [](auto& a) { a.mutable_loop()->set_iterations(1), a.mutable_loop()->set_warm_up(-1); }},
+      {"a time-out of 0 s", [](auto& a) { a.set_timeout_seconds(0); }},
+      {"a time-out of nan s", [](auto& a) { a.set_timeout_seconds(std::nan("")); }},
+      {"a time-out of inf s", [](auto& a) { a.set_timeout_seconds(HUGE_VAL); }},
+      {"a time scale of -1", [](auto& a) { a.set_time_scale(-1); }},
+      {"a time scale of nan", [](auto& a) { a.set_time_scale(std::nan("")); }},
+      {"transport \"pigeon\"", [](auto& a) { a.set_transport("pigeon"); }},
+      {"a file of kind 5", [](auto& a) { a.add_file()->set_kind(5); }}};
+  for (const auto& [what, lie] : lies) {
+    Control order = assignment();
+    lie(*order.mutable_assignment());
+    Process* worker = nullptr;
+    const auto answer = answer_to(order, &worker);
+    ASSERT_TRUE(answer && answer->has_failure()) << what;
+    EXPECT_THAT(answer->failure().text(),
+                HasSubstr(std::string("the coordinator sent an assignment that cannot be: ") + what));
+    EXPECT_EQ(worker->wait().status, 1) << what;
+  }
+}
+
+TEST(Liars, AWorkerWithAPortThatThereIsNotIsRefusedAndTheOthersGoOn) {
+  ClusterRun run(ring_of(1));
+  for (const int port : {0, -1, 65'536}) {
+    auto channel = join_as(run.port(), "", kOurs, 0);
+    ASSERT_TRUE(channel);
+    Control introduction = hello();
+    introduction.mutable_hello()->mutable_address()->set_port(port);
+    ASSERT_TRUE(channel->send(introduction));
+    const auto answer = next(*channel);
+    ASSERT_TRUE(answer && answer->has_failure()) << port;
+    EXPECT_THAT(answer->failure().text(), HasSubstr(fmt::format("{} is no port", port)));
+  }
+  run.join();
+  const Outcome outcome = run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 }  // namespace

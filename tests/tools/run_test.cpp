@@ -236,6 +236,37 @@ double seconds_of_cores(const timeval& t) {
 }
 
 /// Two workers with two replicas compute 2 × 100 ms each.
+/// More workers than cores, of which each gets its core now and then: waiting for that is no communication.
+TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineIs) {
+  const TemporaryFolder folder;
+  const std::string workload = "variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: 70000 } "
+                               "forward_ms: 2 backward_ms: 3";
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--compute", "busy"}, {"--emulate", "--time-scale", "20"}}) {
+    const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 8, workload, 12));
+    std::vector<std::string> words{"run", file, "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(words);
+    ASSERT_EQ(o.status, 0) << o.err;
+    const core::Value document = parse_or_throw(o.out, "out");
+    const Data report(document);
+    const auto check = [](const Data& part, double time) {
+      const auto us = [&](const char* name) { return part[name].real(); };
+      EXPECT_LE(us("exposed_communication_us"), us("communication_us"));
+      EXPECT_NEAR(us("forward_us") + us("backward_us") + us("other_compute_us") + us("exposed_communication_us") +
+                      us("waiting_us"),
+                  time, 0.01);
+      for (const char* name : {"forward_us", "backward_us", "other_compute_us", "communication_us",
+                               "exposed_communication_us", "waiting_us"})
+        EXPECT_GE(us(name), 0) << name;
+    };
+    check(report, report["step_time_us"].real());
+    const std::vector<Data> steps = report["steps"].items();
+    EXPECT_EQ(steps.size(), 12u);
+    for (const Data& step : steps) check(step, step["time_us"].real());
+  }
+}
+
 TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
   const TemporaryFolder folder;
   const std::string file = folder.write(

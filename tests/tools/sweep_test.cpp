@@ -97,6 +97,19 @@ TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
                  HasSubstr("expected the name of an .svg or a .png file"));
 }
 
+TEST(Sweep, ATimeOutIsForSeveralRanks) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::vector<std::string> request{"sweep", file, "--over", "strategy.shards=1,2", "--timeout-seconds"};
+  const auto with = [&](const std::string& value) {
+    std::vector<std::string> words = request;
+    words.push_back(value);
+    return words;
+  };
+  expect_refused(with("5"), folder, HasSubstr("--timeout-seconds is for ranks that a launcher started"));
+  expect_refused(with("0"), folder, HasSubstr("--timeout-seconds must be above 0"));
+}
+
 TEST(Sweep, SaysWhatIsWrongWithARequest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
@@ -260,6 +273,50 @@ TEST(Sweep, ByRanksOfWhichSomeDieHasTheSameRows) {
   const Outcome first = ranks[3].wait();
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(rows(folder.read("shared.csv")), rows(folder.read("alone.csv")));
+}
+
+/// Two of four ranks stop while they work: nothing closes their connections.
+TEST(Sweep, ByRanksOfWhichSomeStopHasTheSameRows) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kRanked);
+  const std::vector<std::string> request{"sweep",
+                                         file,
+                                         "--over",
+                                         "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+                                         "--over",
+                                         "strategy.algorithm=ring,nccl,psgpu,rings",
+                                         "--over",
+                                         "strategy.shards=1,2"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = request;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  ASSERT_EQ(run_tutti(with({"-o", folder.file("alone.sweep"), "--csv", folder.file("alone.csv")})).status, 0);
+  constexpr int kSize = 4;
+  std::vector<test::Process> ranks;
+  for (int rank = kSize - 1; rank >= 0; --rank) {
+    std::vector<std::string> words =
+        rank == 0 ? with({"-o", folder.file("shared.sweep"), "--csv", folder.file("shared.csv")}) : request;
+    words.insert(words.end(), {"--timeout-seconds", "3"});
+    ranks.emplace_back(words, ranked(rank, kSize, folder));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  ranks[0].signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ranks[1].signal(SIGSTOP);
+  EXPECT_EQ(ranks[2].wait().status, 0) << ranks[2].err();
+  const Outcome first = ranks[3].wait();
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(rows(folder.read("shared.csv")), rows(folder.read("alone.csv")));
+  // Awake again they find that it is over, and change nothing.
+  for (const int rank : {0, 1}) {
+    ranks[static_cast<std::size_t>(rank)].signal(SIGCONT);
+    ranks[static_cast<std::size_t>(rank)].signal(SIGTERM);
+    ranks[static_cast<std::size_t>(rank)].wait();
+  }
+  EXPECT_EQ(run_tutti({"sweep", folder.file("shared.sweep"), "--csv", folder.file("again.csv")}).status, 0);
+  EXPECT_EQ(rows(folder.read("again.csv")), rows(folder.read("alone.csv")));
 }
 
 TEST(Sweep, RefusesRanksOfAnotherSweep) {

@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "core/timeline/compare.h"
+#include "core/timeline/waiting.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/table.h"
 
@@ -37,6 +38,7 @@ std::string text_of(const Comparison& c, int rows) {
   row("  backward", c.steady.backward);
   row("  copies and updates", c.steady.other_compute);
   row("  exposed communication", c.steady.exposed);
+  if (const Pair left = waiting(c.steady); left.a > core::Time() || left.b > core::Time()) row("  waiting", left);
   if (c.steady.slowed.a > core::Time() || c.steady.slowed.b > core::Time())
     row("slowed by communication", c.steady.slowed);
   row("a pack in flight", c.steady.communication);
@@ -93,6 +95,7 @@ std::string json_of(const Comparison& c) {
     pair("other_compute", c.steady.other_compute);
     pair("communication", c.steady.communication);
     pair("exposed_communication", c.steady.exposed);
+    pair("waiting", waiting(c.steady));
     pair("slowed_by_communication", c.steady.slowed);
     json.key("packs").array(c.last.packs, [&](const core::PackComparison& p) {
       json.object([&] {

@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "core/executor.h"
 #include "core/text/limits.h"
+#include "core/timeline/reader.h"
 #include "core/timeline/summary.h"
 #include "core/timeline/writer.h"
 #include "tools/tutti/interrupt.h"
@@ -22,6 +24,9 @@ using core::Error;
 using core::Expected;
 using core::RecordLevel;
 using core::RecordOptions;
+
+/// How often the timeline of a run that takes real time is written.
+constexpr std::chrono::milliseconds kMostUnwritten{500};
 
 std::optional<RecordLevel> parse_level(const std::string& name) {
   if (name == "none") return RecordLevel::kNone;
@@ -99,6 +104,22 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   return {};
 }
 
+/// The timeline could not be written to its end: leaves what can be read of it, and says where. `steps`: of the run.
+void leave_unfinished(OutputFile& file, std::int32_t steps) {
+  const std::string part = file.leave();
+  if (part.empty()) return;
+  const auto left = core::TimelineReader::open(part, core::TimelineReader::Check::kWhenRead);
+  if (!left || (left->steps().empty() && left->span_blocks().empty())) {
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    return;
+  }
+  std::int64_t spans = 0;
+  for (const auto& block : left->span_blocks()) spans += block.spans;
+  tell(fmt::format("tutti: what was written until then stays in {} ({} spans; {} of {} steps)\n", part, spans,
+                   left->steps().size(), steps));
+}
+
 }  // namespace
 
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
@@ -133,10 +154,16 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   Progress progress(doing);
   std::atomic<bool> stop{false};
   bool output_failed = false;
+  auto written = std::chrono::steady_clock::now();
   core::RunControl control;
   control.cancel = &stop;
   control.progress = [&](double share) {
     progress.update(share);
+    const auto now = std::chrono::steady_clock::now();
+    if (writer && besides.writes_as_it_goes && now - written >= kMostUnwritten) {
+      writer->flush();
+      written = now;
+    }
     // A full disk is noticed now, not after hours; and whoever reads the file as it grows has something to read.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();
@@ -152,9 +179,13 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!ran) {
     const int failed = report(ran.error());
     // Steps that ended before it failed are kept; a note in the file says why there are no more.
-    if (file && ran.error().kind() == core::ErrorKind::kRun && !summary.steps().empty() && file->keep()) {
+    if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty()) return failed;
+    if (const auto kept = file->keep(); kept) {
       tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline, writer->spans(),
                        summary.steps().size(), scenario->run.steps));
+    } else {
+      report(kept.error());
+      leave_unfinished(*file, scenario->run.steps);
     }
     return failed;
   }
@@ -165,7 +196,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
-  const bool keeps = file && (!summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
+  const bool keeps =
+      file && (output_failed || !summary.steps().empty() || !std::filesystem::is_regular_file(options.timeline));
   if (interrupt.happened() && summary.steps().empty()) tell("tutti: interrupted before a step had ended\n");
   if (file && !keeps) tell(fmt::format("tutti: no step had ended; {} stays as it was\n", options.timeline));
   if (keeps) kept = file->keep();
@@ -174,7 +206,9 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       print_out(*format == Format::kJson ? report_json(summary, band) : report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed) tell("tutti: the run was stopped because its timeline can no longer be written\n");
-    return report(kept.error());
+    const int failed = report(kept.error());
+    leave_unfinished(*file, scenario->run.steps);
+    return failed;
   }
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }

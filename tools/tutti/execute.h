@@ -32,9 +32,11 @@ using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
 /// What a command has to say of a scenario besides its run.
 struct Besides {
   /// A note each.
-  std::function<std::vector<std::string>(const core::Scenario&)> notes_of;
+  std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};
   /// How far off the prediction may be; nothing if that is not known.
-  std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of;
+  std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of = {};
+  /// It takes real time, so its timeline is written while it goes on: a process that is killed leaves what had happened.
+  bool writes_as_it_goes = false;
 };
 
 /// Runs the scenario by `executor`, shows the progress of `doing` ("simulating"), writes the timeline and prints the

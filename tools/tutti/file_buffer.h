@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <functional>
 #include <streambuf>
 #include <string_view>
 #include <utility>
@@ -11,11 +12,15 @@
 namespace tutti::tools {
 
 /// What is written to a stream goes to an open file, which is closed in the end. Unlike std::filebuf it remembers why
-/// the first failure was: errno may have changed by the time someone asks the stream.
+/// the first failure was: errno may have changed by the time someone asks the stream. After that it writes nothing more, so
+/// that the file holds the beginning of what was written, without a gap.
 class FileBuffer final : public std::streambuf {
  public:
+  /// write(2), or what a test has in its place.
+  using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
+
   /// Takes over `file`, a descriptor.
-  explicit FileBuffer(int file) : file_(file) { empty(); }
+  explicit FileBuffer(int file, Write write = ::write) : file_(file), write_(std::move(write)) { empty(); }
   FileBuffer(const FileBuffer&) = delete;
   FileBuffer& operator=(const FileBuffer&) = delete;
   ~FileBuffer() override { close(); }
@@ -39,7 +44,7 @@ class FileBuffer final : public std::streambuf {
   int sync() override {
     std::string_view rest(pbase(), static_cast<std::size_t>(pptr() - pbase()));
     while (!rest.empty() && error_ == 0) {
-      const ssize_t written = ::write(file_, rest.data(), rest.size());
+      const ssize_t written = write_(file_, rest.data(), rest.size());
       if (written >= 0) {
         rest.remove_prefix(static_cast<std::size_t>(written));
       } else if (errno != EINTR) {
@@ -58,6 +63,7 @@ class FileBuffer final : public std::streambuf {
 
   std::vector<char> held_ = std::vector<char>(std::size_t{1} << 16);
   int file_;
+  Write write_;
   int error_ = 0;
 };
 

@@ -1,7 +1,5 @@
 #include "tools/tutti/join.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -236,8 +234,7 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // A worker that was started here is ended by its coordinator, in order; or goes with it, also while it is stopped.
-  if (quiet) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A worker that was started here is ended by its coordinator, in order, or goes with it (real::end_with_parent()).
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
   const real::WorkerEnd end = real::work(join);

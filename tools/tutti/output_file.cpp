@@ -141,4 +141,11 @@ core::Expected<void> OutputFile::keep() {
   return tl::make_unexpected(core::Error::run(fmt::format("{}: cannot be written: {}", path_, std::strerror(error))));
 }
 
+std::string OutputFile::leave() {
+  buffer_->close();
+  const SignalsHeld held;
+  unfinished[0] = '\0';
+  return std::exchange(part_, "");
+}
+
 }  // namespace tutti::tools

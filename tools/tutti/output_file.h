@@ -13,7 +13,7 @@ namespace tutti::tools {
 
 /// A file that appears under its name only once it is whole; until then its content grows beside it as NAME.part (or
 /// NAME.2.part, … where that is taken: what is there may be all that is left of an earlier run). What was there before
-/// stays until then. Dropped without keep(), it leaves nothing behind; nor does it when a signal ends the program, unless
+/// stays until then. Dropped without keep() or leave(), it leaves nothing behind; nor does it when a signal ends the program, unless
 /// an Interrupt catches that. Pipes and devices, such as /dev/null, are written to as they are.
 class OutputFile {
  public:
@@ -29,6 +29,9 @@ class OutputFile {
   [[nodiscard]] std::ostream& stream() { return *stream_; }
   /// ERRORS (kRun): the disk is full, or the name cannot be taken.
   core::Expected<void> keep();
+  /// Of a file that cannot be written to its end: leaves what was written under the name that it has so far, and returns
+  /// that; empty for a pipe or a device.
+  std::string leave();
 
  private:
   OutputFile(std::string path, std::string part, int file)

@@ -161,8 +161,10 @@ Expected<Request> read_request(const PerfOptions& options) {
   real::LoopOptions& loop = request.loop;
   loop.iterations = options.iterations.value_or(loop.iterations);
   loop.warm_up = options.warm_up.value_or(loop.warm_up);
-  if (loop.iterations < 1 || loop.iterations > 100'000'000) return wrong("-n must be from 1 to 100000000");
-  if (loop.warm_up < 0 || loop.warm_up > 100'000) return wrong("-w must be from 0 to 100000");
+  if (loop.iterations < 1 || loop.iterations > real::kMostIterations)
+    return wrong(fmt::format("-n must be from 1 to {}", real::kMostIterations));
+  if (loop.warm_up < 0 || loop.warm_up > real::kMostWarmUp)
+    return wrong(fmt::format("-w must be from 0 to {}", real::kMostWarmUp));
   const std::int64_t item = core::size_of(*type).count();
   for (std::int64_t bytes = std::max(*least, item); bytes <= *most;) {
     const std::int64_t elements = bytes / item;

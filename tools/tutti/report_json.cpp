@@ -1,3 +1,4 @@
+#include "core/timeline/waiting.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/report.h"
 
@@ -38,6 +39,7 @@ void write_step(Json& json, const StepRecord& step) {
   json.field("other_compute_us", step.other_compute);
   json.field("communication_us", step.communication);
   json.field("exposed_communication_us", step.exposed);
+  json.field("waiting_us", waiting(step));
   json.field("slowed_by_communication_us", step.slowed);
   json.field("slowest_replica", std::string_view(step.slowest));
   if (step.core_wait > core::Time()) json.field("core_wait_us", step.core_wait);
@@ -56,6 +58,7 @@ void write_steady(Json& json, const Summary& summary) {
   json.field("other_compute_us", parts->other_compute);
   json.field("communication_us", parts->communication);
   json.field("exposed_communication_us", parts->exposed);
+  json.field("waiting_us", waiting(*parts));
   json.field("slowed_by_communication_us", parts->slowed);
   if (const auto awaited = summary.awaited()) {
     json.field("awaited", std::string_view(awaited->device));

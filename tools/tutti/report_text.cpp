@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/timeline/waiting.h"
 #include "tools/tutti/report.h"
 #include "tools/tutti/table.h"
 
@@ -71,9 +72,10 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   table.row({"  backward", show(step.backward), show_share(share(step.backward, step.time)), ""});
   table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
   table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
-             // Of a replica that ends before the last one, less may be in flight than is exposed of the whole step.
-             fmt::format("{}{} with a pack in flight", step.exposed <= step.communication ? "of " : "",
-                         show(step.communication))});
+             fmt::format("of {} with a pack in flight", show(step.communication))});
+  if (const Time left = waiting(step); left > Time())
+    table.row({"  waiting", show(left), show_share(share(left, step.time)),
+               "nothing to compute, and no pack in flight"});
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
                "so much longer computation took than alone"});

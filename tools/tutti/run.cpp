@@ -1,5 +1,7 @@
 #include "tools/tutti/run.h"
 
+#include "real/children.h"
+#include "real/run_limits.h"
 #include "real/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "tools/tutti/join.h"
@@ -14,8 +16,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   real::TcpExecutorOptions made;
   made.program = "/proc/self/exe";
   made.timeout_seconds = options.timeout_seconds.value_or(made.timeout_seconds);
-  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= 86'400))
-    return wrong("--timeout-seconds must be above 0 and at most 86400");
+  if (!(made.timeout_seconds > 0 && made.timeout_seconds <= real::kMostTimeoutSeconds))
+    return wrong(fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds));
   if (!options.transport.empty()) made.transport = options.transport;
   if (made.transport != "tcp" && made.transport != "shm")
     return wrong("--transport " + made.transport + ": expected tcp or shm");
@@ -40,8 +42,9 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         Error::request("--compute busy takes cores that --emulate needs; emulated devices have their own time"));
   if (options.time_scale && !options.emulate)
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
-  if (options.time_scale && !(*options.time_scale >= 0.001 && *options.time_scale <= 1e6))
-    return report(Error::request("--time-scale must be from 0.001 to 1000000"));
+  if (options.time_scale && !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
+    return report(Error::request(
+        fmt::format("--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale)));
   const real::Backend backend = executor_options->backend;
   if (options.emulate && backend != real::Backend::kTcp)
     return report(Error::request("--emulate paces messages over tcp; leave --backend out, or --emulate"));
@@ -73,12 +76,15 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
                                return tl::make_unexpected(
                                    Error::request("conditions are simulated only: a real run meets its own; leave them "
                                                   "out (tutti simulate takes them)"));
-                             });
+                             },
+                             {.writes_as_it_goes = true});
   if (status != kDone) executor.turn_away(Error::request("there is no run: rank 0 says why"));
   return status;
 }
 
 int worker(const WorkerOptions& options) {
+  // First of all: a worker that waits for a coordinator that is gone would wait for a minute.
+  if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
   if (options.worker < -1) return report(Error::request("--worker must be at least 0"));
   if (!options.join.empty() && !options.rendezvous.empty())
     return report(Error::request("--join and --rendezvous both say where the coordinator is; keep one"));
@@ -95,7 +101,7 @@ int worker(const WorkerOptions& options) {
         Error::request(fmt::format("--worker {}: which worker this is, {} says (rank {}); leave --worker out, or "
                                    "give --launcher none",
                                    options.worker, to_string(part->launch->launcher), part->launch->rank)));
-  return join_run(*part, options.worker, options.listen, options.child);
+  return join_run(*part, options.worker, options.listen, options.child_of != 0);
 }
 
 }  // namespace tutti::tools

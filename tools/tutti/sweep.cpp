@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/version.h"
 #include "core/explore/sweep_plot.h"
+#include "real/run_limits.h"
 #include "sim/simulator.h"
 #include "sim/sweep/carry_out.h"
 #include "sim/sweep/evaluator.h"
@@ -141,7 +142,7 @@ int threads_of_rank(int asked, const real::Launch& launch) {
 
 /// Any other rank than 0. Answers the exit status.
 int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
-         const std::vector<core::Override>& set, int threads) {
+         const std::vector<core::Override>& set, int threads, std::chrono::duration<double> timeout) {
   const auto space = core::Space::of(info.axes);
   if (!space) return report(space.error());
   const Interrupt interrupt;
@@ -154,6 +155,8 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
     return evaluator.at(space->overrides(point), &stop);
   };
   shared.stop = [&] { return interrupt.happened(); };
+  shared.points = space->size();
+  shared.timeout = timeout;
   const auto done = help_sweep(part, shared);
   if (!done) return report(done.error());
   return *done ? kDone : kRunFailed;
@@ -161,7 +164,8 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
 
 /// Does what is not done yet, with the ranks of `part` if there are any. Answers whether all is done.
 Expected<bool> carry_out(SweepStore& store, const core::Library& library, const std::vector<core::Override>& set,
-                         int threads, const Interrupt& interrupt, std::optional<PartInRun>& part) {
+                         int threads, const Interrupt& interrupt, std::optional<PartInRun>& part,
+                         std::chrono::duration<double> timeout) {
   Progress progress("sweeping");
   sim::SweepCourse course;
   course.threads = threads;
@@ -174,7 +178,7 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
   };
   if (part) {
     course.crowd = [&](const sim::CrowdWork& crowd) {
-      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop};
+      const SharedSweep shared{identity(store.info()), threads, crowd.work, crowd.stop, store.space().size(), timeout};
       return lead_sweep(*part, shared, crowd.points, crowd.take);
     };
   }
@@ -189,16 +193,21 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
   if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (options.timeout_seconds &&
+      !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
+    return report(
+        Error::request(fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds)));
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
     return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
 
   if (core::is_database(options.scenario.file)) {
-    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty()) {
-      return report(Error::request(
-          fmt::format("{} is a sweep that was made; --over, --points, --set and -o are of those that are to be",
-                      options.scenario.file)));
+    if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
+        options.timeout_seconds) {
+      return report(Error::request(fmt::format(
+          "{} is a sweep that was made; --over, --points, --set, -o and --timeout-seconds are of those that are to be",
+          options.scenario.file)));
     }
     if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
@@ -226,7 +235,12 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   auto part = launched_part(options.join);
   if (!part) return report(part.error());
   const int threads = *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
-  if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads);
+  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
+  if (!*part && options.timeout_seconds) {
+    return report(
+        Error::request("--timeout-seconds is for ranks that a launcher started, and none has started this one"));
+  }
+  if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads, timeout);
   const std::string output =
       options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
   std::error_code ignored;
@@ -239,7 +253,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!options.plot.empty()) {
     if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn) return report(drawn.error());
   }
-  const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part);
+  const auto all = carry_out(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());
   if (!*all) {
     tell(fmt::format("tutti: interrupted; what is done is in {}, and the same command goes on from there\n", output));

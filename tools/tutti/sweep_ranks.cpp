@@ -6,8 +6,10 @@
 //       "done N\n" + outcome    ──▶
 //                               ◀──       "point N", …
 //
-// A rank has a connection for each of its threads, which does one point at a time. A connection that ends without an answer
-// gives its point back.
+// A rank has a connection for each of its threads, which does one point at a time. Twice a second each rank says "alive" on all
+// of them, whatever its threads do, and rank 0 to those that wait for a point. A connection that ends without an answer gives its
+// point back, and so does one on which nothing has come for too long. Rank 0 closes that with a last word, "late": a rank that
+// was stopped and wakes up hears that others do its points, and what it has to say of them is not taken.
 
 #include "tools/tutti/sweep_ranks.h"
 
@@ -27,6 +29,8 @@
 #include "real/join/digest.h"
 #include "real/join/meeting.h"
 #include "real/protocol.h"
+#include "real/standstill.h"
+#include "tools/tutti/command.h"
 
 namespace tutti::tools {
 namespace {
@@ -40,15 +44,9 @@ using State = real::Handshake::State;
 /// An outcome with the longest message that anyone reads.
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kSayAlive = std::chrono::milliseconds(500);
 /// Ranks that come when everything is done are told so, if they come so soon.
 constexpr auto kLateComers = std::chrono::seconds(10);
-
-std::string digest_of(const std::string& identity) {
-  std::string text;
-  for (const std::byte byte : real::hmac_sha256("tutti sweep", identity))
-    text += fmt::format("{:02x}", static_cast<int>(byte));
-  return text;
-}
 
 /// False if the other side is gone. Messages are short, so that a connection takes them at once.
 bool send_text(const real::Socket& socket, std::string_view text) {
@@ -66,6 +64,12 @@ bool send_text(const real::Socket& socket, std::string_view text) {
     }
   }
   return true;
+}
+
+/// A word that is not worth waiting for: nothing is sent to who takes nothing at the moment.
+void send_word(const real::Socket& socket, std::string_view word) {
+  pollfd file{socket.get(), POLLOUT, 0};
+  if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
 }
 
 /// What has come, without waiting. False if the other side is gone.
@@ -99,6 +103,7 @@ struct Helper {
   real::FrameReader reader{kLongest};
   int rank = -1;                      ///< -1: it has not said hello
   std::optional<std::int64_t> point;  ///< that it does
+  Clock::time_point heard = Clock::now();
   bool gone = false;
 };
 
@@ -106,7 +111,12 @@ class Leader {
  public:
   Leader(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
          const std::function<bool(std::int64_t, const Outcome&)>& take)
-      : part_(part), sweep_(sweep), take_(take), left_(points.size()), queue_(points.begin(), points.end()) {}
+      : part_(part),
+        sweep_(sweep),
+        take_(take),
+        silence_(real::longest_silence(sweep.timeout)),
+        left_(points.size()),
+        queue_(points.begin(), points.end()) {}
 
   Expected<bool> run() {
     auto listener = real::Listener::open(part_.gathering.listen);
@@ -175,7 +185,9 @@ class Leader {
       helpers_.back()->socket = std::move(event.socket);
     }
     for (const auto& helper : helpers_) hear(*helper);
+    for (const auto& helper : helpers_) drop_if_silent(*helper);
     for (const auto& helper : helpers_) feed(*helper);
+    say_alive();
     for (const auto& helper : helpers_) {
       if (helper->gone && helper->point) give_back(*helper);
     }
@@ -195,6 +207,8 @@ class Leader {
       const auto message = helper.reader.next();
       if (!message || (!*message && !there)) helper.gone = true;
       if (!message || !*message || helper.gone) return;
+      helper.heard = Clock::now();
+      if (**message == "alive") continue;
       if (helper.rank < 0) {
         greet(helper, **message);
         continue;
@@ -214,14 +228,34 @@ class Leader {
 
   void greet(Helper& helper, std::string_view message) {
     const auto rank = number_behind(message, "hello ");
-    if (!rank || *rank < 1) {
+    const int ranks = part_.gathering.ranks;
+    if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
-    } else if (!message.ends_with(" " + digest_of(sweep_.identity))) {
+    } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
       send_text(helper.socket, "no its scenario, settings or version are not those of rank 0");
       helper.gone = true;
     } else {
       helper.rank = static_cast<int>(*rank);
       ranks_.insert(helper.rank);
+    }
+  }
+
+  /// What it has read by now was looked at before.
+  void drop_if_silent(Helper& helper) {
+    if (helper.gone || Clock::now() - helper.heard < silence_) return;
+    send_word(helper.socket, "late");
+    helper.gone = true;
+    if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
+    tell(fmt::format("tutti: rank {} has said nothing for {:.3g} s; others do its points\n", helper.rank,
+                     std::chrono::duration<double>(silence_).count()));
+  }
+
+  /// To those who wait for a point: others look at what they do.
+  void say_alive() {
+    if (Clock::now() - said_alive_ < kSayAlive) return;
+    said_alive_ = Clock::now();
+    for (const auto& helper : helpers_) {
+      if (!helper->gone && helper->rank >= 0 && !helper->point) send_word(helper->socket, "alive");
     }
   }
 
@@ -259,6 +293,9 @@ class Leader {
   PartInRun& part_;
   const SharedSweep& sweep_;
   const std::function<bool(std::int64_t, const Outcome&)>& take_;
+  Clock::duration silence_;  ///< a rank of which nothing is heard for so long has failed
+  Clock::time_point said_alive_;
+  std::set<int> silent_;  ///< ranks that have
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;
   std::set<int> ranks_;  ///< that have come
@@ -273,36 +310,133 @@ class Leader {
 
 // --- the others ---
 
-/// One connection's life. Answers false if it was to stop.
-Expected<bool> help_on(const PartInRun& part, const SharedSweep& sweep, const std::atomic<bool>& stop) {
+/// A connection to rank 0: its thread sends and reads, the main thread says that it is alive.
+struct Line {
+  real::Socket socket;
+  std::mutex sending;
+
+  bool send(std::string_view text) {
+    const std::lock_guard lock(sending);
+    return send_text(socket, text);
+  }
+};
+
+/// The connections of this process.
+class Lines {
+ public:
+  void add(Line& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.insert(&line);
+  }
+  void remove(Line& line) {
+    const std::lock_guard lock(mutex_);
+    lines_.erase(&line);
+  }
+  void say_alive() {
+    const std::lock_guard lock(mutex_);
+    for (Line* line : lines_) {
+      // Who is sending says by that that it is alive.
+      const std::unique_lock sending(line->sending, std::try_to_lock);
+      if (sending) send_word(line->socket, "alive");
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Line*> lines_;
+};
+
+/// How a connection ended.
+enum class End {
+  kDone,     ///< there are no more points
+  kStopped,  ///< it was to stop
+  kLate,     ///< rank 0 has given up on it
+};
+
+/// One connection's life, from the greeting on.
+class Help {
+ public:
+  Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)
+      : sweep_(sweep), lines_(lines), stop_(stop) {
+    line_.socket = std::move(socket);
+    lines_.add(line_);
+  }
+  ~Help() { lines_.remove(line_); }
+  Help(const Help&) = delete;
+  Help& operator=(const Help&) = delete;
+
+  Expected<End> work(int rank) {
+    const Clock::duration silence = real::longest_silence(sweep_.timeout);
+    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity)))) return last_word();
+    for (Clock::time_point heard = Clock::now();;) {
+      pollfd file{line_.socket.get(), POLLIN, 0};
+      ::poll(&file, 1, static_cast<int>(kLook.count()));
+      if (stop_.load()) return End::kStopped;
+      const bool there = read_some(line_.socket, reader_);
+      const auto message = reader_.next();
+      if (!message || (!*message && !there)) return gone();
+      if (!*message && Clock::now() - heard > silence) {
+        return tl::make_unexpected(Error::run(fmt::format("rank 0 has said nothing for {:.3g} s",
+                                                          std::chrono::duration<double>(silence).count())));
+      }
+      if (!*message) continue;
+      heard = Clock::now();
+      if (**message == "alive") continue;
+      if (const auto end = end_of(**message)) return *end;
+      const auto point = number_behind(**message, "point ");
+      if (!point || *point < 0 || *point >= sweep_.points) return gone();
+      const auto outcome = sweep_.work(*point, stop_);
+      if (!outcome) return End::kStopped;
+      if (!line_.send(fmt::format("done {}\n{}", *point, to_text(*outcome)))) return last_word();
+      heard = Clock::now();
+    }
+  }
+
+ private:
+  static Expected<End> gone() {
+    return tl::make_unexpected(Error::run("rank 0 went away before the sweep was done"));
+  }
+
+  static std::optional<Expected<End>> end_of(std::string_view message) {
+    if (message == "end") return End::kDone;
+    if (message == "late") return End::kLate;
+    if (message.starts_with("no ")) return tl::make_unexpected(Error::request(std::string(message.substr(3))));
+    return std::nullopt;
+  }
+
+  /// Rank 0 has closed the connection, and may have said why.
+  Expected<End> last_word() {
+    static_cast<void>(read_some(line_.socket, reader_));
+    for (;;) {
+      const auto message = reader_.next();
+      if (!message || !*message) return gone();
+      if (const auto end = end_of(**message)) return *end;
+    }
+  }
+
+  const SharedSweep& sweep_;
+  Lines& lines_;
+  const std::atomic<bool>& stop_;
+  Line line_;
+  real::FrameReader reader_{kLongest};
+};
+
+Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines, const std::atomic<bool>& stop) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
   auto found = real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
-  if (stop.load()) return false;
+  if (stop.load()) return End::kStopped;
   if (!found) return tl::make_unexpected(found.error());
-  const Error gone = Error::run("rank 0 went away before the sweep was done");
-  if (!send_text(found->socket, fmt::format("hello {} {}", part.launch->rank, digest_of(sweep.identity))))
-    return tl::make_unexpected(gone);
-  real::FrameReader reader(kLongest);
-  for (;;) {
-    pollfd file{found->socket.get(), POLLIN, 0};
-    ::poll(&file, 1, static_cast<int>(kLook.count()));
-    if (stop.load()) return false;
-    const bool there = read_some(found->socket, reader);
-    const auto message = reader.next();
-    if (!message || (!*message && !there)) return tl::make_unexpected(gone);
-    if (!*message) continue;
-    if (**message == "end") return true;
-    if ((*message)->starts_with("no ")) return tl::make_unexpected(Error::request(std::string((*message)->substr(3))));
-    const auto point = number_behind(**message, "point ");
-    if (!point) return tl::make_unexpected(gone);
-    const auto outcome = sweep.work(*point, stop);
-    if (!outcome) return false;
-    if (!send_text(found->socket, fmt::format("done {}\n{}", *point, to_text(*outcome))))
-      return tl::make_unexpected(gone);
-  }
+  return Help(sweep, lines, std::move(found->socket), stop).work(part.launch->rank);
 }
 
 }  // namespace
+
+std::string sweep_digest(const std::string& identity) {
+  std::string text;
+  for (const std::byte byte : real::hmac_sha256("tutti sweep 2", identity))
+    text += fmt::format("{:02x}", static_cast<int>(byte));
+  return text;
+}
 
 Expected<bool> lead_sweep(PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
                           const std::function<bool(std::int64_t, const Outcome&)>& take) {
@@ -314,24 +448,31 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
   std::atomic<int> running{sweep.threads};
   std::mutex mutex;
   std::optional<Error> failed;
-  bool all = true;
+  bool all = true, late = false;
+  Lines lines;
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < sweep.threads; ++t) {
       threads.emplace_back([&] {
-        const auto done = help_on(part, sweep, stop);
+        const auto end = help_on(part, sweep, lines, stop);
         const std::lock_guard lock(mutex);
-        if (!done && !failed) failed = done.error();
-        if (!done || !*done) all = false;
+        if (!end && !failed) failed = end.error();
+        if (!end || *end == End::kStopped) all = false;
+        if (end && *end == End::kLate) late = true;
         --running;
       });
     }
-    while (running.load() > 0) {
+    for (Clock::time_point said; running.load() > 0;) {
       if (sweep.stop()) stop.store(true);
+      if (Clock::now() - said >= kSayAlive) {
+        said = Clock::now();
+        lines.say_alive();
+      }
       std::this_thread::sleep_for(kLook);
     }
   }
   if (failed) return tl::make_unexpected(*failed);
+  if (late) tell("tutti: this rank was silent for too long; rank 0 has given its points to others\n");
   return all;
 }
 

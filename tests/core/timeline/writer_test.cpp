@@ -213,5 +213,54 @@ TEST(TimelineBlocks, TheIndexTakesAsManyAsItNeeds) {
   EXPECT_TRUE(reader.replay(summary));
 }
 
+/// As whoever finds the file of a run that was killed.
+TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  writer.begin({});
+  Span span;
+  span.duration = Time(5);
+  for (std::int32_t step = 0; step < 3; ++step) {
+    writer.track({step, TrackKind::kCompute, 0, "gpu" + std::to_string(step), 0, -1});
+    writer.span(step, span);
+    writer.step({step, Time(), Time(100), "w0/gpu0", Time(), Time(), Time(), Time(), Time()});
+    writer.pack({step, 0, Time(1), Time(2), Time(3), Time(4)});
+    writer.note("step " + std::to_string(step));
+    writer.flush();
+    writer.flush();  // nothing new, no block
+    const TimelineReader reader = reader_of(out.str());
+    const auto count = static_cast<std::size_t>(step) + 1;
+    EXPECT_THAT(reader.steps(), SizeIs(count));
+    EXPECT_THAT(reader.packs(), SizeIs(count));
+    EXPECT_THAT(reader.tracks(), SizeIs(count));
+    EXPECT_THAT(reader.span_blocks(), SizeIs(count));
+    EXPECT_THAT(reader.run().notes, SizeIs(count));
+    EXPECT_THAT(reader.damage(), HasSubstr("ends before its index: the run did not end well"));
+  }
+  writer.end();
+  const TimelineReader reader = reader_of(out.str());
+  EXPECT_TRUE(reader.complete());
+  EXPECT_THAT(reader.steps(), SizeIs(3));
+}
+
+/// Of a simulation, which nobody flushes: its file is the same each time, and if it is cut off, has steps with their spans.
+TEST(TimelineBlocks, StepsFollowTheirSpans) {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, TrackKind::kCompute, 0, "gpu0", 0, -1});
+  Span span;
+  constexpr int kSpansOfAStep = 10'000, kSteps = 60;
+  for (std::int32_t step = 0; step < kSteps; ++step) {
+    for (int i = 0; i < kSpansOfAStep; ++i) writer.span(0, span);
+    writer.step({step, Time(), Time(100), "w0/gpu0", Time(), Time(), Time(), Time(), Time()});
+  }
+  const TimelineReader reader = reader_of(out.str());
+  std::int64_t spans = 0;
+  for (const auto& block : reader.span_blocks()) spans += block.spans;
+  EXPECT_GT(spans, kSpansOfAStep * kSteps / 2);
+  EXPECT_GT(reader.steps().size(), kSteps / 3u);
+}
+
 }  // namespace
 }  // namespace tutti::core

@@ -64,6 +64,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->check(not_utf8);
   add_joining(c, o.join);
   c->add_option("--listen", o.join.listen, "Rank 0 of several ranks waits for the others at this HOST:PORT");
+  c->add_option("--timeout-seconds", o.timeout_seconds,
+                "A rank of which nothing is heard for so long has failed, and others do its points (default 60)");
   c->add_option("--threads", o.threads, "So many points at the same time (default: as many as there are cores)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_option("--csv", o.csv, "Write all points to this file");

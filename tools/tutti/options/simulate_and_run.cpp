@@ -74,7 +74,8 @@ void add_worker(CLI::App& app, WorkerOptions& o) {
   c->add_option("--listen", o.listen,
                 "HOST:PORT where its peers reach it (default: the address from which it joins, any port)");
   add_joining(c, o);
-  c->add_flag("--child", o.child, "Started by the coordinator, who says what goes wrong")->group("");
+  c->add_option("--child-of", o.child_of, "Process of the coordinator, which started this one and says what goes wrong")
+      ->group("");
 }
 
 void add_perf(CLI::App& app, PerfOptions& o) {

@@ -1,0 +1,35 @@
+#include "core/timeline/waiting.h"
+
+#include <algorithm>
+
+#include "core/timeline/compare.h"
+#include "core/timeline/summary.h"
+
+namespace tutti::core {
+namespace {
+
+/// Clocks of several machines agree within bounds only, and means are rounded: never below nothing.
+Time rest(Time step, Time forward, Time backward, Time other_compute, Time exposed) {
+  return std::max(Time(), step - forward - backward - other_compute - exposed);
+}
+
+template <class Parts>
+Pair rest_of_both(const Parts& s) {
+  return {rest(s.time.a, s.forward.a, s.backward.a, s.other_compute.a, s.exposed.a),
+          rest(s.time.b, s.forward.b, s.backward.b, s.other_compute.b, s.exposed.b)};
+}
+
+}  // namespace
+
+Time waiting(const StepRecord& step) {
+  return rest(step.end - step.start, step.forward, step.backward, step.other_compute, step.exposed);
+}
+
+Time waiting(const StepParts& step) {
+  return rest(step.time, step.forward, step.backward, step.other_compute, step.exposed);
+}
+
+Pair waiting(const PartsComparison& steps) { return rest_of_both(steps); }
+Pair waiting(const StepComparison& step) { return rest_of_both(step); }
+
+}  // namespace tutti::core

@@ -1,0 +1,248 @@
+// Ranks of one sweep that die, fall silent, or wake up too late: the others finish, and each point is done once.
+
+#include "tools/tutti/sweep_ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <condition_variable>
+#include <future>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "real/frame.h"
+#include "real/join/meeting.h"
+#include "real/protocol.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Outcome;
+using testing::HasSubstr;
+
+constexpr std::int64_t kPoints = 10;
+const std::string kSecret = "a secret of this test";
+
+/// By whom a point was done is in what came of it.
+Outcome done_by(std::int64_t rank) {
+  Outcome outcome;
+  outcome.packs = rank;
+  return outcome;
+}
+
+/// At least three seconds of silence are allowed, however short the time-out.
+SharedSweep shared(std::function<std::optional<Outcome>(std::int64_t, const std::atomic<bool>&)> work) {
+  SharedSweep sweep;
+  sweep.identity = "sweep";
+  sweep.threads = 1;
+  sweep.work = std::move(work);
+  sweep.stop = [] { return false; };
+  sweep.points = kPoints;
+  sweep.timeout = std::chrono::seconds(1);
+  return sweep;
+}
+
+PartInRun part_of_rank(int rank, const real::Address& at) {
+  PartInRun part;
+  part.coordinates = false;
+  part.where = [at] { return std::optional(real::Appointment{at, kSecret}); };
+  part.launch.emplace();
+  part.launch->rank = rank;
+  return part;
+}
+
+/// Rank 0, which has no threads of its own: the others do all points.
+class Leader {
+ public:
+  explicit Leader(int ranks) {
+    part_.gathering.secret = kSecret;
+    part_.gathering.ranks = ranks;
+    part_.gathering.announce = [this](const real::Address& at) {
+      at_.set_value(at);
+      return core::Expected<void>();
+    };
+    sweep_ = shared({});
+    sweep_.threads = 0;
+    thread_ = std::jthread([this] { run(); });
+  }
+  Leader(const Leader&) = delete;
+  Leader& operator=(const Leader&) = delete;
+
+  real::Address at() { return at_.get_future().get(); }
+  /// Ends with the sweep: by rank, how many points came of it. Each point came once.
+  std::map<std::int64_t, int> wait() {
+    thread_.join();
+    EXPECT_TRUE(all_);
+    EXPECT_EQ(outcomes_.size(), static_cast<std::size_t>(kPoints));
+    std::map<std::int64_t, int> by_rank;
+    for (const auto& [point, outcome] : outcomes_) ++by_rank[outcome.packs];
+    return by_rank;
+  }
+
+ private:
+  void run() {
+    std::vector<std::int64_t> points(kPoints);
+    std::iota(points.begin(), points.end(), 0);
+    const auto all = lead_sweep(part_, sweep_, points, [this](std::int64_t point, const Outcome& outcome) {
+      EXPECT_TRUE(outcomes_.emplace(point, outcome).second) << "point " << point << " came twice";
+      return true;
+    });
+    all_ = all && *all;
+  }
+
+  PartInRun part_;
+  SharedSweep sweep_;
+  std::promise<real::Address> at_;
+  std::map<std::int64_t, Outcome> outcomes_;
+  bool all_ = false;
+  std::jthread thread_;
+};
+
+/// A rank that says what the test has it say.
+class FakeRank {
+ public:
+  FakeRank(int rank, const real::Address& at) {
+    const PartInRun part = part_of_rank(rank, at);
+    auto found = real::find_coordinator(part.where, real::kAnyWorker,
+                                        std::chrono::steady_clock::now() + std::chrono::seconds(30), [] { return false; });
+    EXPECT_TRUE(found);
+    socket_ = std::move(found->socket);
+    say("hello " + std::to_string(rank) + " " + sweep_digest("sweep"));
+  }
+
+  void say(const std::string& text) {
+    const std::string message = real::framed(text);
+    static_cast<void>(::send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL));
+  }
+  /// The next message that says more than that rank 0 is alive; "" if it has closed the connection.
+  std::string hear() {
+    for (;;) {
+      const auto message = reader_.next();
+      if (message && *message && **message != "alive") return std::string(**message);
+      if (message && *message) continue;
+      pollfd file{socket_.get(), POLLIN, 0};
+      if (::poll(&file, 1, 60'000) != 1) return "";
+      char bytes[4096];
+      const ssize_t got = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+      if (got <= 0) return "";
+      reader_.take({bytes, static_cast<std::size_t>(got)});
+    }
+  }
+  void leave() { socket_ = real::Socket(); }
+
+ private:
+  real::Socket socket_;
+  real::FrameReader reader_{std::size_t{1} << 20};
+};
+
+std::int64_t number_of(const std::string& message) {
+  EXPECT_THAT(message, testing::StartsWith("point "));
+  return std::stoll(message.substr(6));
+}
+
+TEST(SweepRanks, PointsOfARankThatFallsSilentGoToOthersAndItsLateResultIsNotTaken) {
+  Leader leader(3);
+  const real::Address at = leader.at();
+  FakeRank silent(1, at);
+  const std::int64_t given = number_of(silent.hear());
+  std::promise<void> woken;
+  const std::shared_future<void> awake = woken.get_future().share();
+  const SharedSweep sweep = shared([&](std::int64_t point, const std::atomic<bool>&) {
+    // The sweep is not over before the other one has woken up and told of its point.
+    if (point == given) awake.wait();
+    return std::optional(done_by(2));
+  });
+  auto helper = std::async(std::launch::async, [&] { return help_sweep(part_of_rank(2, at), sweep); });
+  EXPECT_EQ(silent.hear(), "late");
+  silent.say(fmt::format("done {}\n{}", given, to_text(done_by(1))));
+  silent.say("hello 1 " + sweep_digest("sweep"));
+  woken.set_value();
+  const auto helped = helper.get();
+  ASSERT_TRUE(helped) << helped.error().message();
+  EXPECT_TRUE(*helped);
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
+}
+
+TEST(SweepRanks, PointsOfARankThatDiesGoToOthers) {
+  Leader leader(3);
+  const real::Address at = leader.at();
+  FakeRank dying(1, at);
+  number_of(dying.hear());
+  dying.leave();
+  const SharedSweep sweep = shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(2)); });
+  const auto helped = help_sweep(part_of_rank(2, at), sweep);
+  EXPECT_TRUE(helped && *helped);
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
+}
+
+/// Its threads have no time to say anything; the rank does.
+TEST(SweepRanks, ARankMayBeAtAPointForLongerThanItMayBeSilent) {
+  Leader leader(2);
+  const SharedSweep sweep = shared([](std::int64_t point, const std::atomic<bool>&) {
+    if (point == 0) std::this_thread::sleep_for(std::chrono::milliseconds(4500));
+    return std::optional(done_by(1));
+  });
+  const auto helped = help_sweep(part_of_rank(1, leader.at()), sweep);
+  EXPECT_TRUE(helped && *helped) << (helped ? "it was to stop" : helped.error().message());
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));
+}
+
+/// Rank 0 as the test has it: says one thing to whoever comes, and stays.
+core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& worked) {
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  EXPECT_TRUE(listener);
+  real::RunId id{};
+  real::Reception reception(
+      {kSecret, {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator, std::string(real::protocol())}, id},
+      &*listener);
+  const SharedSweep sweep = shared([&worked](std::int64_t, const std::atomic<bool>&) {
+    ++worked;
+    return std::optional(done_by(1));
+  });
+  auto helper =
+      std::async(std::launch::async, [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
+  std::vector<real::Socket> joined;
+  while (helper.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    for (real::Reception::Event& event :
+         reception.wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20))) {
+      if (event.state != real::Handshake::State::kDone) continue;
+      joined.push_back(std::move(event.socket));
+      const std::string message = text.empty() ? text : real::framed(text);
+      static_cast<void>(::send(joined.back().get(), message.data(), message.size(), MSG_NOSIGNAL));
+    }
+  }
+  return helper.get();
+}
+
+TEST(SweepRanks, ARankZeroThatFallsSilentIsNotWaitedFor) {
+  int worked = 0;
+  const auto helped = help_a_rank_zero_that_says("", worked);
+  ASSERT_FALSE(helped);
+  EXPECT_THAT(helped.error().message(), HasSubstr("rank 0 has said nothing for 3 s"));
+}
+
+TEST(SweepRanks, APointThatTheSweepDoesNotHaveIsNotDone) {
+  for (const char* text : {"point 10", "point -1", "point 9223372036854775807"}) {
+    int worked = 0;
+    EXPECT_FALSE(help_a_rank_zero_that_says(text, worked)) << text;
+    EXPECT_EQ(worked, 0) << text;
+  }
+}
+
+TEST(SweepRanks, ARankThatThereIsNotGetsNoPoint) {
+  Leader leader(2);
+  const real::Address at = leader.at();
+  for (const int rank : {0, -1, 2, 1'000'000}) EXPECT_EQ(FakeRank(rank, at).hear(), "") << rank;
+  const SharedSweep sweep = shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(1)); });
+  const auto helped = help_sweep(part_of_rank(1, at), sweep);
+  EXPECT_TRUE(helped && *helped);
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));
+}
+
+}  // namespace
+}  // namespace tutti::tools
