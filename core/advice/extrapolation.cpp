@@ -119,6 +119,11 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message, st
 
 }  // namespace
 
+bool is_calibrated(const Scenario& scenario) {
+  const auto message = scenario_message(scenario.text, scenario.file);
+  return message && calibrated_of(scenario, **message).has_value();
+}
+
 std::vector<std::string> extrapolations(const Scenario& scenario) {
   std::vector<std::string> said;
   const auto message = scenario_message(scenario.text, scenario.file);

@@ -11,4 +11,7 @@ namespace tutti::core {
 /// that tutti calibrate fitted to other sizes of packs or another number of workers.
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
+/// True if the cluster's figures were fitted to measurements (cluster.calibrated).
+bool is_calibrated(const Scenario& scenario);
+
 }  // namespace tutti::core

@@ -1,14 +1,17 @@
 #include "core/advice/snippets.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "core/advice/lanes.h"
-#include "core/nccl/collective_time.h"
+#include "core/advice/nccl_tuner_file.h"
+#include "core/base/check.h"
+#include "core/calibrate/cluster_figures.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/nccl_model.h"
 
 namespace tutti::core {
 namespace {
@@ -19,6 +22,8 @@ constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 /// torch.nn.parallel.DistributedDataParallel's, where it is not told otherwise.
 constexpr std::int64_t kDdpFirstBucket = kMebibyte;
 constexpr std::int64_t kDdpBucketMb = 25;
+/// The smallest partition that a scenario can give BytePS.
+constexpr std::int64_t kLeastPartition = 8;
 
 const char* python(bool yes) { return yes ? "True" : "False"; }
 
@@ -53,6 +58,22 @@ bool sums_on_servers(Algorithm algorithm) {
 constexpr const char* kOtherRule =
     "closes packs by a rule of its own, so its packs differ from what was simulated by up to a gradient each";
 
+/// Changes that make of a strategy that packs by its own fields one that packs as `framework` does.
+std::vector<Override> packed_by(const std::string& framework, const std::vector<std::string>& fields) {
+  std::vector<Override> changes;
+  const auto add = [&](const std::string& field) {
+    auto change = parse_override("the snippet for " + framework + ":", field);
+    TUTTI_CHECK(change.has_value(), "a field of the scenario's schema");
+    changes.push_back(std::move(*change));
+  };
+  for (const char* name :
+       {"bytes_per_pack", "num_packs", "agg_small_grads_max_bytes", "agg_small_grads_max_group",
+        "agg_small_grads_exact_group", "all_reduce_merge_scope", "merging", "launch", "update", "shards", "pad_packs"})
+    add(fmt::format("strategy.{}=", name));
+  for (const std::string& field : fields) add("strategy." + field);
+  return changes;
+}
+
 // --- one framework each ---
 
 /// tf.distribute.experimental.CommunicationOptions: bytes.
@@ -66,10 +87,16 @@ std::optional<Snippet> tensorflow_2(const Scenario& scenario) {
                            "    implementation=tf.distribute.experimental.CommunicationImplementation.{})\n"
                            "strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)\n",
                            s.bytes_per_pack->count(), implementation),
-               s.algorithm != Algorithm::kRing || s.collective_all_reduce.has_value(),
-               "bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
-  if (!s.collective_all_reduce && s.update == Update::kPerPack)
-    made.remark += "; updates overlap only with experimental_aggregate_gradients=False and a reduction of one's own";
+               true, "bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
+  if (!s.collective_all_reduce) {
+    made.as_simulated = false;
+    made.readings = {
+        packed_by(made.framework,
+                  {"algorithm=", fmt::format("communication_options.bytes_per_pack={}", s.bytes_per_pack->count()),
+                   fmt::format("communication_options.implementation={}", implementation)})};
+    if (s.update == Update::kPerPack)
+      made.remark += "; updates overlap only with experimental_aggregate_gradients=False and a reduction of one's own";
+  }
   return made;
 }
 
@@ -128,6 +155,17 @@ std::optional<Snippet> tensorflow_1(const Scenario& scenario) {
     return made;
   }
   made.framework = "TensorFlow 1";
+  if (!s.spec) {
+    const SpecEntry& entry = entries->front();
+    made.readings = {{}};
+    for (const std::string& field :
+         {std::string("strategy.algorithm="), std::string("strategy.shards="),
+          fmt::format("strategy.all_reduce_spec.text=[('{}', {}, -1)]", entry.name, entry.shards)}) {
+      auto change = parse_override("the snippet for TensorFlow 1:", field);
+      TUTTI_CHECK(change.has_value(), "a field of the scenario's schema");
+      made.readings.front().push_back(std::move(*change));
+    }
+  }
   made.text = fmt::format(
       "cross_device_ops = tf.contrib.distribute.MultiWorkerAllReduce(\n"
       "    worker_devices, num_gpus_per_worker,\n"
@@ -141,14 +179,20 @@ std::optional<Snippet> tensorflow_1(const Scenario& scenario) {
 Snippet ddp(std::int64_t bucket, std::optional<std::int64_t> first, bool view) {
   Snippet made{"PyTorch DDP", Language::kPython, "", true, "bucket_cap_mb is in MiB"};
   // A cap that is said is that of the first bucket too.
-  const bool usual = bucket == kDdpBucketMb * kMebibyte && first == kDdpFirstBucket;
-  std::string cap = fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
-  if (usual) {
-    cap = "";
+  const bool usual_cap = bucket == kDdpBucketMb * kMebibyte && first && *first != bucket;
+  const std::string cap = usual_cap ? "" : fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
+  if (usual_cap && *first == kDdpFirstBucket) {
     made.remark = "what DDP does where it is not told otherwise";
   } else if (first && *first != bucket) {
     made.text = fmt::format("torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = {}\n", *first);
-    made.remark += ", the first bucket's in bytes, which newer releases obey only where bucket_cap_mb is left out";
+    made.remark = "the first bucket is in bytes";
+    if (!usual_cap) {
+      made.remark =
+          "bucket_cap_mb is in MiB, the first bucket's in bytes, which newer releases obey only where bucket_cap_mb is "
+          "left out; the step time is that of the slower ones";
+      made.readings.push_back(
+          {*parse_override("the snippet for PyTorch DDP:", "strategy.pytorch_ddp.first_bucket_bytes=")});
+    }
   }
   made.text +=
       fmt::format("model = DDP(model, device_ids=[local_rank], {}gradient_as_bucket_view={})\n", cap, python(view));
@@ -182,7 +226,7 @@ Snippet horovod(std::int64_t bytes) {
       fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}", in_mebibytes(bytes), kOtherRule)};
 }
 
-/// What the strategy's own framework is told.
+/// The setting of the strategy's own framework.
 std::optional<Snippet> own_framework(const Scenario& scenario) {
   const auto& framework = scenario.strategy.framework;
   if (!framework) return std::nullopt;
@@ -205,59 +249,70 @@ std::optional<Snippet> own_framework(const Scenario& scenario) {
   return snippet;
 }
 
-/// What would come near it in other frameworks.
+/// What would come near it in other frameworks, by their own packing.
 void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
   const auto bytes = pack_bytes(scenario);
-  if (scenario.strategy.framework || !bytes) return;
-  const std::int64_t elements = *bytes / element_bytes(scenario);
-  const auto add = [&](Snippet snippet) {
+  if (scenario.strategy.framework || scenario.strategy.collective_all_reduce || !bytes) return;
+  const Algorithm algorithm = scenario.strategy.algorithm;
+  const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(scenario));
+  const auto add = [&](Snippet snippet, const std::vector<std::string>& fields) {
     snippet.as_simulated = false;
     if (snippet.remark.find(kOtherRule) == std::string::npos)
       snippet.remark += fmt::format("; {} {}", snippet.framework, kOtherRule);
+    snippet.readings = {packed_by(snippet.framework, fields)};
     list.push_back(std::move(snippet));
   };
-  if (is_ring_or_nccl(scenario.strategy.algorithm)) {
-    add(ddp(*bytes, std::nullopt, true));
-    add(horovod(*bytes));
-    add(deepspeed(elements, true, false));
-    add(megatron(elements, true, false));
+  if (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl) {
+    Snippet torch = ddp(*bytes, std::nullopt, true);
+    Snippet ring_all_reduce = horovod(*bytes);
+    if (algorithm == Algorithm::kRing) {
+      torch.text = "torch.distributed.init_process_group(\"gloo\")\n" + torch.text;
+      ring_all_reduce.remark += ", here one that was built with Gloo's or MPI's rings";
+    }
+    add(std::move(torch),
+        {"pytorch_ddp.bucket_cap_mb=" + in_mebibytes(*bytes), "pytorch_ddp.gradient_as_bucket_view=true"});
+    add(std::move(ring_all_reduce), {fmt::format("horovod.fusion_threshold={}", *bytes)});
   }
-  if (sums_on_servers(scenario.strategy.algorithm)) add(byteps(*bytes, false));
+  if (algorithm == Algorithm::kNccl) {
+    add(deepspeed(elements, true, false),
+        {fmt::format("deepspeed.reduce_bucket_size={}", elements), "deepspeed.overlap_comm=true"});
+    add(megatron(elements, true, false),
+        {fmt::format("megatron.ddp_bucket_size={}", elements), "megatron.overlap_grad_reduce=true"});
+  }
+  if (sums_on_servers(algorithm)) {
+    const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
+    add(byteps(partition, false), {fmt::format("byteps.partition_bytes={}", partition)});
+  }
 }
 
-/// NCCL's channels, as variables and as a file for its example tuner plugin. SOURCE: NVIDIA/nccl ext-tuner/example (v2.28):
-/// collective,min,max,algorithm,protocol,channels,nodes,ranks. That plugin leaves one channel where no line matches, so every
-/// size has a line that says how many.
-void add_nccl(const Scenario& scenario, std::vector<Snippet>& list) {
+/// NCCL's choice where the scenario says something of it, as variables and as a file for its example tuner plugin.
+void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
   if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
-  // NCCL's own choice needs no telling.
-  if (scenario.plan.packs.front().collective.nccl && !scenario.strategy.channels) return;
-  std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
-  for (const Pack& pack : scenario.plan.packs)
-    sizes.emplace_back(pack.collective.bytes().count(), lanes_of(scenario, pack));
-  std::sort(sizes.begin(), sizes.end());
-  const int most = std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) {
-                     return a.second < b.second;
-                   })->second;
-  if (scenario.strategy.channels) {
-    list.push_back(
-        {"NCCL's variables", Language::kShell,
-         fmt::format("export NCCL_ALGO=Ring NCCL_PROTO=Simple NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}\n", most),
-         true, "for trying it out: they hold for every collective of the process"});
+  const bool rings = !scenario.plan.packs.front().collective.nccl;
+  const auto message = scenario_message(scenario.text, scenario.file);
+  if (!message) return;
+  const auto variables = nccl_variables((*message)->strategy().nccl());
+  const auto& channels = scenario.strategy.channels;
+  std::string exported;
+  bool choice = channels || rings;  // rather than paths and buffers, of which no file for the tuner says anything
+  for (const auto& [name, value] : variables) {
+    exported += fmt::format(" {}={}", name, value);
+    choice = choice || name == "NCCL_ALGO" || name == "NCCL_PROTO" || name.ends_with("_NCHANNELS");
   }
-  const std::int64_t nodes = scenario.cluster->workers();
-  const std::int64_t ranks = scenario.cluster->replicas();
-  std::string text = "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks\n";
-  std::int64_t from = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const bool last = i + 1 == sizes.size();
-    if (!last && sizes[i + 1].second == sizes[i].second) continue;
-    const std::int64_t to = last ? std::numeric_limits<std::int64_t>::max() : sizes[i].first;
-    text += fmt::format("allreduce,{},{},ring,simple,{},{},{}\n", from, to, sizes[i].second, nodes, ranks);
-    if (!last) from = to + 1;
+  if (rings) exported += " NCCL_ALGO=Ring NCCL_PROTO=Simple";
+  if (channels) exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
+  // NCCL's own choice needs no setting.
+  if (channels || !variables.empty()) {
+    made.list.push_back({"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,
+                         "for trying it out: they hold for every collective of the process"});
   }
-  list.push_back({"NCCL's tuner", Language::kNcclTuner, text, true,
-                  "a file for NCCL_TUNER_CONFIG_FILE, with NCCL's example tuner as NCCL_TUNER_PLUGIN; bytes"});
+  if (!choice) return;
+  auto file = nccl_tuner_file(scenario, now, library);
+  if (!file) {
+    made.notes.push_back("there is no file for NCCL's tuner: " + file.error());
+    return;
+  }
+  made.list.push_back({"NCCL's tuner", Language::kNcclTuner, std::move(file->text), true, std::move(file->remark)});
 }
 
 }  // namespace
@@ -278,14 +333,14 @@ std::string in_mebibytes(std::int64_t bytes) {
   return fmt::format("{}", static_cast<double>(bytes) / static_cast<double>(kMebibyte));
 }
 
-std::vector<Snippet> snippets_of(const Scenario& scenario) {
-  std::vector<Snippet> list;
-  if (auto own = own_framework(scenario)) list.push_back(std::move(*own));
-  if (auto tf = tensorflow_2(scenario)) list.push_back(std::move(*tf));
-  if (auto tf = tensorflow_1(scenario)) list.push_back(std::move(*tf));
-  add_others(scenario, list);
-  add_nccl(scenario, list);
-  return list;
+Snippets snippets_of(const Scenario& recommended, const Scenario& now, const Library& library) {
+  Snippets made;
+  if (auto own = own_framework(recommended)) made.list.push_back(std::move(*own));
+  if (auto tf = tensorflow_2(recommended)) made.list.push_back(std::move(*tf));
+  if (auto tf = tensorflow_1(recommended)) made.list.push_back(std::move(*tf));
+  add_others(recommended, made.list);
+  add_nccl(recommended, now, library, made);
+  return made;
 }
 
 }  // namespace tutti::core

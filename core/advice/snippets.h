@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/edit/overrides.h"
+#include "core/scenario/library.h"
 #include "core/scenario/scenario.h"
 
 namespace tutti::core {
@@ -18,11 +20,19 @@ struct Snippet {
   /// What was simulated is this framework's own rule. Otherwise it is the nearest that it has.
   bool as_simulated = false;
   std::string remark;  ///< what to know about it, a sentence; or ""
+  /// What to simulate to know what the snippet does: changes of the scenario that it was made of, by which that becomes
+  /// this framework's own packing. Several where releases read the snippet differently. No changes: it is that scenario.
+  std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);
 
-/// Those of the frameworks that have such a strategy, the one that was simulated first.
-std::vector<Snippet> snippets_of(const Scenario& scenario);
+/// Snippets for `recommended`, of the frameworks that have such a strategy, the one that was simulated first. What NCCL
+/// is told of collectives other than the gradients' all-reduces is what it does `now`.
+struct Snippets {
+  std::vector<Snippet> list;
+  std::vector<std::string> notes;  ///< which are missing, and why
+};
+Snippets snippets_of(const Scenario& recommended, const Scenario& now, const Library& library);
 
 /// MiB in which `bytes` can be said exactly, or nearly so: "25", "0.5", "12.3456".
 std::string in_mebibytes(std::int64_t bytes);

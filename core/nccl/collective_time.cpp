@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/nccl/known_gpus.h"
+
 namespace tutti::core::nccl {
 
 ElementType element_type(DataType type) {
@@ -76,6 +78,8 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
     made.time = predict_sends(system_, *comm_, kind, bytes, parameters_);
   }
   made.band = bands_.of(comm_->nodes, bytes);
+  if (comm_->nodes > 1 && !parameters_.is_measured(system_.transport))
+    made.assumed_network = to_string(system_.transport);
   made.channels = std::max(1, static_cast<int>(std::lround(made.time.channels)));
   const Time whole = time_from_us(made.time.us());
   made.launch = std::min(whole, time_from_us(made.time.launch));

@@ -91,14 +91,11 @@ class Nccl {
       if (!version) return wrong("version", text_of(version.error()));
       version_ = *version;
     }
-    std::vector<std::pair<std::string, std::string>> variables;
     for (const std::string& one : message_.set()) {
-      const auto equals = one.find('=');
-      if (equals == std::string::npos || !one.starts_with("NCCL_"))
+      if (one.find('=') == std::string::npos || !one.starts_with("NCCL_"))
         return wrong("set", fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
-      variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
     }
-    auto settings = nccl::read_settings(variables, version_);
+    auto settings = nccl::read_settings(nccl_variables(message_), version_);
     if (!settings) return wrong("set", text_of(settings.error()));
     if (settings->p2p_disabled.value_or(false) || settings->shm_disabled.value_or(false))
       return wrong("set",
@@ -228,7 +225,8 @@ class Nccl {
 
   const nccl::Predictor* predictor_of(const Taken& one) {
     const int nodes = one.nodes;
-    const int channels = one.strategy->channels.value_or(0);
+    const auto limit = one.strategy->channels;
+    const int channels = limit.value_or(0);
     const auto known = predictors_.find({nodes, one.gpus, channels});
     if (known != predictors_.end()) return &known->second;
     if (nodes > 1 && one.strategy->staging != Staging::kDirect)
@@ -236,10 +234,7 @@ class Nccl {
     auto system = system_of(nodes, one.gpus);
     if (!system) return give_up(text_of(system.error())), nullptr;
     nccl::Settings settings = settings_;
-    if (channels > 0) {
-      if (!settings.least_channels) settings.least_channels = channels;
-      if (!settings.most_channels) settings.most_channels = channels;
-    }
+    set_nccl_channels(settings, limit);
     system->collnet = nccl::why_no_sharp(*system).empty();
     const auto known_as =
         nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField, settings, version_);
@@ -319,6 +314,20 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string& one : message.set()) {
+    const auto equals = one.find('=');
+    if (equals != std::string::npos) variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
+  }
+  return variables;
+}
+
+void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels) {
+  if (!settings.least_channels) settings.least_channels = channels;
+  if (!settings.most_channels) settings.most_channels = channels;
+}
 
 void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario) {
   Nccl(strategy, library, fields, scenario).take();

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/scenario/library.h"
 #include "core/text/fields.h"
 
 namespace tutti::proto {
+class Nccl;
 class Strategy;
-}
+}  // namespace tutti::proto
 
 namespace tutti::core {
 
@@ -18,12 +21,18 @@ struct Collective;
 struct Scenario;
 namespace nccl {
 struct CollectiveTime;
-}
+struct Settings;
+}  // namespace nccl
 
 /// Gives every collective of the plan that NCCL carries out NCCL's choice, and what that takes: as a whole (algorithm nccl; packs and exchanges), or its
 /// parts inside workers (nccl/…). Where its model does not know the machine, Scenario::why_rings says why, and they stay the rings that they are.
 /// Complains of settings that NCCL would not take, and of a message where nothing is NCCL's. REQUIRES: the scenario has its plan.
 void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario);
+
+/// NCCL's environment variables of strategy.nccl.set, as names and values.
+std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message);
+/// Applies strategy.channels: the least and the most channels, unless variables say them.
+void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels);
 
 /// As if it had said run { nccl: RINGS }.
 void simulate_as_rings(Scenario& scenario);

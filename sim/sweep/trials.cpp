@@ -74,7 +74,10 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now, const std::fun
           points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + kAtATime)));
       all = evaluate(some, hopeless);
       if (!all || !*all) break;
-      for (const std::int64_t point : some) tuner.tell(point, cost_of(tried_.at(point)));
+      for (const std::int64_t point : some) {
+        const bool compared = !comparable_ || comparable_(point);
+        tuner.tell(point, compared ? cost_of(tried_.at(point)) : std::nullopt);
+      }
       if (progress) progress(tuner.told());
     }
     if (!all || !*all) break;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/explore/sweep_store.h"
@@ -22,6 +23,10 @@ class Trials {
   Trials(const core::Space& space, Evaluator& evaluator, int threads, std::function<bool()> stop,
          core::SweepStore* store = nullptr)
       : space_(space), evaluator_(evaluator), threads_(threads), stop_(std::move(stop)), store_(store) {}
+
+  /// A search evaluates points for which this is false, and tells the tuner that they cannot be: their costs say
+  /// nothing against those of the others. Called on the calling thread. Default: all are compared.
+  void compare_only(std::function<bool(std::int64_t point)> comparable) { comparable_ = std::move(comparable); }
 
   /// Takes over what the file has. ERRORS: it cannot be read; files that scenarios name are not what they were.
   core::Expected<void> take_over(const core::Library& library);
@@ -44,6 +49,7 @@ class Trials {
   std::function<bool()> stop_;
   core::SweepStore* store_;
   std::function<void(std::int64_t done)> watch_;  ///< of a search: so many of the points at hand are done
+  std::function<bool(std::int64_t point)> comparable_;
   std::map<std::int64_t, core::Outcome> tried_;
 };
 

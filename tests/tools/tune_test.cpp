@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+
+#include <map>
+
+#include "core/text/csv.h"
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 
@@ -91,8 +96,8 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 )");
   const Outcome o = run_tutti({"tune", flat});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("recommended: change nothing"));
-  EXPECT_THAT(o.out, Not(HasSubstr("to paste")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change nothing"), HasSubstr("to paste, for what is there\n"),
+                           HasSubstr("bytes_per_pack=0,"), Not(HasSubstr("tf_cnn_benchmarks"))));
 }
 
 TEST(Tune, HasUsualSettingsForEveryFramework) {
@@ -117,6 +122,168 @@ strategy { )") + strategy + " }");
     EXPECT_EQ(json["snippets"].items()[0]["as_simulated"].value().text, "true") << strategy;
     EXPECT_LE(json["tried"].number(), 8);
   }
+}
+
+/// Small scenarios, each of them another kind of strategy.
+std::vector<std::string> small_scenarios() {
+  const std::string on_infiniband = R"(
+cluster { workers { machine: "pcie4-a100" count: 2 replicas: 2 } network { kind: ONE_SWITCH link: "edr" } }
+workload {
+  variable { name: "a" shape: 2500000 backward_ms: 1 } variable { name: "b" shape: 600000 backward_ms: 1 }
+  variable { name: "c" shape: 7000000 backward_ms: 1 } variable { name: "d" shape: 40000 backward_ms: 1 }
+  variable { name: "e" shape: 3000000 backward_ms: 1 } forward_ms: 1
+}
+strategy { )";
+  std::string on_ethernet = on_infiniband;
+  on_ethernet.replace(on_ethernet.find("edr"), 3, "ethernet-25");
+  return {on_infiniband + "algorithm: \"ring\" bytes_per_pack: 0 }",
+          on_infiniband + "algorithm: \"nccl\" }",
+          on_infiniband + "algorithm: \"nccl\" pytorch_ddp { } }",
+          on_infiniband + "algorithm: \"nccl\" horovod { } }",
+          on_ethernet + "algorithm: \"nccl\" bytes_per_pack: 4000000 }",
+          on_ethernet + "algorithm: \"ring\" bytes_per_pack: 4000000 }"};
+}
+
+/// By the names of its columns.
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
+  core::Problems problems;
+  const core::CsvTable table = core::parse_csv(csv, "tried.csv", problems);
+  EXPECT_TRUE(problems.empty());
+  std::vector<std::map<std::string, std::string>> rows;
+  for (const core::CsvTable::Row& row : table.rows) {
+    rows.emplace_back();
+    for (std::size_t c = 0; c < row.cells.size(); ++c) rows.back()[table.columns[c].text] = row.cells[c].text;
+  }
+  return rows;
+}
+
+/// What is recommended is no slower than what there is, and the best no slower than anything that was run to its end.
+TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
+  const TemporaryFolder folder;
+  for (const std::string& text : small_scenarios()) {
+    const std::string file = folder.write("s.textproto", text);
+    for (const char* seed : {"0", "1", "6"}) {
+      SCOPED_TRACE(text + " seed " + seed);
+      const Outcome o = run_tutti(
+          {"tune", file, "--seed", seed, "--evaluations", "24", "--format", "json", "--csv", folder.file("tried.csv")});
+      ASSERT_EQ(o.status, 0) << o.err;
+      const core::Value document = test::parse_or_throw(o.out, "out");
+      const Data told(document);
+      const double now = told["now"]["step_time_us"].real(), recommended = told["recommended_step_time_us"].real();
+      EXPECT_LE(recommended, now);
+      ASSERT_TRUE(told.has("best"));
+      const double best = told["best"]["step_time_us"].real();
+      const bool change = told["advice"]["change"].value().text == "true";
+      EXPECT_EQ(recommended, change ? best : now);
+      if (!change) EXPECT_GE(best, (1 - 0.026) * now) << "what is not worth the error of a difference";
+      for (const auto& row : rows_of(folder.read("tried.csv"))) {
+        if (row.at("status") != "done" || row.at("stopped_early") == "1" || row.at("compared") == "0") continue;
+        EXPECT_LE(best, std::stod(row.at("step_time_us")) + 1e-5);
+      }
+      for (const Data& curve : told["curves"].items()) {
+        for (const Data& one : curve["values"].items()) {
+          if (one["outcome"]["status"].text() == "done") EXPECT_LE(best, one["outcome"]["step_time_us"].real());
+        }
+      }
+      for (const Data& snippet : told["snippets"].items()) {
+        if (snippet["recommended"].value().text == "true") EXPECT_LE(snippet["step_time_us"].real(), now);
+        if (snippet["recommended"].value().text == "false") EXPECT_FALSE(snippet["why_not"].text().empty());
+      }
+    }
+  }
+}
+
+/// What stands beside a snippet is what `tutti simulate` says of a scenario that has it.
+TEST(Tune, PromisesWhatASnippetSimulatesTo) {
+  const TemporaryFolder folder;
+  const std::string best = folder.file("best.textproto");
+  const Outcome o =
+      run_tutti({"tune", scenario("06_resnet50_nccl"), "--set", "strategy.bytes_per_pack=0", "--over",
+                 "strategy.bytes_per_pack=1MiB..128MiB*1.5", "--evaluations", "20", "-o", best, "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data told(document);
+  ASSERT_EQ(told["advice"]["change"].value().text, "true");
+  const std::string bytes = told["best_settings"]["strategy.bytes_per_pack"].text();
+  const std::string mebibytes = fmt::format("{}", std::stod(bytes) / 1048576),
+                    elements = std::to_string(std::stoll(bytes) / 4);
+  const std::map<std::string, std::vector<std::string>> expressed{
+      {"PyTorch DDP",
+       {"strategy.pytorch_ddp.bucket_cap_mb=" + mebibytes, "strategy.pytorch_ddp.gradient_as_bucket_view=true"}},
+      {"Horovod", {"strategy.horovod.fusion_threshold=" + bytes}},
+      {"DeepSpeed", {"strategy.deepspeed.reduce_bucket_size=" + elements, "strategy.deepspeed.overlap_comm=true"}},
+      {"Megatron-LM", {"strategy.megatron.ddp_bucket_size=" + elements, "strategy.megatron.overlap_grad_reduce=true"}},
+      {"TensorFlow 2",
+       {"strategy.algorithm=", "strategy.communication_options.bytes_per_pack=" + bytes,
+        "strategy.communication_options.implementation=NCCL"}}};
+  std::size_t compared = 0;
+  for (const Data& snippet : told["snippets"].items()) {
+    const std::string& framework = snippet["framework"].text();
+    SCOPED_TRACE(framework);
+    ASSERT_TRUE(expressed.contains(framework));
+    std::vector<std::string> request{"simulate", best, "--format", "json", "--set", "strategy.bytes_per_pack="};
+    for (const std::string& field : expressed.at(framework)) request.insert(request.end(), {"--set", field});
+    const Outcome simulated = run_tutti(request);
+    ASSERT_EQ(simulated.status, 0) << simulated.err;
+    const core::Value itself = test::parse_or_throw(simulated.out, "out");
+    EXPECT_EQ(snippet["step_time_us"].text(), Data(itself)["step_time_us"].text());
+    const bool slower = Data(itself)["step_time_us"].real() > told["now"]["step_time_us"].real();
+    EXPECT_EQ(snippet["recommended"].value().text, slower ? "false" : "true");
+    ++compared;
+  }
+  EXPECT_EQ(compared, expressed.size());
+}
+
+/// NCCL over TCP was never measured, nor was what gRPC takes: neither is preferred to the other.
+TEST(Tune, CannotTellNcclOverTcpFromARingOfMessages) {
+  const TemporaryFolder folder;
+  for (const char* link : {"ethernet-10", "ethernet-25"}) {
+    for (const std::string now : {"nccl", "ring"}) {
+      SCOPED_TRACE(now + " over " + link);
+      const std::string other = now == "nccl" ? "ring" : "nccl";
+      const std::string file = folder.write("s.textproto", fmt::format(R"(
+cluster {{ workers {{ machine: "ec2-p3-16xlarge" count: 4 }} network {{ kind: ONE_SWITCH link: "{}" }} }}
+workload {{
+  variable {{ name: "a" shape: 20000000 backward_ms: 5 }} variable {{ name: "b" shape: 30000000 backward_ms: 5 }}
+  forward_ms: 5
+}}
+strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
+)",
+                                                                       link, now));
+      const std::vector<std::string> request{"tune",   file,
+                                             "--over", "strategy.algorithm=nccl,ring",
+                                             "--over", "strategy.bytes_per_pack=0,1000000,100000000"};
+      std::vector<std::string> as_json = request;
+      as_json.insert(as_json.end(), {"--format", "json"});
+      const Outcome o = run_tutti(as_json), words = run_tutti(request);
+      ASSERT_EQ(o.status, 0) << o.err;
+      const core::Value document = test::parse_or_throw(o.out, "out");
+      const Data told(document);
+      EXPECT_EQ(told["best_settings"]["strategy.algorithm"].text(), now);
+      EXPECT_EQ(told["not_comparable"].number(), 3);
+      EXPECT_EQ(told.has("cannot_tell"), words.out.find("cannot tell\n") != std::string::npos);
+      // Links at their full rate look faster than NCCL's assumed share of them.
+      EXPECT_EQ(told.has("cannot_tell"), now == "nccl");
+      if (!told.has("cannot_tell")) continue;
+      EXPECT_EQ(told["cannot_tell"]["settings"]["strategy.algorithm"].text(), other);
+      EXPECT_LT(told["cannot_tell"]["outcome"]["step_time_us"].real(), told["recommended_step_time_us"].real());
+      EXPECT_THAT(told["cannot_tell"]["why"].text(), HasSubstr("NCCL's figures for tcp are assumed"));
+      EXPECT_THAT(words.out, AllOf(HasSubstr("strategy.algorithm = " + other), HasSubstr("cannot be compared")));
+    }
+  }
+}
+
+TEST(Tune, SaysThatNothingCouldBeCompared) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", R"(
+cluster { workers { machine: "ec2-p3-16xlarge" count: 4 } network { kind: ONE_SWITCH link: "ethernet-25" } }
+workload { variable { name: "a" shape: 20000000 } forward_ms: 10 backward_ms: 20 }
+strategy { algorithm: "nccl" bytes_per_pack: 0 }
+)");
+  const Outcome o = run_tutti({"tune", file, "--over", "strategy.algorithm=ring,halving_doubling"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change nothing\n  nothing that was tried can be compared"),
+                           HasSubstr("to paste, for what is there\n")));
 }
 
 TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {

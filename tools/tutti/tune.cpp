@@ -1,13 +1,19 @@
 #include "tools/tutti/tune.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
 
+#include "core/advice/comparable.h"
 #include "core/advice/extrapolation.h"
 #include "core/advice/what_if.h"
 #include "core/base/file.h"
 #include "core/base/format.h"
 #include "core/base/version.h"
+#include "core/explore/plan_key.h"
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
 #include "core/explore/usual_axes.h"
@@ -33,8 +39,10 @@ using core::Outcome;
 
 /// Values to each side of the best along an axis.
 constexpr std::int64_t kAround = 4;
-/// Simulations of other clusters: four, of two settings each.
-constexpr std::int64_t kOtherClusters = 8;
+/// Other clusters on which settings are tried.
+constexpr std::int64_t kCases = 4;
+/// Simulations of other clusters that the search leaves evaluations for: of what there is, and of three settings.
+constexpr std::int64_t kOtherClusters = 4 * kCases;
 
 /// Whether NCCL carries out packs in times of its own.
 bool by_nccl(const core::Scenario& scenario) {
@@ -66,37 +74,58 @@ class Tuning {
   }
 
   /// What takes more work to simulate is not tried.
-  void leave_out_beyond(const sim::MostWork& work) { evaluator_.leave_out_beyond(work); }
+  void leave_out_beyond(const sim::MostWork& work) {
+    most_work_ = work;
+    evaluator_.leave_out_beyond(work);
+  }
 
   /// ERRORS: the scenario as it is cannot be run. False: interrupted.
   Expected<bool> carry_out() {
     if (auto told = tell_of(result_.now, "simulating it as it is"); !told) return tl::make_unexpected(told.error());
     if (interrupt_.happened()) return false;
+    travel_ = core::travel_of(result_.now.scenario);
+    trials_.compare_only([this](std::int64_t point) { return why_not_comparable(point).empty(); });
     if (const auto taken = trials_.take_over(library_); !taken) return tl::make_unexpected(taken.error());
     if (auto found = search(); !found || !*found) return found;
-    if (!result_.best) {
-      result_.advice.why = result_.stopped > 0
-                               ? fmt::format("whatever was tried takes at least {} longer than what there is",
-                                             core::show_share(sim::kHopeless - 1))
-                               : "nothing that was tried can be; see what each field may be with tutti sweep";
-      return true;
-    }
-    if (auto added = add_curves(); !added || !*added) return added;
-    if (auto added = add_sensitivity(); !added) return added;
-    result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
-    result_.snippets = core::snippets_of(result_.best->scenario);
-    if (by_nccl(result_.now.scenario) || by_nccl(result_.best->scenario))
+    if (auto judged = judge_the_best(); !judged || !*judged) return judged;
+    find_rival();
+    if (!result_.best) say_why_there_is_no_best();
+    if (auto added = add_snippets(); !added || !*added) return added;
+    const core::Scenario& recommended = result_.recommended().scenario;
+    if (by_nccl(result_.now.scenario) || (result_.best && by_nccl(result_.best->scenario)))
       result_.notes.emplace_back(core::kNcclIsMeasured);
-    for (std::string& note : core::extrapolations(result_.best->scenario)) result_.notes.push_back(std::move(note));
-    for (const std::string& note : result_.best->summary.info().notes) result_.notes.push_back(note);
+    for (std::string& note : core::extrapolations(recommended)) result_.notes.push_back(std::move(note));
+    for (const std::string& note : result_.recommended().summary.info().notes) result_.notes.push_back(note);
     return !interrupt_.happened();
   }
 
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
   [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return trials_.tried(); }
+  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can be compared.
+  [[nodiscard]] std::string why_not_comparable(std::int64_t point) {
+    std::string key = key_of(point);
+    if (const auto known = not_comparable_.find(key); known != not_comparable_.end()) return known->second;
+    const auto scenario = with_point(point);
+    if (!scenario) return "";  // which its outcome says; packed otherwise it may be
+    std::string why = core::why_not_comparable(travel_, core::travel_of(*scenario));
+    return not_comparable_.emplace(std::move(key), std::move(why)).first->second;
+  }
+  /// It was judged against other points: it can be compared, and is not of those that other links make slow.
+  [[nodiscard]] bool is_compared(std::int64_t point) {
+    return why_not_comparable(point).empty() && !rejected_.contains(key_of(point));
+  }
 
  private:
+  /// What a point has besides packing: that decides who moves the packs.
+  [[nodiscard]] std::string key_of(std::int64_t point) const {
+    std::string key;
+    for (const core::Override& change : space_.overrides(point)) {
+      if (!core::decides_packing_only(change.path)) key += change.said + '\n';
+    }
+    return key;
+  }
+
   /// Simulates a scenario with all that a report needs.
   Expected<void> tell_of(Told& told, const char* doing) {
     core::RecordOptions record;
@@ -151,30 +180,151 @@ class Tuning {
     }
     result_.tried = tuner.told();
     result_.promised = tuner.told() < space_.size() ? tuner.promised() : 0;
-    // What was stopped is no best: by then it took longer than what there is.
-    if (!tuner.best() || tried().at(*tuner.best()).stopped) return true;
-    best_ = *tuner.best();
-    result_.values = space_.values(best_);
     for (std::size_t a = 0; a < space_.axes().size(); ++a) {
       if (tuner.is_ordered(a)) curve_axes_.emplace_back(a, tuner.in_order(a));
     }
-    auto scenario = with_best();
+    best_ = best_tried(Compared::kYes);
+    return true;
+  }
+
+  enum class Compared { kYes, kNo };
+  /// The fastest of the points that were tried and can be compared with what there is, or that cannot. What was stopped
+  /// is none: by then it took longer than another.
+  [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared) {
+    std::optional<std::int64_t> best;
+    for (const auto& [point, outcome] : tried()) {
+      if (outcome.status != Outcome::Status::kDone || outcome.stopped) continue;
+      if (!(compared == Compared::kYes ? is_compared(point) : !why_not_comparable(point).empty())) continue;
+      if (!best || outcome.step < tried().at(*best).step) best = point;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::vector<core::Override> changes_of(std::int64_t point) const {
+    std::vector<core::Override> all = set_;
+    for (core::Override& change : space_.overrides(point)) all.push_back(std::move(change));
+    return all;
+  }
+
+  [[nodiscard]] Expected<core::Scenario> with_point(std::int64_t point) const {
+    return core::read_scenario(text_, options_.scenario.file, library_, changes_of(point));
+  }
+
+  /// What is found out around the best, and whether it is advised; if it would lose to what there is on a cluster whose
+  /// links are better or worse, the next best in its place. False: interrupted.
+  Expected<bool> judge_the_best() {
+    std::optional<TuneResult> fastest;  // which lost so
+    while (best_) {
+      if (auto added = add_curves(); !added || !*added) return added;
+      if (auto told = tell_of_best(); !told || !*told) return told;
+      if (!result_.best) return true;
+      if (auto added = add_sensitivity(); !added || !*added) return added;
+      result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
+      const Sensitivity* const lost = result_.advice.change ? lost_case() : nullptr;
+      if (!lost) return true;
+      result_.lost.push_back({result_.values, result_.best->outcome, *lost});
+      rejected_.insert(key_of(*best_));
+      result_.advice.change = false;
+      result_.advice.why = fmt::format("with {} the best would take {} and what there is {}", lost->what,
+                                       core::show(lost->best), core::show(lost->now));
+      const auto next = best_tried(Compared::kYes);
+      const bool worth_it = next && left() >= kCases && core::recommend(result_.now.outcome, tried().at(*next)).change;
+      if (!fastest) fastest = result_;
+      if (!worth_it) break;
+      best_ = next;
+    }
+    if (!fastest) return true;
+    // None was better: tell of the fastest.
+    fastest->lost = std::move(result_.lost);
+    fastest->beside = result_.beside;
+    result_ = std::move(*fastest);
+    return true;
+  }
+
+  /// A cluster on which the best is slower than what there is by more than the error of such a difference. Where others
+  /// move the bytes now than in the best, links say nothing: NCCL's times do not go by them.
+  [[nodiscard]] const Sensitivity* lost_case() const {
+    const core::Travel best = core::travel_of(result_.best->scenario);
+    if (!core::same_movers(travel_, best)) return nullptr;
+    for (const Sensitivity& one : result_.sensitivity) {
+      const double ratio = static_cast<double>(one.best.count()) / static_cast<double>(one.now.count());
+      if (ratio > 1 + core::kDifferenceError) return &one;
+    }
+    return nullptr;
+  }
+
+  /// Simulates the best again, with all that a report needs. False: interrupted.
+  Expected<bool> tell_of_best() {
+    auto scenario = with_point(*best_);
     if (!scenario) return true;
+    result_.values = space_.values(*best_);
     result_.best.emplace();
     result_.best->scenario = std::move(*scenario);
     return tell_of(*result_.best, "simulating the best").has_value() && !interrupt_.happened();
   }
 
-  Expected<core::Scenario> with_best() {
-    std::vector<core::Override> all = set_;
-    for (core::Override& change : space_.overrides(best_)) all.push_back(std::move(change));
-    return core::read_scenario(text_, options_.scenario.file, library_, all);
+  /// The fastest of what cannot be compared, if it seems to be faster than what is recommended.
+  void find_rival() {
+    for (const auto& [point, outcome] : tried()) {
+      if (outcome.status != Outcome::Status::kDone) continue;
+      const bool compared = why_not_comparable(point).empty();
+      if (!compared) ++result_.not_comparable;
+      any_slow_ = any_slow_ || (compared && outcome.stopped);
+    }
+    const auto rival = best_tried(Compared::kNo);
+    if (!rival || tried().at(*rival).step >= result_.recommended().outcome.step) return;
+    result_.rival = {space_.values(*rival), tried().at(*rival), why_not_comparable(*rival)};
+  }
+
+  void say_why_there_is_no_best() {
+    if (any_slow_) {
+      result_.advice.why = fmt::format("whatever was tried takes at least {} longer than what there is",
+                                       core::show_share(sim::kHopeless - 1));
+    } else if (result_.not_comparable > 0) {
+      result_.advice.why = "nothing that was tried can be compared with what there is";
+    } else {
+      result_.advice.why = "nothing that was tried can be; see what each field may be with tutti sweep";
+    }
+  }
+
+  /// What to paste for what is recommended, each simulated by its framework's own packing. False: interrupted.
+  Expected<bool> add_snippets() {
+    // Nothing of what was asked for can be: there is nothing to recommend.
+    if (!result_.is_advice()) return true;
+    Progress progress("simulating what to paste");
+    const Told& recommended = result_.recommended();
+    auto snippets = core::snippets_of(recommended.scenario, result_.now.scenario, library_);
+    for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
+    // Settings that pack alike are run again: their frameworks launch and update in ways of their own.
+    sim::Evaluator evaluator({recommended.scenario.text, options_.scenario.file, {}}, library_, simulator_,
+                             sim::Evaluator::Shares::kNo);
+    if (most_work_) evaluator.leave_out_beyond(*most_work_);
+    double done = 0;
+    for (core::Snippet& snippet : snippets.list) {
+      progress.update(done++ / static_cast<double>(snippets.list.size()));
+      PromisedSnippet made{std::move(snippet), Outcome()};
+      for (const auto& reading : made.snippet.readings) {
+        const auto outcome = reading.empty() ? recommended.outcome : evaluator.at(reading, &interrupt_.flag());
+        if (!outcome) return false;
+        const bool slower = outcome->status != Outcome::Status::kDone || outcome->step > made.outcome.step;
+        if (made.outcome.status == Outcome::Status::kDone && slower) made.outcome = *outcome;
+      }
+      const Outcome& promise = made.outcome;
+      if (promise.status != Outcome::Status::kDone) {
+        made.why_not = "what it does cannot be simulated: " + promise.message;
+      } else if (promise.step > result_.now.outcome.step) {
+        made.why_not = fmt::format("by its own packing the step takes {}, longer than now ({})",
+                                   core::show(promise.step), core::show(result_.now.outcome.step));
+      }
+      result_.snippets.push_back(std::move(made));
+    }
+    return true;
   }
 
   /// The values around the best along an axis, as many as the evaluations are enough for; from one place in `order` to another.
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis, const std::vector<std::int64_t>& order,
                                                     std::int64_t at) {
-    std::vector<std::int64_t> rows = space_.rows(best_);
+    std::vector<std::int64_t> rows = space_.rows(*best_);
     std::int64_t spare = std::max<std::int64_t>(0, left() - kOtherClusters);
     // What was stopped early is run to its end for a curve.
     const auto affordable = [&](std::int64_t i) {
@@ -192,32 +342,43 @@ class Tuning {
     return {first, last};
   }
 
-  /// Some values to each side of the best, along every axis that has an order. False: interrupted.
+  /// Some values to each side of the best, along every axis that has an order; again around whatever of these is better
+  /// still. False: interrupted.
   Expected<bool> add_curves() {
-    for (const auto& [axis, order] : curve_axes_) {
-      std::vector<std::int64_t> rows = space_.rows(best_);
-      const std::int64_t at = std::find(order.begin(), order.end(), rows[axis]) - order.begin();
-      std::vector<std::int64_t> points;
-      AxisCurve curve;
-      curve.field = space_.axes()[axis].fields.front();
-      const auto [first, last] = around_best(axis, order, at);
-      for (std::int64_t i = first; i <= last; ++i) {
-        rows[axis] = order[static_cast<std::size_t>(i)];
-        points.push_back(space_.point(rows));
+    while (true) {
+      result_.curves.clear();
+      for (const auto& [axis, order] : curve_axes_) {
+        if (auto added = add_curve(axis, order); !added || !*added) return added;
       }
-      // What was stopped early is run to its end here.
-      trials_.forget_given_up(points);
-      result_.beside +=
-          std::count_if(points.begin(), points.end(), [&](std::int64_t point) { return !tried().contains(point); });
-      if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        rows[axis] = order[static_cast<std::size_t>(first) + i];
-        curve.values.emplace_back(space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
-                                  tried().at(points[i]));
-      }
-      curve.best = static_cast<std::size_t>(at - first);
-      result_.curves.push_back(std::move(curve));
+      const auto better = best_tried(Compared::kYes);
+      if (tried().at(*better).step >= tried().at(*best_).step) return true;
+      best_ = better;
     }
+  }
+
+  Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order) {
+    std::vector<std::int64_t> rows = space_.rows(*best_);
+    const std::int64_t at = std::find(order.begin(), order.end(), rows[axis]) - order.begin();
+    std::vector<std::int64_t> points;
+    AxisCurve curve;
+    curve.field = space_.axes()[axis].fields.front();
+    const auto [first, last] = around_best(axis, order, at);
+    for (std::int64_t i = first; i <= last; ++i) {
+      rows[axis] = order[static_cast<std::size_t>(i)];
+      points.push_back(space_.point(rows));
+    }
+    // What was stopped early is run to its end here.
+    trials_.forget_given_up(points);
+    result_.beside +=
+        std::count_if(points.begin(), points.end(), [&](std::int64_t point) { return !tried().contains(point); });
+    if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      rows[axis] = order[static_cast<std::size_t>(first) + i];
+      curve.values.emplace_back(space_.axes()[axis].rows[static_cast<std::size_t>(rows[axis])].front(),
+                                tried().at(points[i]));
+    }
+    curve.best = static_cast<std::size_t>(at - first);
+    result_.curves.push_back(std::move(curve));
     return true;
   }
 
@@ -228,35 +389,45 @@ class Tuning {
       core::Scaled scaled;
       double factor;
     };
-    constexpr Case kCases[] = {{"half the bandwidth of all links", core::Scaled::kBandwidth, 0.5},
-                               {"twice the bandwidth of all links", core::Scaled::kBandwidth, 2},
-                               {"half the latency of all links", core::Scaled::kLatency, 0.5},
-                               {"twice the latency of all links", core::Scaled::kLatency, 2}};
-    for (const Case& one : kCases) {
-      if (left() < 2) {
-        result_.notes.push_back(fmt::format("better and worse links were not all tried: --evaluations {} are used up",
-                                            options_.evaluations));
+    constexpr Case kOther[kCases] = {{"half the bandwidth of all links", core::Scaled::kBandwidth, 0.5},
+                                     {"twice the bandwidth of all links", core::Scaled::kBandwidth, 2},
+                                     {"half the latency of all links", core::Scaled::kLatency, 0.5},
+                                     {"twice the latency of all links", core::Scaled::kLatency, 2}};
+    result_.sensitivity.clear();
+    for (std::size_t c = 0; c < std::size(kOther); ++c) {
+      const Case& one = kOther[c];
+      if (left() < (now_elsewhere_[c] ? 1 : 2)) {
+        const std::string note = fmt::format("better and worse links were not all tried: --evaluations {} are used up",
+                                             options_.evaluations);
+        if (std::find(result_.notes.begin(), result_.notes.end(), note) == result_.notes.end())
+          result_.notes.push_back(note);
         break;
       }
-      core::Time steps[2];
-      bool known = true;
-      for (int which = 0; which < 2; ++which) {
-        const core::Scenario& scenario = which == 0 ? result_.now.scenario : result_.best->scenario;
-        const auto text = core::with_scaled_links(scenario, one.scaled, one.factor, library_);
-        if (!text) return tl::make_unexpected(text.error());
-        Told told;
-        auto scaled = core::read_scenario(*text, scenario.file, library_);
-        known = known && scaled.has_value();
-        if (!known) break;
-        told.scenario = std::move(*scaled);
-        known = tell_of(told, "simulating other clusters").has_value();
+      if (!now_elsewhere_[c]) {
+        const auto now = elsewhere(result_.now.scenario, one.scaled, one.factor);
+        if (!now) return tl::make_unexpected(now.error());
         if (interrupt_.happened()) return false;
-        steps[which] = told.outcome.step;
-        ++result_.beside;
+        now_elsewhere_[c] = *now;
       }
-      if (known) result_.sensitivity.push_back({one.what, steps[0], steps[1]});
+      const auto best = elsewhere(result_.best->scenario, one.scaled, one.factor);
+      if (!best) return tl::make_unexpected(best.error());
+      if (interrupt_.happened()) return false;
+      if (*now_elsewhere_[c] > core::Time() && *best > core::Time())
+        result_.sensitivity.push_back({one.what, *now_elsewhere_[c], *best});
     }
     return true;
+  }
+
+  /// The step on a cluster with other links; 0 if it cannot be simulated.
+  Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled, double factor) {
+    const auto text = core::with_scaled_links(scenario, scaled, factor, library_);
+    if (!text) return tl::make_unexpected(text.error());
+    auto other = core::read_scenario(*text, scenario.file, library_);
+    if (!other) return core::Time();
+    Told told;
+    told.scenario = std::move(*other);
+    ++result_.beside;
+    return tell_of(told, "simulating other clusters") ? told.outcome.step : core::Time();
   }
 
   const TuneOptions& options_;
@@ -269,7 +440,13 @@ class Tuning {
   sim::Evaluator evaluator_;
   TuneResult result_;
   sim::Trials trials_;
-  std::int64_t best_ = 0;
+  std::optional<sim::MostWork> most_work_;
+  core::Travel travel_;                                ///< as it is now
+  std::map<std::string, std::string> not_comparable_;  ///< by key_of()
+  std::set<std::string> rejected_;                     ///< likewise
+  std::array<std::optional<core::Time>, kCases> now_elsewhere_;
+  bool any_slow_ = false;  ///< of what can be compared, something was stopped since it was slow
+  std::optional<std::int64_t> best_;
   std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
 };
 
@@ -296,14 +473,14 @@ core::Plot curve_plot(const TuneResult& result) {
 }
 
 /// All that was tried, in the order of the space.
-void write_tried(const Tuning& tuning, std::ostream& out) {
+void write_tried(Tuning& tuning, std::ostream& out) {
   for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
-  out << "status,stopped_early,step_time_us\r\n";
+  out << "status,stopped_early,compared,step_time_us\r\n";
   for (const auto& [point, outcome] : tuning.tried()) {
     for (const std::string& value : tuning.space().values(point)) out << core::csv_cell(value) << ',';
     const bool done = outcome.status == Outcome::Status::kDone;
-    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ','
-        << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
+    out << to_string(outcome.status) << ',' << (outcome.stopped ? 1 : 0) << ',' << (tuning.is_compared(point) ? 1 : 0)
+        << ',' << (done ? fmt::format("{:.6f}", core::to_us(outcome.step)) : "") << "\r\n";
   }
 }
 

@@ -124,31 +124,76 @@ std::string sensitivity_part(const TuneResult& r) {
                   "calibrate)\n\n");
 }
 
-std::string snippet_part(const TuneResult& r) {
-  std::string text;
-  for (const core::Snippet& snippet : r.snippets) {
-    text += fmt::format("{}{}{}\n", snippet.framework, snippet.as_simulated ? "" : ", the nearest that it has",
-                        snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark));
-    std::size_t from = 0;
-    while (from < snippet.text.size()) {
-      const std::size_t to = snippet.text.find('\n', from);
-      text += "    " + snippet.text.substr(from, to - from) + '\n';
-      from = to == std::string::npos ? snippet.text.size() : to + 1;
-    }
+std::string indented(const std::string& text) {
+  std::string lines;
+  std::size_t from = 0;
+  while (from < text.size()) {
+    const std::size_t to = text.find('\n', from);
+    lines += "    " + text.substr(from, to - from) + '\n';
+    from = to == std::string::npos ? text.size() : to + 1;
   }
-  if (text.empty()) {
-    text =
-        "  none of the frameworks that are known here has this setting; what some of them have is found with --over "
-        "strategy.algorithm=ring,nccl\n";
-  }
-  return "to paste\n" + text + '\n';
+  return lines;
 }
 
-std::string settings(const TuneResult& r, const std::string& between) {
+std::string snippet_part(const TuneResult& r) {
+  std::string paste, others;
+  for (const PromisedSnippet& one : r.snippets) {
+    const core::Snippet& snippet = one.snippet;
+    if (!one.why_not.empty()) {
+      others += fmt::format("  {}: {}\n", snippet.framework, one.why_not);
+      continue;
+    }
+    paste +=
+        fmt::format("{}{}{}: step {}\n", snippet.framework, snippet.as_simulated ? "" : ", the nearest that it has",
+                    snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step));
+    paste += indented(snippet.text);
+  }
+  if (!paste.empty()) paste = (r.advice.change ? "to paste\n" : "to paste, for what is there\n") + paste + '\n';
+  if (!others.empty()) others = "not to paste\n" + others + '\n';
+  if (r.snippets.empty()) {
+    paste =
+        "to paste\n  none of the frameworks that are known here has this setting; what some of them have is found with "
+        "--over strategy.algorithm=ring,nccl\n\n";
+  }
+  return paste + others;
+}
+
+std::string settings(const TuneResult& r, const std::vector<std::string>& values, const std::string& between) {
   std::string text;
   for (std::size_t f = 0; f < r.fields.size(); ++f)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown(r.values[f]));
+    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown(values[f]));
   return text;
+}
+
+std::string notes_part(const TuneResult& r) {
+  std::string text;
+  for (const std::string& note : r.notes) text += "note: " + note + '\n';
+  return text;
+}
+
+/// What is faster only as long as links are as the cluster's figures say.
+std::string lost_part(const TuneResult& r) {
+  std::string text;
+  for (const Lost& one : r.lost) {
+    text += fmt::format("    {}\n  takes {}, but with {} it would take {} and what there is {}\n",
+                        settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
+                        show(one.on.now));
+  }
+  return text.empty()
+             ? text
+             : "not recommended, as links may be other than their figures say (tutti calibrate)\n" + text + '\n';
+}
+
+/// What seems to be faster, and why that says nothing.
+std::string rival_part(const TuneResult& r) {
+  if (!r.rival) return "";
+  const Time recommended = r.recommended().outcome.step;
+  return fmt::format(
+      "cannot tell\n    {}\n  whether that is faster than {}: the step is predicted to take {} instead of {}, but the "
+      "two predictions\n  cannot be compared: {}.\n  Measure both on the cluster: tutti calibrate fits links to runs, "
+      "tutti perf --against judges NCCL by nccl-tests\n\n",
+      settings(r, r.rival->values, "\n    "), r.advice.change ? "what is recommended" : "what is there",
+      show(r.rival->outcome.step), show(recommended), r.rival->why);
 }
 
 }  // namespace
@@ -164,12 +209,13 @@ std::string tune_text(const TuneResult& r) {
                   r.left_out > 0 ? fmt::format("; {} were left out, since they take long to simulate", r.left_out) : "",
                   r.refused > 0 ? fmt::format("; {} cannot be", r.refused) : "",
                   r.stopped > 0 ? fmt::format("; {} were hopeless and not run to their end", r.stopped) : "", r.beside);
+  if (r.not_comparable > 0) text += fmt::format("{} of them cannot be compared with what there is\n", r.not_comparable);
   if (!r.best) {
     text += '\n';
-    text += r.stopped > 0 ? fmt::format("recommended: change nothing\n  {}\n", r.advice.why) : r.advice.why + '\n';
-    if (r.stopped == 0 && !r.refusal.empty()) text += "  for one: " + r.refusal + '\n';
-    for (const std::string& note : r.notes) text += "note: " + note + '\n';
-    return text;
+    text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why) : r.advice.why + '\n';
+    if (r.is_advice()) text += rival_part(r) + snippet_part(r);
+    if (!r.is_advice() && !r.refusal.empty()) text += "  for one: " + r.refusal + '\n';
+    return text + notes_part(r);
   }
   const Outcome& best = r.best->outcome;
   const bool bounded = best.step_bound > Time();  // not where variables lie on servers
@@ -180,17 +226,16 @@ std::string tune_text(const TuneResult& r) {
                       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
   if (r.promised < 1) text += fmt::format("what was not tried promises {} more at most\n", show_share(r.promised));
   text += '\n';
-  text +=
-      r.advice.change ? "recommended: change\n    " + settings(r, "\n    ") + '\n' : "recommended: change nothing\n";
+  text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'
+                          : "recommended: change nothing\n";
   text += "  " + r.advice.why + "\n\n";
-  if (!r.advice.change && r.advice.gain > 0) text += "the best that was found\n    " + settings(r, "\n    ") + "\n\n";
+  if (!r.advice.change && r.advice.gain > 0)
+    text += "the best that was found\n    " + settings(r, r.values, "\n    ") + "\n\n";
+  text += lost_part(r) + rival_part(r);
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
   text += '\n' + curve_part(r) + sensitivity_part(r);
-  text += r.advice.change ? snippet_part(r) : "";
-  for (const std::string& note : r.notes) text += "note: " + note + '\n';
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text;
+  return text + snippet_part(r) + notes_part(r);
 }
 
 namespace {
@@ -201,6 +246,28 @@ void write_outcome(Json& json, const Outcome& o) {
     if (o.status != Outcome::Status::kDone) return json.field("message", std::string_view(o.message));
     for (const core::Cost& cost : core::kCosts) json.field(std::string(cost.name) + "_us", o.*cost.time);
     json.field("packs", o.packs);
+  });
+}
+
+void write_sensitivity(Json& json, const Sensitivity& s) {
+  json.object([&] {
+    json.field("if", std::string_view(s.what));
+    json.field("now_step_time_us", s.now);
+    json.field("best_step_time_us", s.best);
+  });
+}
+
+void write_snippet(Json& json, const PromisedSnippet& one) {
+  const core::Snippet& snippet = one.snippet;
+  json.object([&] {
+    json.field("framework", std::string_view(snippet.framework));
+    json.field("language", to_string(snippet.language));
+    json.field("text", std::string_view(snippet.text));
+    json.field("as_simulated", snippet.as_simulated);
+    json.field("remark", std::string_view(snippet.remark));
+    json.field("recommended", one.why_not.empty());
+    if (one.outcome.status == Outcome::Status::kDone) json.field("step_time_us", one.outcome.step);
+    if (!one.why_not.empty()) json.field("why_not", std::string_view(one.why_not));
   });
 }
 
@@ -230,15 +297,38 @@ std::string tune_json(const TuneResult& r) {
       json.field("why", std::string_view(r.advice.why));
     });
     if (!r.refusal.empty()) json.field("refusal", std::string_view(r.refusal));
+    json.field("not_comparable", r.not_comparable);
+    const auto write_settings = [&](const char* name, const std::vector<std::string>& values) {
+      json.key(name).object([&] {
+        for (std::size_t f = 0; f < r.fields.size(); ++f) json.field(r.fields[f], std::string_view(values[f]));
+      });
+    };
+    json.field("recommended_step_time_us", r.recommended().outcome.step);
+    json.key("not_recommended").array(r.lost, [&](const Lost& one) {
+      json.object([&] {
+        write_settings("settings", one.values);
+        json.key("outcome");
+        write_outcome(json, one.outcome);
+        json.key("if");
+        write_sensitivity(json, one.on);
+      });
+    });
+    if (r.rival) {
+      json.key("cannot_tell").object([&] {
+        write_settings("settings", r.rival->values);
+        json.key("outcome");
+        write_outcome(json, r.rival->outcome);
+        json.field("why", std::string_view(r.rival->why));
+      });
+    }
+    json.key("snippets").array(r.snippets, [&](const PromisedSnippet& one) { write_snippet(json, one); });
     const auto write_notes = [&] {
       json.key("notes").array(r.notes, [&](const std::string& note) { json.value(std::string_view(note)); });
     };
     if (!r.best) return write_notes();
     json.key("best");
     write_outcome(json, r.best->outcome);
-    json.key("best_settings").object([&] {
-      for (std::size_t f = 0; f < r.fields.size(); ++f) json.field(r.fields[f], std::string_view(r.values[f]));
-    });
+    write_settings("best_settings", r.values);
     json.field("promised_share", r.promised);
     json.key("why").array(why(r), [&](const std::string& line) { json.value(std::string_view(line)); });
     json.key("curves").array(r.curves, [&](const AxisCurve& curve) {
@@ -254,22 +344,7 @@ std::string tune_json(const TuneResult& r) {
         });
       });
     });
-    json.key("sensitivity").array(r.sensitivity, [&](const Sensitivity& s) {
-      json.object([&] {
-        json.field("if", std::string_view(s.what));
-        json.field("now_step_time_us", s.now);
-        json.field("best_step_time_us", s.best);
-      });
-    });
-    json.key("snippets").array(r.snippets, [&](const core::Snippet& snippet) {
-      json.object([&] {
-        json.field("framework", std::string_view(snippet.framework));
-        json.field("language", to_string(snippet.language));
-        json.field("text", std::string_view(snippet.text));
-        json.field("as_simulated", snippet.as_simulated);
-        json.field("remark", std::string_view(snippet.remark));
-      });
-    });
+    json.key("sensitivity").array(r.sensitivity, [&](const Sensitivity& s) { write_sensitivity(json, s); });
     write_notes();
   });
   return json.text();

@@ -155,6 +155,11 @@ double Parameters::of(Transport transport, NetFigure figure) const {
 
 double Parameters::of(PcieFigure figure) const { return all_[kPcieBegin + static_cast<std::size_t>(figure)].value; }
 
+bool Parameters::is_measured(Transport transport) const {
+  const std::size_t share = kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare);
+  return !all_[share].how.starts_with("assumed");
+}
+
 Expected<Parameters> Parameters::parse(std::string_view text, const std::string& file) {
   Problems problems;
   const CsvTable table = parse_csv(text, file, problems);

@@ -17,6 +17,7 @@
 namespace tutti::core {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -25,15 +26,22 @@ constexpr const char* kText = R"(
 cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
 workload { variable { name: "a" shape: [1000, 1000] } variable { name: "b" shape: 50000000 } forward_ms: 1 backward_ms: 2 )";
 
+const Library& library() {
+  static const Library shipped(test::source_folder() + "/scenarios");
+  return shipped;
+}
+
 Scenario scenario(const std::string& strategy, const std::string& workload = "") {
-  const Library library(test::source_folder() + "/scenarios");
-  auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto", library);
+  auto read = read_scenario(kText + workload + " }\nstrategy { " + strategy + " }", "f.textproto", library());
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
   return std::move(*read);
 }
 
-std::vector<Snippet> snippets(const std::string& strategy) { return snippets_of(scenario(strategy)); }
+std::vector<Snippet> snippets(const std::string& strategy, const std::string& workload = "") {
+  const Scenario recommended = scenario(strategy, workload);
+  return snippets_of(recommended, recommended, library()).list;
+}
 
 /// That of a framework; empty if there is none.
 Snippet of(const std::vector<Snippet>& list, const std::string& framework) {
@@ -86,7 +94,7 @@ TEST(Snippets, DeepSpeedAndMegatronCountElements) {
   const auto of_bytes = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000");
   EXPECT_THAT(of(of_bytes, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 40000000,"));
   EXPECT_THAT(of(of_bytes, "Megatron-LM").text, HasSubstr("--overlap-grad-reduce --ddp-bucket-size 40000000\n"));
-  const auto halves = snippets_of(scenario("algorithm: \"nccl\" bytes_per_pack: 160000000", "gradient_type: FLOAT16"));
+  const auto halves = snippets("algorithm: \"nccl\" bytes_per_pack: 160000000", "gradient_type: FLOAT16");
   EXPECT_THAT(of(halves, "DeepSpeed").text, HasSubstr("\"reduce_bucket_size\": 80000000,")) << "of two bytes each";
   EXPECT_THAT(
       of(snippets("algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 overlap_comm: true }"), "DeepSpeed").text,
@@ -129,29 +137,76 @@ TEST(Snippets, LimitsOfSpecsAreElements) {
       HasSubstr("--all_reduce_spec=pscpu#2:8192:nccl --agg_small_grads_max_bytes=1000 --agg_small_grads_max_group=10"));
 }
 
-TEST(Snippets, NcclIsToldItsChannelsForEverySize) {
-  const auto list = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
-  EXPECT_THAT(of(list, "NCCL's variables").text, HasSubstr("NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4"));
-  const Snippet tuner = of(list, "NCCL's tuner");
-  std::istringstream lines(tuner.text);
-  std::int64_t next = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with('#')) continue;
-    EXPECT_LT(line.size(), 256u) << "what its parser reads";
-    std::vector<std::string> cells;
-    std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-    ASSERT_EQ(cells.size(), 8u) << line;
-    EXPECT_EQ(cells[0], "allreduce");
-    EXPECT_EQ(std::stoll(cells[1]), next) << "no size is left out";
-    next = std::stoll(cells[2]) + (cells[2] == "9223372036854775807" ? 0 : 1);
-    EXPECT_EQ(cells[3], "ring");
-    EXPECT_EQ(cells[4], "simple");
-    EXPECT_GE(std::stoi(cells[5]), 1);
-    EXPECT_EQ(cells[6], "2");
-    EXPECT_EQ(cells[7], "16");
+/// NCCL chooses algorithm and protocol itself where channels alone are said.
+TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
+  const auto channels = snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
+  EXPECT_EQ(of(channels, "NCCL's variables").text, "export NCCL_MIN_NCHANNELS=4 NCCL_MAX_NCHANNELS=4\n");
+  EXPECT_THAT(of(channels, "NCCL's tuner").text, HasSubstr("\nallreduce,0,"));
+  const auto set = snippets("algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
+  EXPECT_EQ(of(set, "NCCL's variables").text, "export NCCL_ALGO=Ring NCCL_PROTO=Simple\n");
+  EXPECT_THAT(of(set, "NCCL's tuner").text, HasSubstr(",ring,simple,"));
+  const auto buffers = snippets("algorithm: \"nccl\" nccl { set: \"NCCL_BUFFSIZE=8388608\" }");
+  EXPECT_EQ(of(buffers, "NCCL's variables").text, "export NCCL_BUFFSIZE=8388608\n");
+  EXPECT_TRUE(of(buffers, "NCCL's tuner").text.empty()) << "the plugin knows nothing of buffers";
+  EXPECT_TRUE(of(snippets("algorithm: \"nccl\""), "NCCL's variables").text.empty()) << "its own choice";
+}
+
+TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
+  const Scenario old = scenario("algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
+  const Snippets made = snippets_of(old, old, library());
+  EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
+  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("there is no file for NCCL's tuner: NCCL 2.21.5")));
+}
+
+/// What a snippet is simulated as is a scenario that packs by its own framework's rule.
+TEST(Snippets, AreReadAsTheirFrameworksPack) {
+  for (const char* algorithm : {"nccl", "ring", "pscpu", "xring"}) {
+    const std::string packs = std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
+    const Scenario made =
+        scenario(fmt::format("algorithm: \"{}\" {} update: PER_PACK launch: CONCURRENT", algorithm, packs));
+    for (const Snippet& snippet : snippets_of(made, made, library()).list) {
+      SCOPED_TRACE(fmt::format("{} for {}", snippet.framework, algorithm));
+      ASSERT_FALSE(snippet.readings.empty());
+      for (const auto& reading : snippet.readings) {
+        const auto read = read_scenario(made.text, "f.textproto", library(), reading);
+        ASSERT_TRUE(read) << read.error().message();
+        const Strategy& s = read->strategy;
+        if (snippet.framework == "PyTorch DDP") {
+          EXPECT_EQ(std::get<PytorchDdp>(*s.framework).bucket_cap.count(), 26214400);
+          EXPECT_EQ(std::get<PytorchDdp>(*s.framework).first_bucket.count(), 26214400)
+              << "a cap is the first one's, too";
+        }
+        if (snippet.framework == "Horovod")
+          EXPECT_EQ(std::get<Horovod>(*s.framework).fusion_threshold.count(), 26214400);
+        if (snippet.framework == "DeepSpeed") EXPECT_EQ(std::get<DeepSpeed>(*s.framework).reduce_bucket_size, 6553600);
+        if (snippet.framework == "Megatron-LM") EXPECT_EQ(std::get<Megatron>(*s.framework).bucket_size, 6553600);
+        if (snippet.framework == "BytePS") EXPECT_EQ(std::get<BytePs>(*s.framework).partition.count(), 26214400);
+        if (snippet.framework == "TensorFlow 2") EXPECT_TRUE(s.collective_all_reduce.has_value());
+        if (snippet.framework == "TensorFlow 1") EXPECT_TRUE(s.spec.has_value());
+        if (s.framework) EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
+      }
+    }
   }
-  EXPECT_EQ(next, 9223372036854775807) << "up to the largest";
+}
+
+/// Newer releases take the first bucket's size from bucket_cap_mb, once that is said.
+TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
+  const Snippet own =
+      of(snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"), "PyTorch DDP");
+  ASSERT_EQ(own.readings.size(), 2u);
+  EXPECT_TRUE(own.readings[0].empty());
+  ASSERT_EQ(own.readings[1].size(), 1u);
+  EXPECT_EQ(own.readings[1][0].value, "");
+  const Snippet usual_cap =
+      of(snippets("algorithm: \"nccl\" pytorch_ddp { first_bucket_bytes: 65536 }"), "PyTorch DDP");
+  EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases obey it where there is no cap";
+  EXPECT_THAT(usual_cap.text, AllOf(HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"), Not(HasSubstr("bucket_cap_mb"))));
+}
+
+/// Of a ring that is no NCCL's, the snippet says whose it is.
+TEST(Snippets, NameTheBackendOfARing) {
+  EXPECT_THAT(of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP").text, HasSubstr("\"gloo\""));
+  EXPECT_THAT(of(snippets("algorithm: \"nccl\" bytes_per_pack: 52428800"), "PyTorch DDP").text, Not(HasSubstr("gloo")));
 }
 
 TEST(Snippets, AreOfFrameworksThatHaveTheStrategy) {
@@ -174,7 +229,7 @@ void expect_parses(const Snippet& snippet) {
       words = {"python3", "-c", "import json, sys; json.load(open(sys.argv[1]))", file};
       break;
     case Snippet::Language::kShell: words = {"sh", "-n", file}; break;
-    case Snippet::Language::kNcclTuner: return;  // read above, as NCCL's example reads it
+    case Snippet::Language::kNcclTuner: return;  // nccl_tuner_file_test reads it, as NCCL's example does
   }
   const test::Outcome o = test::Process::of(words, {}).wait();
   EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;

@@ -1,0 +1,81 @@
+#include "core/advice/comparable.h"
+
+#include <fmt/format.h>
+
+#include "core/advice/extrapolation.h"
+#include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
+#include "core/strategy/collective_parts.h"
+
+namespace tutti::core {
+namespace {
+
+void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Travel& travel) {
+  const Collective& collective = pack.collective;
+  const Algorithm algorithm = strategy_of(scenario.strategy, pack).algorithm;
+  const bool whole = algorithm == Algorithm::kNccl;
+  const bool inside = whole || starts_with_nccl(algorithm) || collective.parts != nullptr;
+  if (scenario.cluster->workers() > 1) {
+    Travel::Part& part = travel.across;
+    (whole ? part.nccl : part.messages) = true;
+    if (whole && !collective.nccl) part.nccl_times = links;
+    if (whole && collective.nccl && !collective.nccl->assumed_network.empty()) {
+      part.nccl_times = KnownTimes::kAssumed;
+      travel.assumed_network = collective.nccl->assumed_network;
+    }
+    part.message_times = links;
+  }
+  if (scenario.cluster->replicas_per_worker() > 1) {
+    Travel::Part& part = travel.inside;
+    (inside ? part.nccl : part.messages) = true;
+    if (inside && nccl_times(collective).empty()) part.nccl_times = links;
+    part.message_times = links;
+  }
+}
+
+std::string why_not(const Travel::Part& now, const Travel::Part& other, const std::string& where,
+                    const std::string& network) {
+  const std::string assumed =
+      fmt::format("NCCL's figures for {} are assumed, since there was no measurement to fit them to",
+                  network.empty() ? "this network" : network);
+  std::string why;
+  const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
+  const bool nccl_changes = now.nccl != other.nccl;
+  const KnownTimes nccl_times = now.nccl ? now.nccl_times : other.nccl_times;
+  if (nccl_changes && nccl_times == KnownTimes::kAssumed) add(assumed);
+  if (other.nccl && !now.nccl && nccl_times == KnownTimes::kLinks)
+    add(fmt::format("NCCL's own times are not known here, and {} it goes by the data sheets of links", where));
+  if (other.messages && !now.messages && other.message_times != KnownTimes::kMeasured)
+    add(
+        fmt::format("{} its messages go at the full rate of their links, without what the program takes that sends "
+                    "them, which nobody measured here",
+                    where));
+  return why;
+}
+
+}  // namespace
+
+Travel travel_of(const Scenario& scenario) {
+  Travel travel;
+  const KnownTimes links = is_calibrated(scenario) ? KnownTimes::kMeasured : KnownTimes::kLinks;
+  for (const Pack& pack : scenario.plan.packs) {
+    if (pack.collective.group.size() > 1) add_pack(scenario, pack, links, travel);
+  }
+  return travel;
+}
+
+bool same_movers(const Travel& a, const Travel& b) {
+  const auto same = [](const Travel::Part& one, const Travel::Part& other) {
+    return one.nccl == other.nccl && one.messages == other.messages;
+  };
+  return same(a.across, b.across) && same(a.inside, b.inside);
+}
+
+std::string why_not_comparable(const Travel& now, const Travel& other) {
+  const std::string& network = now.assumed_network.empty() ? other.assumed_network : now.assumed_network;
+  std::string why = why_not(now.across, other.across, "between workers", network);
+  if (why.empty()) why = why_not(now.inside, other.inside, "inside workers", "");
+  return why;
+}
+
+}  // namespace tutti::core

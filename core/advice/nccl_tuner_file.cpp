@@ -1,0 +1,250 @@
+// The plugin goes through the file's lines in their order. A line matches if collective, size,
+// nodes and ranks do (-1: any). The first match whose algorithm and protocol are possible for the
+// call wins, and its channels replace NCCL's; a match that is not possible (NVLS cannot multiply)
+// is passed over. Without a winner the call gets one channel, whatever NCCL would take. So every
+// collective has lines for all sizes, and behind each line whose algorithm depends on the call's
+// type or operation there is one for calls that it is not possible for.
+
+#include "core/advice/nccl_tuner_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/advice/lanes.h"
+#include "core/calibrate/cluster_figures.h"
+#include "core/edit/overrides.h"
+#include "core/nccl/channels.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/tuning/choices_by_size.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/nccl_model.h"
+
+namespace tutti::core {
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+template <class T>
+using OrWhy = tl::expected<T, std::string>;
+
+/// The example plugin that reads files is from 2.27.7, and has the interface v4, which NCCL knows from here on.
+constexpr nccl::Version kOldestWithFiles{2, 24, 0};
+
+// The plugin's names, in the order of NCCL's enumerators.
+constexpr std::array<const char*, nccl::kFunctions> kFunctionNames = {"broadcast", "reduce", "allgather",
+                                                                      "reducescatter", "allreduce"};
+constexpr std::array<const char*, nccl::kAlgorithms> kAlgorithmNames = {
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+constexpr std::array<const char*, nccl::kProtocols> kProtocolNames = {"ll", "ll128", "simple"};
+
+/// Variables whose part a file of lines takes over.
+bool is_in_lines(const std::string& variable) {
+  static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"};
+  return names.contains(variable);
+}
+
+Variables variables_of(const Scenario& scenario) {
+  const auto message = scenario_message(scenario.text, scenario.file);
+  return message ? nccl_variables((*message)->strategy().nccl()) : Variables();
+}
+
+/// NCCL's cost model of one communicator under some variables.
+struct Tuned {
+  nccl::Communicator communicator;
+  nccl::Model model;
+};
+
+OrWhy<Tuned> tuned(const nccl::Communicator& like, const Variables& variables, std::optional<int> channels) {
+  auto settings = nccl::read_settings(variables, like.version);
+  if (!settings) return tl::make_unexpected(settings.error().problems().front().text);
+  set_nccl_channels(*settings, channels);
+  nccl::Communicator communicator = like;
+  nccl::count_channels(communicator, *settings);
+  nccl::Model model = nccl::tune(communicator, *settings);
+  return Tuned{std::move(communicator), model};
+}
+
+/// Possible for every type and operation.
+bool always_possible(nccl::Algorithm algorithm) {
+  return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
+}
+
+/// The lines of one collective: NCCL's choices by size for calls of `type` and `reduction`, then for averages and
+/// products where the lines before may not be possible for these.
+OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function, DataType type,
+                                               Reduction reduction) {
+  std::vector<nccl::ChoiceRange> lines;
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  std::vector<nccl::ChoiceRange> open{{0, kLargest, {}}};  // sizes that need another line
+  bool first = true;
+  for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
+    const auto ranges =
+        nccl::choices_by_size(nccl.communicator, nccl.model, {function, 0, nccl::element_type(type), one});
+    // Variables may leave nothing for operations that nobody may use.
+    if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
+    if (!ranges) break;
+    std::vector<nccl::ChoiceRange> still_open;
+    for (const nccl::ChoiceRange& range : *ranges) {
+      for (const nccl::ChoiceRange& gap : open) {
+        const std::int64_t from = std::max(range.first, gap.first), to = std::min(range.last, gap.last);
+        if (from > to) continue;
+        const bool again =
+            !first && range.choice.algorithm == gap.choice.algorithm && range.choice.protocol == gap.choice.protocol;
+        if (!again) lines.push_back({from, to, range.choice});
+        if (!always_possible(range.choice.algorithm)) still_open.push_back({from, to, range.choice});
+      }
+    }
+    open = std::move(still_open);
+    first = false;
+  }
+  return lines;
+}
+
+class File {
+ public:
+  void add(nccl::Function function, const std::vector<nccl::ChoiceRange>& lines, std::int64_t nodes,
+           std::int64_t ranks) {
+    for (const nccl::ChoiceRange& line : lines) {
+      text_ += fmt::format("{},{},{},{},{},{},{},{}\n", kFunctionNames[static_cast<std::size_t>(function)], line.first,
+                           line.last, kAlgorithmNames[static_cast<std::size_t>(line.choice.algorithm)],
+                           kProtocolNames[static_cast<std::size_t>(line.choice.protocol)], line.choice.channels, nodes,
+                           ranks);
+    }
+  }
+  OrWhy<void> add_all(const Tuned& nccl, DataType type, std::int64_t nodes, std::int64_t ranks) {
+    for (std::size_t f = 0; f < nccl::kFunctions; ++f) {
+      const auto function = static_cast<nccl::Function>(f);
+      const auto lines = lines_of(nccl, function, type, Reduction::kSum);
+      if (!lines) return tl::make_unexpected(lines.error());
+      add(function, *lines, nodes, ranks);
+    }
+    return {};
+  }
+  void add_comment(const std::string& comment) { text_ += "# " + comment + '\n'; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+/// All-reduces as rings over the channels that packs of these sizes have.
+std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
+  std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
+  for (const Pack& pack : scenario.plan.packs)
+    sizes.emplace_back(pack.collective.bytes().count(), lanes_of(scenario, pack));
+  std::sort(sizes.begin(), sizes.end());
+  std::vector<nccl::ChoiceRange> lines;
+  std::int64_t from = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool last = i + 1 == sizes.size();
+    if (!last && sizes[i + 1].second == sizes[i].second) continue;
+    const std::int64_t to = last ? std::numeric_limits<std::int64_t>::max() : sizes[i].first;
+    lines.push_back({from, to, {nccl::Algorithm::kRing, nccl::Protocol::kSimple, sizes[i].second}});
+    from = last ? to : to + 1;
+  }
+  return lines;
+}
+
+/// The communicator of the gradients. What is simulated as rings has it if NCCL's model knows the machine.
+OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario, const Library& library) {
+  const auto of = [](const Scenario& read) {
+    const auto& time = read.plan.packs.front().collective.nccl;
+    return time ? time->communicator : nullptr;
+  };
+  if (auto known = of(scenario)) return known;
+  std::string why = scenario.why_rings;
+  if (why.empty()) {
+    const auto modelled =
+        read_scenario(scenario.text, scenario.file, library, {*parse_override("tune", "run.nccl=CALIBRATED")});
+    if (modelled && !modelled->plan.packs.empty()) {
+      if (auto known = of(*modelled)) return known;
+      why = modelled->why_rings;
+    }
+  }
+  return tl::make_unexpected("what NCCL chooses for other collectives is not known here" +
+                             (why.empty() ? why : ": " + why));
+}
+
+/// The variables of `recommended`, of which those that lines take over are as they are `now`.
+Variables as_it_is(const Variables& recommended, const Variables& now) {
+  Variables variables;
+  for (const auto& one : recommended) {
+    if (!is_in_lines(one.first)) variables.push_back(one);
+  }
+  for (const auto& one : now) {
+    if (is_in_lines(one.first)) variables.push_back(one);
+  }
+  return variables;
+}
+
+}  // namespace
+
+tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Scenario& now,
+                                                         const Library& library) {
+  const auto communicator = communicator_of(recommended, library);
+  if (!communicator) return tl::make_unexpected(communicator.error());
+  const nccl::Communicator& comm = **communicator;
+  if (comm.version < kOldestWithFiles) {
+    return tl::make_unexpected(
+        fmt::format("NCCL {} does not load the example tuner plugins that read a file, which "
+                    "{} and later do",
+                    to_string(comm.version), to_string(kOldestWithFiles)));
+  }
+  const Variables variables = variables_of(recommended);
+  const bool is_nccl = now.strategy.algorithm == Algorithm::kNccl;
+  const auto own = tuned(comm, as_it_is(variables, is_nccl ? variables_of(now) : Variables()),
+                         is_nccl ? now.strategy.channels : std::nullopt);
+  if (!own) return tl::make_unexpected(own.error());
+  const Collective& gradients = recommended.plan.packs.front().collective;
+
+  std::vector<nccl::ChoiceRange> all_reduces;
+  if (gradients.nccl) {
+    const auto chosen = tuned(comm, variables, recommended.strategy.channels);
+    if (!chosen) return tl::make_unexpected(chosen.error());
+    auto lines = lines_of(*chosen, nccl::Function::kAllReduce, gradients.type, recommended.strategy.reduction);
+    if (!lines) return tl::make_unexpected(lines.error());
+    all_reduces = std::move(*lines);
+  } else {
+    all_reduces = as_rings(recommended);
+  }
+
+  File file;
+  file.add_comment(fmt::format("NCCL {}, {} nodes, {} ranks", to_string(comm.version), comm.nodes, comm.ranks));
+  file.add_comment("collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks");
+  file.add_comment("all-reduces of the gradients, as recommended");
+  file.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
+  std::set<std::pair<int, int>> seen{{comm.nodes, comm.ranks}};
+  for (const PlannedExchange& exchange : recommended.plan.exchanges) {
+    if (!exchange.collective.nccl) continue;
+    const nccl::Communicator& other = *exchange.collective.nccl->communicator;
+    if (!seen.emplace(other.nodes, other.ranks).second) continue;
+    const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)].strategy.channels;
+    const auto its_own = tuned(other, variables, channels);
+    if (!its_own) return tl::make_unexpected(its_own.error());
+    file.add_comment(fmt::format("communicators of {} nodes and {} ranks, as simulated", other.nodes, other.ranks));
+    if (auto added = file.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
+      return tl::make_unexpected(added.error());
+  }
+  file.add_comment("all else, as NCCL chooses by itself");
+  if (auto added = file.add_all(*own, gradients.type, -1, -1); !added) return tl::make_unexpected(added.error());
+
+  NcclTunerFile made;
+  made.text = file.take();
+  made.remark =
+      "a file for NCCL_TUNER_CONFIG_FILE, with the example tuner of NCCL 2.27.7 or later as NCCL_TUNER_PLUGIN, in "
+      "place of NCCL_ALGO, NCCL_PROTO and NCCL_MIN_NCHANNELS or NCCL_MAX_NCHANNELS; sizes in bytes; all-reduces "
+      "between all GPUs as recommended, other collectives as NCCL chooses by itself, since the plugin gives one "
+      "channel to what has no line; communicators of other sizes have the lines of this one";
+  int most = 0;
+  for (const nccl::ChoiceRange& line : all_reduces) most = std::max(most, line.choice.channels);
+  const bool by_switch = own->communicator.nvls_channels >= most;
+  if (most > own->communicator.channels && !by_switch)
+    made.remark += fmt::format("; so many channels exist with NCCL_MIN_NCHANNELS={} alone", most);
+  return made;
+}
+
+}  // namespace tutti::core

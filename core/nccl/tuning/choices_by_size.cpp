@@ -1,0 +1,87 @@
+#include "core/nccl/tuning/choices_by_size.h"
+
+#include <limits>
+
+namespace tutti::core::nccl {
+namespace {
+
+// Between two sizes at which NCCL's corrections step, each candidate's time grows linearly. The
+// candidate that is fastest at both ends is then fastest in between, and its channels only grow.
+// So it is enough to look at the sizes where corrections step, and to halve every interval whose
+// ends differ until the two sizes are neighbours. Corrections step at powers of two, and at a few
+// sizes that depend on the communicator; those are caught by looking at kPerOctave sizes of each
+// octave.
+constexpr std::int64_t kPerOctave = 32;
+
+bool same(const Choice& a, const Choice& b) {
+  return a.algorithm == b.algorithm && a.protocol == b.protocol && a.channels == b.channels;
+}
+
+std::vector<std::int64_t> sizes_to_look_at() {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = 0; bytes < kPerOctave; ++bytes) sizes.push_back(bytes);
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t octave = kPerOctave;; octave *= 2) {
+    for (std::int64_t i = 0; i < kPerOctave; ++i) sizes.push_back(octave + i * (octave / kPerOctave));
+    if (octave > kLargest / 2) break;
+  }
+  sizes.push_back(kLargest);
+  return sizes;
+}
+
+class Ranges {
+ public:
+  Ranges(const Communicator& communicator, const Model& model, const Operation& like)
+      : communicator_(communicator), model_(model), operation_(like) {}
+
+  Expected<std::vector<ChoiceRange>> all() {
+    const std::vector<std::int64_t> sizes = sizes_to_look_at();
+    auto before = at(sizes.front());
+    if (!before) return tl::make_unexpected(before.error());
+    found_.push_back({sizes.front(), sizes.front(), *before});
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+      const auto next = at(sizes[i]);
+      if (!next) return tl::make_unexpected(next.error());
+      if (auto split = find_changes(sizes[i - 1], *before, sizes[i], *next); !split)
+        return tl::make_unexpected(split.error());
+      before = next;
+    }
+    found_.back().last = sizes.back();
+    return std::move(found_);
+  }
+
+ private:
+  Expected<Choice> at(std::int64_t bytes) {
+    operation_.bytes = bytes;
+    return choose(communicator_, model_, operation_);
+  }
+
+  /// Begins a new range wherever the choice changes between two sizes.
+  Expected<void> find_changes(std::int64_t from, const Choice& at_from, std::int64_t to, const Choice& at_to) {
+    if (same(at_from, at_to)) return {};
+    if (to - from == 1) {
+      found_.back().last = from;
+      found_.push_back({to, to, at_to});
+      return {};
+    }
+    const std::int64_t middle = from + (to - from) / 2;
+    const auto at_middle = at(middle);
+    if (!at_middle) return tl::make_unexpected(at_middle.error());
+    if (auto lower = find_changes(from, at_from, middle, *at_middle); !lower) return lower;
+    return find_changes(middle, *at_middle, to, at_to);
+  }
+
+  const Communicator& communicator_;
+  const Model& model_;
+  Operation operation_;
+  std::vector<ChoiceRange> found_;
+};
+
+}  // namespace
+
+Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator, const Model& model,
+                                                   const Operation& like) {
+  return Ranges(communicator, model, like).all();
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/nccl/tuning/choice.h"
+#include "core/nccl/tuning/model.h"
+
+namespace tutti::core::nccl {
+
+/// NCCL's choice is the same algorithm, protocol and channels for all sizes from `first` to `last`.
+struct ChoiceRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  Choice choice;  ///< its threads and estimate are those of `first`
+};
+
+/// NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and without gaps.
+/// `like` has the function, type and reduction. Costs some thousands of choices.
+/// ERRORS: as choose().
+Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator, const Model& model,
+                                                   const Operation& like);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,79 @@
+#include "core/advice/comparable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/support/clusters.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// On two machines that `link` joins; on one if there is none.
+Travel travel(const std::string& strategy, const std::string& link, const std::string& cluster = "",
+              const std::string& run = "") {
+  const Library library(test::source_folder() + "/scenarios");
+  const std::string network =
+      link.empty() ? "count: 1 }" : "count: 2 } network { kind: ONE_SWITCH link: \"" + link + "\" }";
+  const auto read = read_scenario(
+      "cluster { workers { machine: \"dgx-a100\" " + network + cluster +
+          " }\nworkload { variable { name: \"a\" shape: 1000000 } forward_ms: 1 backward_ms: 2 }\nstrategy { " +
+          strategy + " }\n" + run,
+      "s.textproto", library);
+  EXPECT_TRUE(read) << (read ? "" : read.error().message());
+  if (!read) throw std::runtime_error(strategy);
+  return travel_of(*read);
+}
+
+constexpr const char* kNccl = "algorithm: \"nccl\"";
+constexpr const char* kRing = "algorithm: \"ring\"";
+constexpr const char* kBetween = "algorithm: \"nccl/ring\"";
+
+TEST(Comparable, WhatTheSameMoversCarryIs) {
+  for (const char* link : {"hdr", "ethernet-25", ""}) {
+    EXPECT_THAT(why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)), IsEmpty());
+    EXPECT_THAT(why_not_comparable(travel(kRing, link), travel("algorithm: \"pscpu\" shards: 2", link)), IsEmpty());
+  }
+}
+
+TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
+  const Travel nccl = travel(kNccl, "ethernet-25"), ring = travel(kRing, "ethernet-25"),
+               between = travel(kBetween, "ethernet-25");
+  EXPECT_EQ(nccl.assumed_network, "tcp");
+  EXPECT_THAT(why_not_comparable(nccl, ring), AllOf(HasSubstr("NCCL's figures for tcp are assumed"),
+                                                    HasSubstr("messages go at the full rate of their links")));
+  EXPECT_THAT(why_not_comparable(ring, nccl), HasSubstr("NCCL's figures for tcp are assumed"));
+  EXPECT_THAT(why_not_comparable(nccl, between), HasSubstr("NCCL's figures for tcp are assumed"));
+  EXPECT_THAT(why_not_comparable(between, nccl), HasSubstr("NCCL's figures for tcp are assumed"));
+  EXPECT_THAT(why_not_comparable(ring, between), IsEmpty()) << "inside workers NCCL's figures are fitted";
+}
+
+/// Links at their full rate are the least that messages take, so what is measured and faster is faster.
+TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
+  const Travel nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
+  EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());
+  EXPECT_THAT(why_not_comparable(nccl, ring), HasSubstr("between workers its messages go at the full rate"));
+  EXPECT_THAT(why_not_comparable(travel(kNccl, ""), travel(kRing, "")), HasSubstr("inside workers its messages"));
+}
+
+TEST(Comparable, CalibratedLinksAreWithMeasuredFigures) {
+  const std::string calibrated = " calibrated { workers: 2 }";
+  EXPECT_THAT(why_not_comparable(travel(kNccl, "hdr", calibrated), travel(kRing, "hdr", calibrated)), IsEmpty());
+  EXPECT_THAT(why_not_comparable(travel(kNccl, "ethernet-25", calibrated), travel(kRing, "ethernet-25", calibrated)),
+              HasSubstr("NCCL's figures for tcp are assumed"))
+      << "NCCL's times do not come from the links";
+}
+
+TEST(Comparable, NcclAsRingsGoesByDataSheets) {
+  const std::string rings = "run { nccl: RINGS }";
+  EXPECT_THAT(why_not_comparable(travel(kRing, "hdr"), travel(kNccl, "hdr", "", rings)),
+              HasSubstr("NCCL's own times are not known here"));
+}
+
+}  // namespace
+}  // namespace tutti::core
