@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+
+namespace tutti::test {
+
+/// What a strategy needs of the rest of its scenario, so that the whole is valid.
+struct Needs {
+  bool gpus = false;
+  bool power_of_two_replicas = false;
+  bool power_of_two_workers = false;
+  int least_workers = 1;
+  int most_workers = 4;
+  int least_replicas_per_worker = 1;
+  int most_replicas_per_worker = 4;
+  bool alike = false;           ///< nothing tells workers apart, so that one may stand for all
+  bool many = false;            ///< so many workers that collectives have rounds which are worth remembering
+  bool servers = false;         ///< workers that are servers
+  bool one_type = false;        ///< all gradients have the same type
+  bool divisible = false;       ///< gradients divide by the number of replicas
+  bool no_sparse = false;       ///< no sparse gradients
+  bool no_on_read = false;      ///< no variables that are synchronised when they are read
+  bool no_update_time = false;  ///< the time of updates is not for the workload to say
+  bool no_communicators = false;
+  bool no_split_model = false;  ///< no communicator whose replicas hold parts of the model
+};
+
+/// A scenario in the making. Its parts draw from one sequence of random numbers, see what was chosen before them,
+/// and write down which value of which axis they take.
+class Draft {
+ public:
+  explicit Draft(std::uint64_t seed) : random_(seed) {}
+
+  /// Evenly from least … most.
+  int between(int least, int most) {
+    return least + static_cast<int>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  std::string one_of(const std::vector<std::string>& of) { return of[random_.below(of.size())]; }
+  /// " text" in so many cases of a hundred, with what was taken written down.
+  std::string maybe(int percent, const std::string& axis, const std::vector<std::string>& of);
+
+  void note(const std::string& axis, const std::string& value);
+
+  std::string family;
+  std::string algorithm;  ///< "" where the strategy chooses it
+  Needs needs;
+
+  std::string machine;
+  bool on_gpus = false;
+  std::string network;  ///< "" where there is none
+  int workers = 1;
+  int replicas_per_worker = 1;
+  int dedicated_servers = 0;
+  [[nodiscard]] int replicas() const { return workers * replicas_per_worker; }
+  [[nodiscard]] bool starts_with_nccl() const { return algorithm.starts_with("nccl"); }
+  /// Works in any group of replicas.
+  [[nodiscard]] bool is_flat() const {
+    return algorithm == "ring" || algorithm == "nccl" || algorithm == "halving_doubling" ||
+           algorithm == "recursive_doubling";
+  }
+
+  bool has_sparse = false;
+  bool saves_checkpoints = false;
+  std::string network_model;
+  std::string axes;  ///< "family=plain algorithm=ring …"
+
+ private:
+  core::Random random_;
+};
+
+/// The parts one behind the other. They are drawn in the order in which they stand, which those of a sum or of a
+/// call's arguments are not.
+std::string in_order(std::initializer_list<std::string> parts);
+
+/// Who packs, places variables and reduces: the family, its algorithm, and what they need.
+void draw_family(Draft& draft, std::int32_t number);
+// Each of these is a field of the scenario, with a line of its own; empty where there is none. In this order:
+std::string draw_cluster(Draft& draft);
+std::string draw_strategy(Draft& draft);
+std::string draw_workload(Draft& draft);
+std::string draw_run(Draft& draft);
+std::string draw_conditions(Draft& draft);
+std::string draw_communicator(Draft& draft);
+
+}  // namespace tutti::test

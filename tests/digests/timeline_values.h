@@ -1,0 +1,93 @@
+#pragma once
+
+// The values of a timeline, without the order in which they were reported, the numbers of tracks, notes, and
+// anything else that is a matter of form: what two builds must agree on if they predict the same.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/timeline/timeline.h"
+
+namespace tutti::test {
+
+/// A part of a timeline that has a digest of its own, so that a difference says which part moved.
+enum class Section {
+  kPlan,         ///< the packs' gradients and bytes, and the bounds that follow from the scenario alone
+  kSteps,        ///< training steps and their parts
+  kPacks,        ///< when each pack was ready, started and ended
+  kComputation,  ///< spans of compute streams
+  kFlights,      ///< packs and exchanges in flight on each device
+  kMessages,     ///< steps of lanes, with the sender of each message
+  kLinks,        ///< bytes of each link, and for how long they kept it busy
+  kBins,         ///< bytes of each link by time
+  kPath,         ///< the critical path
+};
+inline constexpr std::size_t kSections = 9;
+constexpr std::array<Section, kSections> all_sections() {
+  return {Section::kPlan,     Section::kSteps, Section::kPacks, Section::kComputation, Section::kFlights,
+          Section::kMessages, Section::kLinks, Section::kBins,  Section::kPath};
+}
+std::string_view to_string(Section section);
+
+/// Collects what an executor reports.
+class TimelineValues : public core::TimelineSink {
+ public:
+  /// How much of the values is looked at.
+  enum class View {
+    kAll,
+    /// What a run in which one worker stands for all has in common with a run of all: spans and bins of
+    /// worker 0, messages without their senders, and devices without the numbers of their workers.
+    kOneWorker,
+  };
+
+  void begin(const core::RunInfo& run) override { run_ = run; }
+  void track(const core::Track& track) override;
+  void span(core::TrackId track, const core::Span& span) override;
+  void step(const core::StepRecord& step) override { steps_.push_back(step); }
+  void pack(const core::PackRecord& pack) override { packs_.push_back(pack); }
+  void link(const core::LinkRecord& link) override { links_.push_back(link); }
+  void path(const core::PathPiece& piece) override { path_.push_back(piece); }
+  void note(const std::string&) override {}
+  void end() override { ended_ = true; }
+
+  /// Brings the records into an order that follows from their values. Call it once, after the run.
+  void sort();
+
+  /// The run was reported up to its end, so that there are values to look at.
+  [[nodiscard]] bool ended() const { return ended_; }
+  /// How many records a section has.
+  [[nodiscard]] std::size_t size(Section section) const;
+  [[nodiscard]] std::string digest(Section section, View view = View::kAll) const;
+  /// Calls `line` with each record of the section as text: "step=0 start=0 end=109000000 …".
+  void print(Section section, View view, const std::function<void(const std::string&)>& line) const;
+
+ private:
+  struct OneTrack {
+    core::Track track;
+    std::string name;
+    std::vector<core::Span> spans;
+  };
+
+  /// Hands every record of the section to `visitor`: field by field, each with its name, then end_of_record().
+  template <class Visitor>
+  void visit(Section section, View view, Visitor& visitor) const;
+  template <class Visitor>
+  void visit_spans(core::TrackKind kind, View view, Visitor& visitor) const;
+  template <class Visitor>
+  void visit_path(View view, Visitor& visitor) const;
+
+  core::RunInfo run_;
+  std::vector<OneTrack> tracks_;       ///< by number
+  std::vector<std::size_t> in_order_;  ///< the tracks, by kind, device, slot and lane
+  std::vector<core::StepRecord> steps_;
+  std::vector<core::PackRecord> packs_;
+  std::vector<core::LinkRecord> links_;
+  std::vector<core::PathPiece> path_;
+  bool ended_ = false;
+};
+
+}  // namespace tutti::test
