@@ -17,7 +17,7 @@ struct NcclPerfOptions {
   std::string cluster;  ///< machine: name of a shipped one, or file
   std::int32_t nodes = 1;
   std::optional<std::int32_t> gpus;    ///< of each node; default all
-  std::optional<std::string> network;  ///< default: what the machine's card says
+  std::optional<std::string> network;  ///< default: what the machine's card states
   std::optional<std::string> version;  ///< default 2.28.9
   bool explain = false;
   std::string against;  ///< log of nccl-tests
