@@ -138,7 +138,9 @@ std::vector<std::string> Fusing::notes() const {
   std::vector<const core::nccl::CollectiveTime*> times;
   for (const auto& time : times_) times.push_back(time.get());
   const char* const where = scenario_.plan.fusion->nccl_parts ? " inside workers" : "";
-  if (std::string note = core::nccl_note(times, where); !note.empty()) notes.push_back(std::move(note));
+  for (std::string note : {core::nccl_note(times, where), core::capped_note(times)}) {
+    if (!note.empty()) notes.push_back(std::move(note));
+  }
   return notes;
 }
 

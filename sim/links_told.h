@@ -6,9 +6,10 @@
 
 namespace tutti::sim {
 
-/// Tells `sink` what the links of `simulated` have carried, those of the first worker alone also for the workers of `told` that
-/// it stands for, as far as those are not too many to be told one by one (a note says so).
-void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
-                core::TimelineSink& sink);
+/// Records in `sink` what the links of `simulated` have carried, those of the first worker alone also for the workers of `told` that
+/// it stands for, as far as those are not too many to be recorded one by one (a note says so). `ports_alone`: the network model (ideal) does not know the
+/// links between ports. None is recorded as busy for longer than `length`; a note names the link that would have to be.
+void tell_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told, bool ports_alone,
+                core::Time length, core::TimelineSink& sink);
 
 }  // namespace tutti::sim

@@ -24,7 +24,7 @@ class Repetition {
     core::Time at;                         ///< when the last replica began it
     std::vector<core::PackRecord> packs;   ///< told since
     std::optional<core::StepRecord> step;  ///< likewise
-    std::vector<core::Bytes> carried;      ///< by link, up to here
+    LinkLoads::Totals carried;             ///< by link, up to here
     std::vector<core::Wide> exchanged;     ///< by exchange, up to here
   };
 

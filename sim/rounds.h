@@ -30,7 +30,7 @@ struct Portrait {
   std::vector<std::int64_t> same, counted, numbered, told;
   std::vector<int> bits;               ///< of what is numbered
   std::vector<std::int64_t> progress;  ///< by lane
-  std::vector<core::Bytes> carried;    ///< by link
+  LinkLoads::Totals carried;           ///< by link
   bool fit = true;
 };
 

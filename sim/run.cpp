@@ -108,7 +108,8 @@ core::Expected<void> Run::finish() {
   const std::string dead = what_is_gone();
   TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", steps_ended_,
               scenario_.run.steps);
-  tell_links(network_.loads(), cluster_, *told_.cluster, sink_);
+  const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
+  tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, last_step_end_, sink_);
   write_exchanges();
   if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
   if (fusing_.any() && steps_ended_ > 0) {

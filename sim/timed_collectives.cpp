@@ -28,14 +28,14 @@ std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time)
   return static_cast<std::int64_t>(std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMostPieces));
 }
 
-const Footprint& TimedCollectives::footprint_of(const core::Collective& collective, std::int32_t worker) {
+const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective, std::int32_t worker) {
   const void* const what = worker < 0 ? static_cast<const void*>(&collective) : collective.nccl_ways.get();
-  std::shared_ptr<const Footprint>& known = footprints_[{what, worker}];
+  std::shared_ptr<const core::NcclLinks>& known = links_[{what, worker}];
   if (!known) {
     const core::Group group = worker < 0 ? collective.group : collective.group.in(worker);
-    known = std::make_shared<const Footprint>(collective, group, network_.paths());
-    if (last_footprint_ && *last_footprint_ == *known) known = last_footprint_;
-    last_footprint_ = known;
+    known = std::make_shared<const core::NcclLinks>(collective, group, network_.paths());
+    if (last_links_ && *last_links_ == *known) known = last_links_;
+    last_links_ = known;
   }
   return *known;
 }
@@ -43,7 +43,7 @@ const Footprint& TimedCollectives::footprint_of(const core::Collective& collecti
 void TimedCollectives::expect(const core::Collective& collective) { expect_inside(collective, -1); }
 
 void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
-  for (const Network::Hold& hold : footprint_of(collective, worker).holds(*collective.nccl)) network_.expect(hold);
+  for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl)) network_.expect(hold);
 }
 
 std::uint32_t TimedCollectives::open(const core::Collective& collective) {
@@ -69,7 +69,7 @@ std::uint32_t TimedCollectives::add(std::unique_ptr<Job> job) {
   job->instance = instance;
   job->waits_for = job->worker < 0 ? collective.schedule->ranks() : 1;
   job->all_pieces = pieces_of(*collective.nccl);
-  job->holds = footprint_of(collective, job->worker).holds(*collective.nccl);
+  job->holds = links_of(collective, job->worker).uses(*collective.nccl);
   Time most;
   for (Network::Hold& hold : job->holds) {
     if (hold.busy > most) {
@@ -196,7 +196,7 @@ void TimedCollectives::finish(Job& job, Time now) {
   Trail trail;
   trail.origin = job.last;
   trail.parts.latency = time.delay + time.work - moving;
-  trail.moved(far ? core::LinkKind::kNetwork : footprint_of(*job.collective, job.worker).inside(), job.busiest, moving);
+  trail.moved(far ? core::LinkKind::kNetwork : links_of(*job.collective, job.worker).inside(), job.busiest, moving);
   trail.parts.queue = now - job.began - time.delay - time.work;
   trail.queued_at = job.queued_at;
   trail.queued_time = job.queued;

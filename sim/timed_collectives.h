@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/strategy/nccl_links.h"
 #include "sim/device.h"
 #include "sim/event_queue.h"
 #include "sim/interpreter.h"
 #include "sim/network/network.h"
-#include "sim/occupancy.h"
 
 namespace tutti::sim {
 
@@ -86,7 +86,7 @@ class TimedCollectives {
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const { return *job.collective->nccl; }
-  [[nodiscard]] const Footprint& footprint_of(const core::Collective& collective, std::int32_t worker);
+  [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective, std::int32_t worker);
   std::uint32_t add(std::unique_ptr<Job> job);
   [[nodiscard]] static std::uint64_t order_of(Job& job);
   void expect_piece(Job& job, core::Time at);
@@ -104,8 +104,8 @@ class TimedCollectives {
   EventQueue& events_;
   InterpreterListener& listener_;
   /// Of collectives; inside workers of ways, which many share, and workers.
-  std::map<std::pair<const void*, std::int32_t>, std::shared_ptr<const Footprint>> footprints_;
-  std::shared_ptr<const Footprint> last_footprint_;  ///< packs have few different ones
+  std::map<std::pair<const void*, std::int32_t>, std::shared_ptr<const core::NcclLinks>> links_;
+  std::shared_ptr<const core::NcclLinks> last_links_;  ///< packs have few different ones
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
   /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;

@@ -30,7 +30,7 @@ double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes
                  const Communicator& comm) {
   const double n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  if (!choice) return 4 * (time.links.bytes + time.cards.bytes / comm.ranks_of_node());
+  if (!choice) return 4 * (time.links.bytes - time.relayed + time.cards.bytes / comm.ranks_of_node());
   const bool all_reduce = kind == CollectiveKind::kAllReduce;
   switch (choice->algorithm) {
     case Algorithm::kNvls:
@@ -89,6 +89,20 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   made.cards = std::min(made.work, time_from_us(made.time.cards.us));
   made.memory = Bytes(std::llround(crossings(made.time, kind, bytes, made.choice, *comm_)));
   return made;
+}
+
+void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known) {
+  const Time moving = time.delay + time.work;
+  if (moving < least) {
+    time.time.transfer += to_us(least - moving);
+    time.time.narrowest = known ? "a link at its own rate" : "links between CPUs and switches";
+    if (known) time.time.capped_at = link;
+    time.work += least - moving;
+  }
+  // What is delay carries bytes, too: a pipeline's first chunks.
+  const Time whole = time.delay + time.work;
+  time.work = std::max(time.work, least);
+  time.delay = whole - time.work;
 }
 
 }  // namespace tutti::core::nccl

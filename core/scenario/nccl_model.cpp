@@ -17,6 +17,7 @@
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/scenario.h"
 #include "core/strategy/collective_parts.h"
+#include "core/strategy/nccl_links.h"
 
 namespace tutti::core {
 namespace {
@@ -145,11 +146,12 @@ class Nccl {
     if (!predictor) return false;
     Expected<void> done;
     if (one.as_a_whole()) {
-      auto known = time_of(*one.collective, *one.strategy, one.strategy->reduction, *predictor);
+      const Kind kind{one.collective->kind, one.collective->root};
+      auto known = time_of(*one.collective, *one.strategy, one.strategy->reduction, *predictor, bounds_of(one, {kind}));
       if (known) one.collective->nccl = std::move(*known);
       if (!known) done = tl::make_unexpected(known.error());
     } else {
-      auto parts = timed(*one.collective, *one.strategy, *predictor, ways_);
+      auto parts = timed(*one.collective, *one.strategy, *predictor, bounds_of_parts(one), ways_);
       if (parts) one.collective->parts = std::move(*parts);
       if (!parts) done = tl::make_unexpected(parts.error());
     }
@@ -167,24 +169,62 @@ class Nccl {
   void time_fused(Fusion& fusion, const Taken& like) {
     const nccl::Predictor& predictor = *predictor_of(like);
     if (like.as_a_whole()) {
-      fusion.nccl_time = [predictor, strategy = *like.strategy](const Collective& fused) {
-        auto known = time_of(fused, strategy, strategy.reduction, predictor);
+      const Bounds bounds = bounds_of(like, {{like.collective->kind, like.collective->root}});
+      fusion.nccl_time = [predictor, bounds, strategy = *like.strategy](const Collective& fused) {
+        auto known = time_of(fused, strategy, strategy.reduction, predictor, bounds);
         return known ? *known : nullptr;
       };
       return;
     }
-    fusion.nccl_parts = [predictor, strategy = *like.strategy](const Collective& fused) {
+    fusion.nccl_parts = [predictor, bounds = bounds_of_parts(like),
+                         strategy = *like.strategy](const Collective& fused) {
       Ways ways;
-      auto parts = timed(fused, strategy, predictor, ways);
+      auto parts = timed(fused, strategy, predictor, bounds, ways);
       return parts ? *parts : nullptr;
     };
   }
 
+  /// A kind of collective, and its root.
+  using Kind = std::pair<CollectiveKind, Rank>;
+  /// What the links of the machines need at least, by kind.
+  using Bounds = std::map<Kind, NcclLinkBound>;
+
+  /// The bounds of these kinds among as many GPUs.
+  Bounds bounds_of(const Taken& one, const std::vector<Kind>& kinds) {
+    const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
+    const nccl::Predictor& predictor = *predictor_of(one);
+    Bounds bounds;
+    // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file does not have.
+    if (predictor.communicator().nodes != one.nodes) return bounds;
+    for (const Kind& kind : kinds) {
+      const auto [nodes, gpus, channels] = std::tuple(one.nodes, one.gpus, one.strategy->channels.value_or(0));
+      auto known = bounds_.find({nodes, gpus, channels, kind.first, kind.second});
+      if (known == bounds_.end()) {
+        NcclLinkBound bound(machine, scenario_.cluster->network(),
+                            std::make_shared<const nccl::Communicator>(predictor.communicator()), kind.first,
+                            kind.second, one.strategy->channels);
+        known = bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound)).first;
+      }
+      bounds.emplace(kind, known->second);
+    }
+    return bounds;
+  }
+
+  Bounds bounds_of_parts(const Taken& one) {
+    std::vector<Kind> kinds;
+    for (const CollectivePart& part : one.collective->parts->all) {
+      if (part.inside_workers) kinds.emplace_back(part.collective.kind, part.collective.root);
+    }
+    return bounds_of(one, kinds);
+  }
+
   static Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of(const Collective& c, const Strategy& strategy,
                                                                        Reduction reduction,
-                                                                       const nccl::Predictor& predictor) {
+                                                                       const nccl::Predictor& predictor,
+                                                                       const Bounds& bounds) {
     auto known = predictor.of(c.kind, c.bytes().count(), c.type, reduction);
     if (!known) return tl::make_unexpected(known.error());
+    if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end()) bound->second.apply(*known);
     if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
     return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
   }
@@ -194,14 +234,15 @@ class Nccl {
 
   /// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
   static Expected<std::shared_ptr<const CollectiveParts>> timed(const Collective& whole, const Strategy& strategy,
-                                                                const nccl::Predictor& predictor, Ways& ways) {
+                                                                const nccl::Predictor& predictor, const Bounds& bounds,
+                                                                Ways& ways) {
     const Cluster& cluster = whole.group.cluster();
     CollectiveParts parts = *whole.parts;
     const Partition workers{parts.layout.replicas(), parts.layout.per_worker, 1};
     for (CollectivePart& part : parts.all) {
       if (!part.inside_workers) continue;
       Collective& inside = part.collective;
-      auto known = time_of(inside, strategy, Reduction::kSum, predictor);
+      auto known = time_of(inside, strategy, Reduction::kSum, predictor, bounds);
       if (!known) return tl::make_unexpected(known.error());
       inside.nccl = std::move(*known);
       Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
@@ -282,6 +323,7 @@ class Nccl {
   nccl::ErrorBands bands_;
   std::map<int, Strategy> entries_;  ///< of a spec
   std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
+  std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound> bounds_;  ///< by the same, kind and root
   Ways ways_;
 };
 
@@ -389,6 +431,13 @@ std::string describe_nccl(const Collective& collective) {
   return text;
 }
 
+std::string capped_at(const Collective& collective) {
+  for (const auto& time : nccl_times(collective)) {
+    if (!time->time.capped_at.empty()) return time->time.capped_at;
+  }
+  return "";
+}
+
 std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std::string_view where) {
   if (times.empty()) return "";
   std::map<std::string, int> choices;
@@ -418,6 +467,19 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std
                  : "");
 }
 
+std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
+  const auto capped =
+      std::count_if(times.begin(), times.end(), [](const auto* t) { return !t->time.capped_at.empty(); });
+  if (capped == 0) return "";
+  const auto first = std::find_if(times.begin(), times.end(), [](const auto* t) { return !t->time.capped_at.empty(); });
+  return fmt::format(
+      "the time model has {} of {} collectives of NCCL's take less than {} needs for the bytes that it carries; they "
+      "take that in its place (capped_at_bound). Please report this, with the scenario: it is a mistake of the model, "
+      "or "
+      "a link that the machine's file has slower than it is",
+      capped, times.size(), (*first)->time.capped_at);
+}
+
 std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
@@ -431,7 +493,8 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   visit_collectives(scenario.plan, [&](const Collective& collective) {
     for (const auto& time : nccl_times(collective)) (collective.nccl ? whole : inside).push_back(time.get());
   });
-  for (std::string note : {nccl_note(whole), nccl_note(inside, " inside workers")}) {
+  for (std::string note :
+       {nccl_note(whole), nccl_note(inside, " inside workers"), capped_note(whole), capped_note(inside)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }
   return notes;

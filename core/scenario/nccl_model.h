@@ -50,6 +50,11 @@ std::string describe_nccl(const Collective& collective);
 /// What NCCL takes for these collectives: release, choices, the widest error band. Empty if there are none. `where`: " inside workers", if that is all.
 std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times, std::string_view where = "");
 
+/// Which of them take longer than the time model says, because a link could not carry their bytes in less. Empty if none does.
+std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times);
+/// The link by which the collective's time, or a part's, is capped; empty, as it should be, if none is.
+std::string capped_at(const Collective& collective);
+
 /// What a reader of a prediction should know of NCCL's part in it: nccl_note() of the plan's collectives, or why there is none. Of packs that
 /// are fused while they run, whoever fuses them tells.
 std::vector<std::string> nccl_notes(const Scenario& scenario);

@@ -165,6 +165,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     // What is fused travels otherwise than it would alone.
     if (!simulated || scenario.plan.fusion) continue;
     entry.nccl = describe_nccl(pack.collective);
+    entry.capped_at = capped_at(pack.collective);
     // Of parts each has its own, and what is between them has none.
     if (const auto& nccl = pack.collective.nccl) {
       entry.band_low = nccl->band.low;

@@ -122,7 +122,7 @@ bool BlockContents::take_plan(const proto::PlanList& list) {
     if (p.bytes() < 0 || !are_few(p.gradients_size())) return false;
     std::vector<RunInfo::PackInfo>& planned = run.packs;
     if (!p.goes_on()) {
-      planned.push_back({{}, Bytes(p.bytes()), p.type(), p.nccl(), p.band_low(), p.band_high()});
+      planned.push_back({{}, Bytes(p.bytes()), p.type(), p.nccl(), p.band_low(), p.band_high(), p.capped_at()});
     } else if (planned.empty()) {
       return false;
     }

@@ -50,6 +50,8 @@ struct RunInfo {
     std::string nccl;
     /// Between what and what of its predicted time eight of ten measurements lay; 0: not known.
     double band_low = 0, band_high = 0;
+    /// The link by which the model's time for it was capped: that could not carry its bytes in less. Empty, as it should be: none.
+    std::string capped_at;
   };
   std::vector<PackInfo> packs;
   std::vector<std::string> layers;  ///< names of the backward segments
@@ -128,7 +130,7 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< what the bytes take at that bandwidth
+  Time busy;  ///< what the bytes take at that bandwidth, and NCCL's as long as its time model has the link busy
   Time bin_width;
   std::vector<std::int64_t> bins;  ///< bytes per bin; may be empty
 };

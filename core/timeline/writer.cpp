@@ -178,6 +178,7 @@ struct TimelineWriter::State {
       entry->set_nccl(bounded(pack.nccl));
       entry->set_band_low(pack.band_low);
       entry->set_band_high(pack.band_high);
+      if (!pack.capped_at.empty()) entry->set_capped_at(bounded(pack.capped_at));
     }
     plan.count(entry->ByteSizeLong());
     for (const std::string& gradient : pack.gradients) {

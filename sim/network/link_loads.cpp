@@ -1,5 +1,8 @@
 #include "sim/network/link_loads.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace tutti::sim {
 
 using core::Bytes;
@@ -8,7 +11,7 @@ using core::Time;
 using core::Wide;
 
 void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
-  Bytes& total = bytes_[static_cast<std::size_t>(link)];
+  Bytes& total = totals_.carried[static_cast<std::size_t>(link)];
   total = Bytes(core::saturating_sum(total.count(), bytes.count()));
   if (link < binned_.first || link >= binned_.end || bytes.count() == 0) return;
   if (end.count() > width_.count() * kBins) widen(end);
@@ -31,6 +34,37 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
                                                static_cast<Wide>((upto - start).count()) / length);
     bins[static_cast<std::size_t>(bin)] = core::saturating_sum(bins[static_cast<std::size_t>(bin)], due - given);
     given = due;
+  }
+}
+
+void LinkLoads::add_held(LinkId link, Bytes bytes, Time busy, Time start, Time end) {
+  add(link, bytes, start, end);
+  add_held_total(link, bytes, busy);
+}
+
+void LinkLoads::add_held_total(LinkId link, Bytes bytes, Time busy) {
+  if (totals_.held.empty()) {
+    totals_.held.resize(totals_.carried.size());
+    totals_.held_bytes.resize(totals_.carried.size());
+  }
+  const auto at = static_cast<std::size_t>(link);
+  totals_.held_bytes[at] = Bytes(core::saturating_sum(totals_.held_bytes[at].count(), bytes.count()));
+  totals_.held[at] = Time(core::saturating_sum(totals_.held[at].count(), busy.count()));
+}
+
+void LinkLoads::add_again(const Totals& before, std::int64_t times) {
+  const auto more = [&](std::int64_t now, std::int64_t then) {
+    const Wide all = static_cast<Wide>(now - then) * static_cast<Wide>(times);
+    return static_cast<std::int64_t>(std::min(all, static_cast<Wide>(std::numeric_limits<std::int64_t>::max())));
+  };
+  for (std::size_t i = 0; i < before.carried.size(); ++i) {
+    const auto link = static_cast<LinkId>(i);
+    const std::int64_t carried = more(total(link).count(), before.carried[i].count());
+    const bool any = !before.held.empty();
+    const std::int64_t bytes = more(held_bytes(link).count(), any ? before.held_bytes[i].count() : 0);
+    const std::int64_t busy = more(held(link).count(), any ? before.held[i].count() : 0);
+    if (carried > 0) add(link, Bytes(carried), Time(), Time());
+    if (bytes > 0 || busy > 0) add_held_total(link, Bytes(bytes), Time(busy));
   }
 }
 

@@ -20,26 +20,45 @@ class LinkLoads {
 
   /// Bins are kept for the links of `binned` only, totals for all.
   LinkLoads(core::LinkId links, LinkRange binned)
-      : bytes_(static_cast<std::size_t>(links)),
+      : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}, {}},
         binned_(binned),
         bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
 
   /// `bytes` went over `link` evenly from `start` to `end`.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
+  /// The same of what is no message, and has the link busy for a time of its own: NCCL's collectives, whose protocols carry more than their data, and
+  /// whose links are measured ones.
+  void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start, core::Time end);
+
   /// By link.
-  [[nodiscard]] const std::vector<core::Bytes>& totals() const { return bytes_; }
-  [[nodiscard]] core::Bytes total(core::LinkId link) const { return bytes_[static_cast<std::size_t>(link)]; }
+  struct Totals {
+    std::vector<core::Bytes> carried;
+    std::vector<core::Bytes> held_bytes;  ///< of those, by what is no message; empty: there was none
+    std::vector<core::Time> held;         ///< for how long that had the link; likewise
+  };
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] core::Bytes total(core::LinkId link) const { return totals_.carried[static_cast<std::size_t>(link)]; }
+  [[nodiscard]] core::Bytes held_bytes(core::LinkId link) const {
+    return totals_.held.empty() ? core::Bytes() : totals_.held_bytes[static_cast<std::size_t>(link)];
+  }
+  [[nodiscard]] core::Time held(core::LinkId link) const {
+    return totals_.held.empty() ? core::Time() : totals_.held[static_cast<std::size_t>(link)];
+  }
+  /// What has been carried since `before` is carried so many times again.
+  void add_again(const Totals& before, std::int64_t times);
+
   [[nodiscard]] core::Time bin_width() const { return width_; }
   /// Bytes per bin; empty if the link carried nothing or is not binned.
   [[nodiscard]] const std::vector<std::int64_t>& bins(core::LinkId link) const;
-  [[nodiscard]] core::LinkId links() const { return static_cast<core::LinkId>(bytes_.size()); }
+  [[nodiscard]] core::LinkId links() const { return static_cast<core::LinkId>(totals_.carried.size()); }
 
  private:
   void widen(core::Time end);
+  void add_held_total(core::LinkId link, core::Bytes bytes, core::Time busy);
 
   core::Time width_ = core::microseconds(1);
-  std::vector<core::Bytes> bytes_;
+  Totals totals_;
   LinkRange binned_;
   std::vector<std::vector<std::int64_t>> bins_;
 };

@@ -1,7 +1,6 @@
 #include "sim/network/network.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/check.h"
 
@@ -134,7 +133,7 @@ Time Network::hold(const Hold& hold, Time now) {
 }
 
 void Network::carry(const Hold& hold, Time start, Time end) {
-  if (hold.link >= 0) loads_.add(hold.link, hold.carried, start, end);
+  if (hold.link >= 0) loads_.add_held(hold.link, hold.carried, hold.busy, start, end);
 }
 
 void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder, EventQueue& events) {
@@ -310,15 +309,9 @@ Network::Departure Network::departed(const Event& event) const {
   return {address_of(message, 0), message.path, message.bytes, message.sent, message.queued_at};
 }
 
-void Network::carry_again(const std::vector<Bytes>& before, std::int64_t times) {
+void Network::carry_again(const LinkLoads::Totals& before, std::int64_t times) {
   sections_.settle(loads_);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const auto link = static_cast<core::LinkId>(i);
-    const std::int64_t once = loads_.total(link).count() - before[i].count();
-    const auto all = static_cast<core::Wide>(once) * static_cast<core::Wide>(times);
-    const auto most = static_cast<core::Wide>(std::numeric_limits<std::int64_t>::max());
-    if (once > 0) loads_.add(link, Bytes(static_cast<std::int64_t>(std::min(all, most))), Time(), Time());
-  }
+  loads_.add_again(before, times);
 }
 
 void Network::load_silent_links(const Message& message, Time end) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/network/link_use.h"
 #include "core/network/path.h"
 #include "sim/event_queue.h"
 #include "sim/folding/ties.h"
@@ -54,7 +55,7 @@ class Network {
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// What links have carried since they had carried `before`, they carry so many times again.
-  void carry_again(const std::vector<core::Bytes>& before, std::int64_t times);
+  void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
   /// Who is busy and until when, of all resources. What shares fairly (fair) is unfit.
   void visit_state(StateVisitor& visitor);
@@ -75,13 +76,7 @@ class Network {
                   const Trail* trail, EventQueue& events);
 
   /// What something that is no message has of a resource.
-  struct Hold {
-    core::ResourceId resource = -1;  ///< -1: none, only its link's load is told
-    core::LinkId link = -1;
-    core::Bandwidth rate;
-    core::Time busy;      ///< for how long if it has the resource to itself, and that carries what it usually does
-    core::Bytes carried;  ///< over the link meanwhile
-  };
+  using Hold = core::LinkUse;
   /// Such a thing may have the resource. Before the first message is sent.
   void expect(const Hold& hold);
   /// Everybody has a part of a link's bandwidth (fair), so that the end of a hold is told by an event of kind kDeliver.

@@ -157,6 +157,42 @@ TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
   EXPECT_TRUE(row["algorithm"].is_null());
 }
 
+// Half of what the root gives goes to the other node, most of it by NVLink to the GPUs beside the other cards: 14 of 16 blocks leave it over 450 GB/s of NVLink.
+TEST(PerfNccl, ARootGivesNoMoreThanItsLinksCarry) {
+  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "2", "--collective", "scatter", "-b", "8G",
+                               "-e", "8G", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const auto row = Data(document)["rows"].items()[0];
+  const double us = row["time_us"].real();
+  EXPECT_GT(us, 14.0 / 16 * static_cast<double>(std::int64_t{8} << 30) / 450e3);
+  EXPECT_LT(row["busbw_gb_per_s"].real(), 421);
+  EXPECT_THAT(o.out, testing::Not(HasSubstr("capped_at_bound")));
+}
+
+TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
+  const TemporaryFolder folder;
+  std::ifstream shipped(test::source_folder() + "/scenarios/machines/hgx-h100.textproto");
+  std::string machine{std::istreambuf_iterator<char>(shipped), {}};
+  const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
+  ASSERT_NE(machine.find(lanes), std::string::npos);
+  machine.replace(machine.find(lanes), lanes.size(), lanes + " lanes: 2");
+  const std::string file = folder.path() + "/starved.textproto";
+  std::ofstream(file) << machine;
+  const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2", "-b", "1G", "-e", "1G"};
+  const Outcome text = run_tutti(arguments);
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("capped at that bound. Please report this"), HasSubstr("gpu")));
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const Outcome json = run_tutti(as_json);
+  const core::Value document = test::parse_or_throw(json.out, "out");
+  const auto row = Data(document)["rows"].items()[0];
+  EXPECT_THAT(row["capped_at_bound"].text(), HasSubstr("gpu"));
+  // Each card sends an eighth of 2 · 15/16 GiB, over lanes of 2 · 3.94 GB/s.
+  EXPECT_GE(row["time_us"].real(), 0.99 * 2 * 15 / 16 * static_cast<double>(1 << 30) / 8 / 7.877e3);
+}
+
 TEST(PerfNccl, RootsAreOfTheRanks) {
   const TemporaryFolder folder;
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8",

@@ -287,6 +287,7 @@ std::string json_of(const Explanation& e) {
         json.field("in_step_us", p.in_step);
         if (!p.by_nccl.empty()) json.field("nccl", std::string_view(p.by_nccl));
         if (p.nccl) {
+          if (!p.nccl->time.capped_at.empty()) json.field("capped_at_bound", std::string_view(p.nccl->time.capped_at));
           json.key("error_band").object([&] {
             json.field("low", p.nccl->band.low);
             json.field("high", p.nccl->band.high);

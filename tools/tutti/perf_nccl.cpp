@@ -18,6 +18,7 @@
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
 #include "core/nccl/topology_file.h"
+#include "core/strategy/nccl_links.h"
 #include "tools/tutti/perf_nccl_quicker.h"
 #include "tools/tutti/perf_nccl_table.h"
 #include "tools/tutti/perf_table.h"
@@ -81,8 +82,12 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
   if (!comm) return tl::make_unexpected(comm.error());
-  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(), options.nodes, *system,
-                         std::move(settings), *comm};
+  return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
+                         options.nodes,
+                         *system,
+                         std::move(settings),
+                         *comm,
+                         nullptr};
 }
 
 Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
@@ -106,8 +111,15 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(known.error());
   if (!known->note.empty()) settings->notes.push_back(known->note);
-  return NcclPerfSubject{(*machine)->name(), options.nodes, known->system, std::move(*settings),
-                         std::move(known->communicator)};
+  return NcclPerfSubject{
+      (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
+}
+
+/// What the machines' links need at least; nothing where their file does not say which ways NCCL takes.
+std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request, const NcclPerfSubject& subject) {
+  if (!subject.kind || subject.comm.nodes != subject.machines) return std::nullopt;
+  return core::NcclLinkBound(subject.kind, std::nullopt, std::make_shared<const nccl::Communicator>(subject.comm),
+                             request.collective, request.root);
 }
 
 /// Measured times by bytes, out of place where the log has that.
@@ -167,6 +179,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   const auto set = variables(request.set);
   if (!set) return report(set.error());
   QuickerSettings quicker(*subject, *set, *parameters);
+  const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
     const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
@@ -174,8 +187,9 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     row.bytes = elements * core::size_of(request.type).count();
     if (row.bytes == 0 || (!rows.empty() && rows.back().bytes == row.bytes)) continue;
     row.count = core::has_blocks(request.collective) ? elements / subject->comm.ranks : elements;
-    const auto predicted = predictor.of(request.collective, row.bytes, request.type, request.reduction);
+    auto predicted = predictor.of(request.collective, row.bytes, request.type, request.reduction);
     if (!predicted) return report(predicted.error());
+    if (bound) bound->apply(*predicted);
     row.choice = predicted->choice;
     row.time = predicted->time;
     row.band = predicted->band;

@@ -47,6 +47,7 @@ class Printer {
       out += line(row);
     }
     out += fmt::format("# Avg bus bandwidth    : {:g}\n", sum / static_cast<double>(rows.size()));
+    out += capped(rows);
     out += quicker(rows);
     if (request_.options.explain) {
       for (const NcclPerfRow& row : rows) out += explained(row);
@@ -133,6 +134,20 @@ class Printer {
                                            100 * (row.time.us() / *row.measured_us - 1))
                              : fmt::format(" {:>10} {:>8}", "", "");
     return out + "\n";
+  }
+
+  /// Sizes whose time the model had below what a link needs.
+  [[nodiscard]] static std::string capped(const std::vector<NcclPerfRow>& rows) {
+    std::string out;
+    for (const NcclPerfRow& row : rows) {
+      if (row.time.capped_at.empty()) continue;
+      out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, number(row.time.us()), row.time.capped_at);
+    }
+    return out.empty() ? ""
+                       : "# the time model had these take less than a link needs for the bytes that it carries; they "
+                         "are capped at that bound. Please report this: it is a mistake of the model, or a link that "
+                         "the machine's file has slower than it is:\n" +
+                             out;
   }
 
   /// Sizes in a row that the same setting would be quicker for are told together.
@@ -224,6 +239,7 @@ class Printer {
       or_null("nccl_estimate_us", static_cast<double>(choice.estimate_us));
       json.field("time_low_us", row.time.us() * row.band.low);
       json.field("time_high_us", row.time.us() * row.band.high);
+      if (!row.time.capped_at.empty()) json.field("capped_at_bound", std::string_view(row.time.capped_at));
       if (row.quicker) {
         json.key("quicker").object([&] {
           json.field("set", std::string_view(row.quicker->set));

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/cluster/machine.h"
 #include "core/nccl/system.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
@@ -39,6 +41,8 @@ struct NcclPerfSubject {
   core::nccl::System system;  ///< of which a machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
+  std::shared_ptr<const core::Machine>
+      kind;  ///< of the machines, whose links are known; null: NCCL's topology file says what there is
 };
 
 /// The table as text or JSON. REQUIRES: at least one row.

@@ -140,7 +140,8 @@ std::string by_nccl(const Pack& pack) {
   std::string took;
   for (const auto& time : core::nccl_times(pack.collective))
     took += fmt::format("{}{}", took.empty() ? ", " : " and ", show(time->whole()));
-  return text + took;
+  const std::string capped = core::capped_at(pack.collective);
+  return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
 /// A line per pack. What is the same for all of them is told once, above.
@@ -242,6 +243,7 @@ void write_nccl(Json& json, const core::nccl::CollectiveTime& nccl, std::optiona
     }
     json.field("channels", nccl.channels);
     json.field("time_us", nccl.whole());
+    if (!nccl.time.capped_at.empty()) json.field("capped_at_bound", std::string_view(nccl.time.capped_at));
     json.key("error_band").object([&] {
       json.field("low", nccl.band.low);
       json.field("high", nccl.band.high);

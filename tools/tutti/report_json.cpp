@@ -106,6 +106,7 @@ void write_packs(Json& json, const Summary& summary, Time step_start) {
       json.field("duration_us", pack.end - pack.last_start);
       if (!info.nccl.empty()) {
         json.field("nccl", std::string_view(info.nccl));
+        if (!info.capped_at.empty()) json.field("capped_at_bound", std::string_view(info.capped_at));
         if (info.band_high > 0) {
           json.key("error_band").object([&] {
             json.field("low", info.band_low);

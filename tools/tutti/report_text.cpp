@@ -126,7 +126,7 @@ std::string pack_part(const Summary& summary, Time step_start, int rows) {
         show(pack.ready - step_start),   show(pack.last_start - step_start),    show(pack.end - step_start),
         show(pack.end - pack.last_start)};
     if (bands) row.push_back(band(info));
-    if (nccl) row.push_back(info.nccl);
+    if (nccl) row.push_back(info.capped_at.empty() ? info.nccl : info.nccl + ", capped at " + info.capped_at);
     row.push_back(info.gradients.empty() ? "" : info.gradients.back());
     table.row(std::move(row));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "core/nccl/system.h"
 #include "core/nccl/time/parameters.h"
@@ -25,8 +26,13 @@ struct Prediction {
   };
   Over links;           ///< out of a GPU over NVLink, or PCIe where that is what joins GPUs
   Over cards;           ///< out of a node over its network cards
+  double relayed = 0;   ///< of the bytes over `links`, those on their way to or from another node (PXN)
   double overlap = 0;   ///< of `hops`, what goes on while data moves
   double channels = 1;  ///< thread blocks of a GPU
+
+  /// The link that could not carry its bytes in the time that the parts came to, which was raised to what it needs. Empty, as it should be: the time
+  /// was possible.
+  std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
 };

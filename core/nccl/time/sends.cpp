@@ -41,6 +41,13 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
   return links * s.nvlink_gb_per_s;
 }
 
+/// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of its own node (PXN).
+int relayed_peers(const Communicator& comm) {
+  if (comm.p2p.relays.empty()) return 0;
+  const std::vector<int>& of_first = comm.p2p.relays.front();
+  return static_cast<int>(std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
+}
+
 }  // namespace
 
 Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKind kind, std::int64_t bytes,
@@ -58,9 +65,11 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   Prediction made;
   made.launch = p.of(HostFigure::kLaunchSimple, s);
   Narrowest narrowest;
-  const auto inside = [&](double of_gpu, double of_pair, int peers, double kept) {
+  // `relayed`: bytes to other nodes (and as many from there) that the busiest GPU's NVLinks carry besides, because they leave beside another GPU.
+  const auto inside = [&](double of_gpu, double of_pair, int peers, double kept, double relayed = 0) {
     if (gpus == 1) return;
-    made.links = {of_gpu / (links * kPerUs), of_gpu};
+    made.relayed = relayed;
+    made.links = {(of_gpu + relayed) / (links * kPerUs), of_gpu + relayed};
     const double copying = pcie ? 0 : kept / (p.of(s.generation, GpuFigure::kCopy) * kPerUs);
     narrowest.add(made.links.us + copying, pcie ? "PCIe" : "NVLink");
     made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
@@ -85,14 +94,15 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   };
   made.hops = gpus > 1 ? near_hop : 0;
   const double block = size / ranks;
+  const double relayed = block * (comm.nodes - 1) * relayed_peers(comm);
   switch (kind) {
     case CollectiveKind::kAllToAll:
-      inside(block * (gpus - 1), block, gpus - 1, block);
+      inside(block * (gpus - 1), block, gpus - 1, block, relayed);
       across(block * (ranks - gpus) * gpus, block, block, ranks - gpus);
       break;
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
-      inside(block * (gpus - 1), block, gpus - 1, block);
+      inside(block * (gpus - 1), block, gpus - 1, block, kind == CollectiveKind::kScatter ? relayed : 0);
       across(block * (ranks - gpus), by_others_cards ? block : block * (ranks - gpus), block, ranks - gpus);
       if (pcie && far) {
         const double pcie_of_gpu = s.pcie_gb_per_s * p.of(PcieFigure::kShare);

@@ -32,8 +32,8 @@ class Transcript : public TimelineSink {
     rest += fmt::format("run {} {} {} {} {} {}\n", r.scenario, r.scenario_text, r.version, r.executor, r.steps,
                         r.devices_in_memory);
     for (const RunInfo::PackInfo& p : r.packs)
-      rest += fmt::format("of {} {} {} {} {} {}\n", fmt::join(p.gradients, " "), p.bytes.count(), p.type, p.nccl,
-                          p.band_low, p.band_high);
+      rest += fmt::format("of {} {} {} {} {} {} {}\n", fmt::join(p.gradients, " "), p.bytes.count(), p.type, p.nccl,
+                          p.band_low, p.band_high, p.capped_at);
     for (const std::string& layer : r.layers) rest += layer;
     for (const std::string& n : r.notes) rest += n;
   }

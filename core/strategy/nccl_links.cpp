@@ -1,0 +1,312 @@
+#include "core/strategy/nccl_links.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace tutti::core {
+namespace {
+
+/// What the link cannot exceed: of NVLink and PCIe what vendors state, where the machine's file has a generation. NCCL plans with less (20 of 25 GB/s of a
+/// V100's NVLinks), and systems carry more than that (23).
+Bandwidth ceiling_of(LinkId link, const Cluster& cluster) {
+  const Hop hop = cluster.link(link);
+  if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
+  const auto local = static_cast<std::size_t>(link - cluster.first_link(hop.from.worker));
+  return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
+}
+
+/// A GPU's own link, or a card's port.
+bool is_of_device(LinkId link, const Cluster& cluster) {
+  const Hop hop = cluster.link(link);
+  const auto is_gpu = [&](PartId id) { return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu; };
+  return hop.kind == LinkKind::kNetwork || is_gpu(hop.from) || is_gpu(hop.to);
+}
+
+bool by_nvlink(const Machine& machine, int from, int to) {
+  const auto route = machine.route(from, to);
+  return route && !route->empty() && std::all_of(route->begin(), route->end(), [&](int link) {
+           return machine.links()[static_cast<std::size_t>(link)].kind == LinkKind::kNvlink;
+         });
+}
+
+/// Something that is sent, cut into the stretches that its way consists of.
+class Routes {
+ public:
+  struct Stretch {
+    PartId from, to;
+    bool between_workers = false;  ///< the stretch itself, over the network
+    bool far = false;              ///< what is sent is for another worker
+    std::int32_t away = 0;
+    Staging staging = Staging::kDirect;
+    Engine engine = Engine::kKernel;
+    double elements = 0;
+
+    [[nodiscard]] bool is_like(const Stretch& other) const {
+      return from == other.from && to == other.to && between_workers == other.between_workers && far == other.far &&
+             away == other.away && engine == other.engine;
+    }
+  };
+
+  Routes(const Collective& collective, const Group& group, const Schedule& schedule)
+      : collective_(collective),
+        group_(group),
+        cluster_(group.cluster()),
+        ranks_(schedule.ranks()),
+        sends_(!collective.nccl->choice) {
+    for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+      for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
+        schedule.visit_ways(rank, lane, [&](const Step& step) {
+          if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) return;
+          add(rank, step.to.rank(rank, schedule.ranks()), step, schedule.engine(rank, lane));
+        });
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<Stretch>& stretches() const { return stretches_; }
+  /// Elements out of ranks to others of their worker, and into them, of the one that has most.
+  [[nodiscard]] double most_of_gpu() const {
+    double most = 0;
+    for (const auto& [device, both] : of_gpu_) most = std::max({most, both.first, both.second});
+    return most;
+  }
+  /// All that joins GPUs of a worker is NVLink.
+  [[nodiscard]] bool by_nvlink_alone() const { return nvlink_ && !other_; }
+
+ private:
+  void add(Rank rank, Rank peer, const Step& step, Engine engine) {
+    const PartId from = group_.device(rank);
+    const PartId to = group_.device(peer);
+    const auto elements = static_cast<double>(std::max<std::int64_t>(1, step.source.count));
+    const std::int32_t away = step.to.away;
+    if (away == 0 && from.worker == to.worker) {
+      of_gpu_[from].first += elements;
+      of_gpu_[to].second += elements;
+      return inside({from, to, false, false, 0, collective_.staging, engine, elements});
+    }
+    Stretch across{from, to, true, true, away, collective_.staging, engine, elements};
+    if (sends_) {
+      across.from = beside_the_card(rank, peer);
+      if (across.from != from) inside({from, across.from, false, true, 0, collective_.staging, engine, elements});
+    } else {
+      across.to = on_the_rail(from, to);
+    }
+    push(across);
+  }
+
+  /// A lane's steps mostly go where the one before went.
+  void push(const Stretch& way) {
+    if (!stretches_.empty() && stretches_.back().is_like(way)) {
+      stretches_.back().elements += way.elements;
+    } else {
+      stretches_.push_back(way);
+    }
+  }
+
+  /// From whose side what a rank sends to one of another node leaves.
+  [[nodiscard]] PartId beside_the_card(Rank rank, Rank peer) const {
+    const nccl::Communicator& comm = *collective_.nccl->communicator;
+    const Rank of_node = comm.ranks_of_node();
+    const Rank relay = rank / of_node * of_node + comm.p2p.relay(rank % of_node, peer % of_node);
+    return relay < ranks_ ? group_.device(relay) : group_.device(rank);
+  }
+
+  /// On rails the rings of neighbouring nodes take turns, so that what leaves by a card comes by the same and need not cross the receiver's sockets.
+  /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
+  [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
+    const Machine& machine = cluster_.machine(to.worker);
+    const bool rails = cluster_.network() && cluster_.network()->kind == Network::Kind::kRails;
+    if (!rails || machine.nearest_nic(to.part) == cluster_.machine(from.worker).nearest_nic(from.part)) return to;
+    if (from.part == to.part || !by_nvlink(machine, from.part, to.part)) return to;
+    return {to.worker, from.part};
+  }
+
+  /// Straight, or over a neighbour that has NVLinks to both: over the one whose links have least so far.
+  void inside(const Stretch& way) {
+    const Machine& machine = cluster_.machine(way.from.worker);
+    if (by_nvlink(machine, way.from.part, way.to.part)) {
+      nvlink_ = true;
+      push(way);
+      return;
+    }
+    int over = -1;
+    double least = 0;
+    for (const int gpu : machine.gpus()) {
+      if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part)) continue;
+      const double most = std::max(relayed_[{way.from, gpu}], relayed_[{way.to, -1 - gpu}]);
+      if (over >= 0 && most >= least) continue;
+      over = gpu;
+      least = most;
+    }
+    if (over < 0) {
+      other_ = true;
+      push(way);
+      return;
+    }
+    nvlink_ = true;
+    relayed_[{way.from, over}] += way.elements;
+    relayed_[{way.to, -1 - over}] += way.elements;
+    for (const auto& [from, to] :
+         {std::pair(way.from, PartId{way.from.worker, over}), std::pair(PartId{way.from.worker, over}, way.to)}) {
+      Stretch half = way;
+      half.from = from;
+      half.to = to;
+      push(half);
+    }
+  }
+
+  const Collective& collective_;
+  const Group& group_;
+  const Cluster& cluster_;
+  Rank ranks_;
+  bool sends_;
+  bool nvlink_ = false, other_ = false;
+  std::vector<Stretch> stretches_;
+  std::map<PartId, std::pair<double, double>> of_gpu_;  ///< out, in
+  std::map<std::pair<PartId, int>, double> relayed_;    ///< from a GPU to a neighbour; to it from neighbour -1 - n
+};
+
+double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+Time part_of_time(Time whole, double part) {
+  return Time(static_cast<std::int64_t>(std::floor(static_cast<double>(whole.count()) * part)));
+}
+
+Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
+
+}  // namespace
+
+NcclLinks::Part NcclLinks::part_of(LinkId link, bool far, const Cluster& cluster) const {
+  if (link < 0) return far ? Part::kPort : Part::kInside;  // a port of the ideal network
+  if (link < cluster.switch_links()) return Part::kSwitches;
+  const LinkKind kind = cluster.link(link).kind;
+  if (kind == LinkKind::kNetwork) return Part::kPort;
+  return kind == inside_ || (inside_ == LinkKind::kPcie && kind != LinkKind::kPcie) ? Part::kInside : Part::kOnTheWay;
+}
+
+NcclLinks::NcclLinks(const Collective& collective, const Group& group, PathBook& paths) {
+  const Routes routes(collective, group, collective.nccl_ways ? *collective.nccl_ways : *collective.schedule);
+  const Cluster& cluster = group.cluster();
+  inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
+  most_of_gpu_ = routes.most_of_gpu();
+  std::map<std::pair<ResourceId, LinkId>, std::size_t> known;
+  std::map<std::int32_t, std::pair<double, double>> of_worker;  // out, in
+  const auto add = [&](ResourceId resource, LinkId link, Bandwidth rate, const Routes::Stretch& way) {
+    const auto [at, fresh] = known.try_emplace({resource, link}, places_.size());
+    if (fresh) {
+      Place place;
+      place.resource = resource;
+      place.link = link;
+      place.rate = place.ceiling = rate;
+      place.part = part_of(link, way.between_workers, cluster);
+      if (link >= cluster.switch_links()) {
+        place.ceiling = ceiling_of(link, cluster);
+        place.of_device = is_of_device(link, cluster);
+      }
+      places_.push_back(place);
+    }
+    (way.far ? places_[at->second].far : places_[at->second].near) += way.elements;
+  };
+  for (const Routes::Stretch& way : routes.stretches()) {
+    const Path& path = paths.path(paths.unicast(way.from, way.to, way.staging, way.engine, way.away));
+    for (const PathHop& hop : path.hops) add(hop.resource, hop.link, hop.rate, way);
+    for (const LinkId link : path.silent_links) add(-1, link, cluster.link(link).bandwidth, way);
+    if (!way.between_workers) continue;
+    of_worker[way.from.worker].first += way.elements;
+    of_worker[way.to.worker].second += way.elements;
+  }
+  for (const auto& [worker, both] : of_worker) most_of_worker_ = std::max({most_of_worker_, both.first, both.second});
+}
+
+NcclLinks::Load NcclLinks::load_of(const Place& place, const nccl::CollectiveTime& time) const {
+  return {(time.time.links.bytes - time.time.relayed) * core::part_of(place.near, most_of_gpu_),
+          time.time.cards.bytes * core::part_of(place.far, most_of_worker_)};
+}
+
+Time NcclLinks::least_of(const Place& place, const Load& load) {
+  return place.link < 0 ? Time() : transfer_time(whole_bytes(load.near + load.far), place.ceiling);
+}
+
+NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
+  Busiest busiest;
+  for (const Place& place : places_) {
+    if (place.part == Part::kSwitches) continue;
+    const Time least = least_of(place, load_of(place, time));
+    if (least > busiest.least) busiest = {least, place.link, place.of_device};
+  }
+  return busiest;
+}
+
+std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
+  // How long the time model has links inside and ports busy, those that carry most for their rate: the others in proportion.
+  const bool nvlink = inside_ == LinkKind::kNvlink;
+  const auto modelled = [&](const Place& place, const Load& load) {
+    const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
+    return bytes / static_cast<double>(place.rate.count());
+  };
+  double most_inside = 0, most_port = 0;
+  for (const Place& place : places_) {
+    double* const most = place.part == Part::kInside ? &most_inside : place.part == Part::kPort ? &most_port : nullptr;
+    if (most) *most = std::max(*most, modelled(place, load_of(place, time)));
+  }
+  std::vector<LinkUse> uses;
+  for (const Place& place : places_) {
+    const Load load = load_of(place, time);
+    LinkUse use;
+    use.resource = place.resource;
+    use.link = place.link;
+    use.rate = place.rate;
+    use.carried = whole_bytes(load.near + load.far);
+    const Time least = least_of(place, load);
+    switch (place.part) {
+      case Part::kInside:
+        use.busy = part_of_time(time.links, core::part_of(modelled(place, load), most_inside));
+        if (!nvlink) use.busy += transfer_time(whole_bytes(load.far), place.rate);
+        break;
+      case Part::kPort: use.busy = part_of_time(time.cards, core::part_of(modelled(place, load), most_port)); break;
+      case Part::kSwitches:
+      case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
+    }
+    // Systems are quicker than the rates that NCCL plans with, but no link is quicker than it can be. What is between the workers' ports the time does not know.
+    if (place.part != Part::kSwitches) use.busy = std::max(least, std::min(use.busy, time.work));
+    if (place.part == Part::kSwitches && place.resource < 0) use.busy = Time();  // ideal: they are not modelled
+    if (use.busy > Time() || use.carried.count() > 0) uses.push_back(use);
+  }
+  return uses;
+}
+
+// --- the bound ---
+
+NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
+                             std::shared_ptr<const nccl::Communicator> communicator, CollectiveKind kind, Rank root,
+                             std::optional<int> channels) {
+  const int nodes = std::min(2, communicator->nodes);
+  const int gpus = communicator->ranks_of_node();
+  Network joined = network.value_or(Network{});
+  if (joined.kind != Network::Kind::kRails) joined.kind = Network::Kind::kOneSwitch;
+  if (joined.latency == Time()) joined.latency = microseconds(1);
+  cluster_ = std::make_shared<const Cluster>(std::vector<WorkerGroup>{{std::move(machine), nodes}}, gpus,
+                                             nodes > 1 ? std::optional(joined) : std::nullopt);
+  Strategy strategy = Strategy::for_algorithm(Algorithm::kNccl);
+  strategy.collective = kind;
+  strategy.root = root % gpus;
+  strategy.channels = channels;
+  constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
+  const std::int64_t elements = cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
+  Collective collective = make_collective(*cluster_, strategy, DataType::kFloat32, elements, 0);
+  nccl::CollectiveTime time;
+  time.communicator = std::move(communicator);
+  if (nccl::function_of(kind)) time.choice.emplace();
+  collective.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(time));
+  PathBook paths(*cluster_, NetworkModel::kFifo);
+  links_ = std::make_shared<const NcclLinks>(collective, collective.group, paths);
+}
+
+void NcclLinkBound::apply(nccl::CollectiveTime& time) const {
+  const NcclLinks::Busiest busiest = links_->busiest(time);
+  if (busiest.link >= 0) nccl::take_at_least(time, busiest.least, cluster_->link_name(busiest.link), busiest.of_device);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,281 @@
+// Nothing is faster than the links it goes over. On every machine that is shipped, for every collective: NCCL's times are no shorter than the narrowest cut
+// allows, without having been capped; and no link of a simulated run is busy for longer than the run takes, whoever shares it, by any network model.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/cluster/machine_file.h"
+#include "core/nccl/collective_time.h"
+#include "core/nccl/machine_communicator.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/scenario/nccl_model.h"
+#include "core/strategy/nccl_links.h"
+#include "core/timeline/summary.h"
+#include "tests/laws/nccl_scenarios.h"
+
+namespace tutti {
+namespace {
+
+using core::CollectiveKind;
+using core::LinkKind;
+using core::Time;
+namespace nccl = core::nccl;
+using test::summary_of;
+using test::variable;
+
+constexpr std::pair<const char*, CollectiveKind> kKinds[] = {
+    {"ALL_REDUCE", CollectiveKind::kAllReduce},    {"REDUCE_SCATTER", CollectiveKind::kReduceScatter},
+    {"ALL_GATHER", CollectiveKind::kAllGather},    {"BROADCAST", CollectiveKind::kBroadcast},
+    {"REDUCE", CollectiveKind::kReduce},           {"ALL_TO_ALL", CollectiveKind::kAllToAll},
+    {"GATHER", CollectiveKind::kGather},           {"SCATTER", CollectiveKind::kScatter},
+    {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
+
+std::shared_ptr<const core::Machine> machine_named(const std::string& name) {
+  const auto file = test::shipped_library().read(core::Library::Kind::kMachine, name, "");
+  return *core::read_machine((*file)->text, (*file)->path);
+}
+
+/// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for it.
+std::vector<std::string> machines() {
+  std::vector<std::string> known;
+  for (const std::string& name : test::shipped_library().names(core::Library::Kind::kMachine)) {
+    const auto machine = machine_named(name);
+    if (!machine->gpus().empty() && nccl::system_of(*machine, 1, std::nullopt, std::nullopt)) known.push_back(name);
+  }
+  return known;
+}
+
+core::Bandwidth ceiling(const core::MachineLink& link) { return std::max(link.bandwidth, link.nominal); }
+
+/// GB/s out of the GPU that has most, over all of its links at what their vendors state.
+double out_of_gpu(const core::Machine& machine) {
+  double most = 0;
+  for (const int gpu : machine.gpus()) {
+    double all = 0;
+    for (const core::MachineLink& link : machine.links()) {
+      if (link.from == gpu) all += core::to_gb_per_s(ceiling(link));
+    }
+    most = std::max(most, all);
+  }
+  return most;
+}
+
+double out_of_node(const core::Machine& machine) {
+  double all = 0;
+  for (const int nic : machine.nics()) all += core::to_gb_per_s(machine.parts()[static_cast<std::size_t>(nic)].nic);
+  return all;
+}
+
+/// Bytes that some GPU, and some node, has to send or get at least, whatever the algorithm and whether or not switches add.
+struct Needs {
+  double gpu = 0;
+  double node = 0;
+};
+Needs needs(CollectiveKind kind, double bytes, double ranks, double nodes) {
+  const double gpus = ranks / nodes;
+  const double others = (ranks - 1) / ranks * bytes;
+  switch (kind) {
+    case CollectiveKind::kReduceScatter:
+    case CollectiveKind::kAllGather: return {others, (nodes - 1) / nodes * bytes};
+    case CollectiveKind::kAllToAll: return {others, gpus * (ranks - gpus) / ranks * bytes};
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter: return {others, (ranks - gpus) / ranks * bytes};
+    default: return {bytes, bytes};
+  }
+}
+
+class PhysicalLimits : public testing::TestWithParam<std::string> {
+ protected:
+  [[nodiscard]] static std::vector<int> node_counts() {
+    return machine_named(GetParam())->nics().empty() ? std::vector{1} : std::vector{1, 2, 16};
+  }
+};
+
+TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
+  const auto machine = machine_named(GetParam());
+  const auto parameters = nccl::Parameters::load(test::shipped_library().folder());
+  const auto bands = nccl::ErrorBands::load(test::shipped_library().folder());
+  for (const int nodes : node_counts()) {
+    auto system = nccl::system_of(*machine, nodes, std::nullopt, std::nullopt);
+    if (!system) system = nccl::system_of(*machine, nodes, std::nullopt, "infiniband");
+    ASSERT_TRUE(system) << system.error().message();
+    const auto known = nccl::on_machines(*machine, *system, std::nullopt, "--network", {}, nccl::kDefaultVersion);
+    ASSERT_TRUE(known) << known.error().message();
+    const nccl::Predictor predictor(known->system, known->communicator, {}, *parameters, *bands);
+    const auto comm = std::make_shared<const nccl::Communicator>(known->communicator);
+    for (const auto& [name, kind] : kKinds) {
+      const core::NcclLinkBound bound(machine, std::nullopt, comm, kind, 0);
+      for (const std::int64_t about :
+           {std::int64_t{8}, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33}) {
+        const std::int64_t bytes = (about + 4 * comm->ranks - 1) / (4 * comm->ranks) * 4 * comm->ranks;
+        auto time = predictor.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
+        ASSERT_TRUE(time) << time.error().message();
+        const std::string what = fmt::format("{} of {} bytes on {} nodes", name, bytes, nodes);
+        const Needs least = needs(kind, static_cast<double>(bytes), comm->ranks, nodes);
+        const double us = time->time.us();
+        bound.apply(*time);
+        EXPECT_EQ(time->time.capped_at, "") << what << ": " << us << " us raised to " << time->time.us();
+        if (comm->ranks > nodes) {
+          EXPECT_GE(time->time.us() * out_of_gpu(*machine) * 1e3, least.gpu) << what;
+        }
+        if (nodes > 1) {
+          EXPECT_GE(time->time.us() * out_of_node(*machine) * 1e3, least.node) << what;
+        }
+      }
+    }
+  }
+}
+
+/// Every replica of every group does `exchanges` in the forward pass.
+std::string scenario(const std::string& machine, int nodes, const std::string& network,
+                     const std::string& communicators, const std::string& run,
+                     const std::string& strategy = "algorithm: \"nccl\"") {
+  return fmt::format(
+      "cluster {{ workers {{ machine: \"{}\" count: {} }} {} }}\nworkload {{ {} forward_ms: 0 update_ms: 0 }}\n"
+      "strategy {{ {} }}\n{} run {{ interference: OFF {} }}",
+      machine, nodes, nodes > 1 ? network : "", variable("v", 4), strategy, communicators, run);
+}
+
+std::string group(const std::string& name, std::int64_t size, int stride, const std::string& collective,
+                  std::int64_t bytes, const std::string& more = "per_forward: 1") {
+  return fmt::format("communicator {{ name: \"{}\" size: {} stride: {} exchange {{ collective: {} bytes: {} {} }} }} ",
+                     name, size, stride, collective, bytes, more);
+}
+
+std::map<std::string, core::Bandwidth> ceilings(const core::Cluster& cluster) {
+  std::map<std::string, core::Bandwidth> all;
+  for (core::LinkId link = 0; link < cluster.links(); ++link) {
+    const core::Hop hop = cluster.link(link);
+    core::Bandwidth most = hop.bandwidth;
+    if (hop.kind != LinkKind::kNetwork) {
+      const auto local = static_cast<std::size_t>(link - cluster.first_link(hop.from.worker));
+      most = ceiling(cluster.machine(hop.from.worker).links()[local]);
+    }
+    all[cluster.link_name(link)] = most;
+  }
+  return all;
+}
+
+/// No link is busy for longer than the run takes, nor has carried more than it can in that.
+void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNever) {
+  const core::Scenario read = test::read(text);
+  const core::Summary summary = summary_of(read, folds);
+  const auto most = ceilings(*read.cluster);
+  ASSERT_FALSE(summary.busiest_links().empty()) << text;
+  for (const core::LinkRecord& link : summary.busiest_links()) {
+    EXPECT_LE(link.busy, summary.length()) << link.name << "\n" << text;
+    EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length()) << link.name << "\n" << text;
+  }
+  for (const auto& exchange : read.plan.exchanges) {
+    if (exchange.collective.nccl) {
+      EXPECT_EQ(exchange.collective.nccl->time.capped_at, "") << text;
+    }
+  }
+}
+
+constexpr const char* kOneSwitch = "network { kind: ONE_SWITCH latency_us: 2 }";
+constexpr const char* kRails = "network { kind: RAILS latency_us: 2 }";
+
+TEST_P(PhysicalLimits, NoLinkIsBusyForLongerThanTheRun) {
+  const auto gpus = static_cast<std::int64_t>(machine_named(GetParam())->gpus().size());
+  const std::int64_t large = (std::int64_t{1} << 28) / (4 * gpus) * 4 * gpus;
+  for (const int nodes : node_counts()) {
+    if (nodes * gpus > 64 && nodes > 2) continue;
+    for (const auto& [name, kind] : kKinds) {
+      for (const char* network : {kOneSwitch, kRails}) {
+        if (nodes == 1 && network == kRails) continue;
+        const std::string all = group("all", nodes * gpus, 1, name, nodes * large);
+        expect_possible(scenario(GetParam(), nodes, network, all, "steps: 1 network_model: FIFO"));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, PhysicalLimits, testing::ValuesIn(machines()), [](const auto& shipped) {
+  std::string name = shipped.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
+  for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
+    for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
+      for (const char* network : {kOneSwitch, kRails}) {
+        // Experts among neighbours and across nodes, gradients among all, at once and in two steps.
+        std::string groups = group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
+                             group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +
+                             group("all", 32, 1, "ALL_GATHER", 1 << 26, "per_forward: 1 overlaps: true");
+        std::string text = scenario(machine, 4, network, groups, fmt::format("steps: 2 network_model: {}", model));
+        text.replace(text.find("shape: 1 "), 9, "shape: 8388608 ");
+        expect_possible(text);
+      }
+    }
+  }
+}
+
+TEST(PhysicalLimitsTogether, FoldedRunsAndMessages) {
+  const std::string large = variable("a", 1 << 28, 1) + variable("b", 1 << 22, 1);
+  for (const char* machine : {"hgx-h100", "dgx-a100", "pcie-l40s"}) {
+    for (const char* network : {kOneSwitch, kRails}) {
+      for (const char* run : {"steps: 3 network_model: FIFO", "steps: 3 network_model: FAIR",
+                              "steps: 2 network_model: FIFO nccl: RINGS"}) {
+        std::string text = scenario(machine, 4, network, "", run);
+        text.replace(text.find(variable("v", 4)), variable("v", 4).size(), large);
+        expect_possible(text);
+        expect_possible(text, sim::Folds::kAlways);
+      }
+    }
+  }
+}
+
+/// The longest time for which a link of that kind was busy, in parts of the run.
+double busiest(const core::Summary& summary, LinkKind kind) {
+  double most = 0;
+  for (const core::LinkRecord& link : summary.busiest_links()) {
+    if (link.kind == kind)
+      most = std::max(most, static_cast<double>(link.busy.count()) / static_cast<double>(summary.length().count()));
+  }
+  return most;
+}
+
+TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRail) {
+  const std::string experts = group("experts", 32, 1, "ALL_TO_ALL", 1 << 28);
+  const auto by = [&](const std::string& nccl) {
+    return summary_of(
+        test::read(scenario("hgx-h100", 4, kRails, experts, "steps: 1", "algorithm: \"nccl\" nccl { " + nccl + " }")));
+  };
+  EXPECT_EQ(busiest(by(""), LinkKind::kSocket), 0);
+  // Without PXN every GPU has its own card, and what arrives on another rail than the receiver's crosses its sockets.
+  EXPECT_GT(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 0.5);
+  EXPECT_LE(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 1);
+  EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
+}
+
+TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
+  // Cards of 50 GB/s behind two lanes of PCIe, which no kind of machine has that the model was fitted to.
+  const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
+  std::string text = (*file)->text;
+  const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";
+  text.replace(text.find(lanes), lanes.size(), lanes + " lanes: 2");
+  text.replace(text.find("name: \"hgx-h100\""), 16, "name: \"starved\"");
+  const std::string all = "cluster { workers { machine: \"starved\" count: 2 } " + std::string(kOneSwitch) +
+                          " machine { " + text + " } } workload { " + variable("v", 1 << 28) +
+                          " forward_ms: 0 update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 1 }";
+  const core::Scenario starved = test::read(all);
+  const nccl::CollectiveTime& time = *starved.plan.packs.front().collective.nccl;
+  EXPECT_THAT(time.time.capped_at, testing::HasSubstr("gpu"));
+  const core::Summary summary = summary_of(starved);
+  EXPECT_EQ(test::took(summary.last_packs().front()), time.whole());
+  EXPECT_EQ(summary.info().packs.front().capped_at, time.time.capped_at);
+  EXPECT_THAT(summary.info().notes, testing::Contains(testing::HasSubstr("Please report this")));
+  for (const core::LinkRecord& link : summary.busiest_links()) EXPECT_LE(link.busy, summary.length()) << link.name;
+}
+
+}  // namespace
+}  // namespace tutti
