@@ -302,7 +302,8 @@ class Tuning {
     double done = 0;
     for (core::Snippet& snippet : snippets.list) {
       progress.update(done++ / static_cast<double>(snippets.list.size()));
-      PromisedSnippet made{std::move(snippet), Outcome()};
+      PromisedSnippet made;
+      made.snippet = std::move(snippet);
       for (const auto& reading : made.snippet.readings) {
         const auto outcome = reading.empty() ? recommended.outcome : evaluator.at(reading, &interrupt_.flag());
         if (!outcome) return false;
@@ -325,7 +326,8 @@ class Tuning {
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis, const std::vector<std::int64_t>& order,
                                                     std::int64_t at) {
     std::vector<std::int64_t> rows = space_.rows(*best_);
-    std::int64_t spare = std::max<std::int64_t>(0, left() - kOtherClusters);
+    const std::int64_t for_other_clusters = now_elsewhere_.front() ? kCases : 2 * kCases;
+    std::int64_t spare = std::max<std::int64_t>(0, left() - for_other_clusters);
     // What was stopped early is run to its end for a curve.
     const auto affordable = [&](std::int64_t i) {
       rows[axis] = order[static_cast<std::size_t>(i)];

@@ -2,6 +2,7 @@
 
 #include "core/advice/nccl_tuner_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -2,9 +2,13 @@
 
 #include "core/nccl/tuning/choices_by_size.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/base/random.h"
 #include "core/nccl/collective_time.h"
