@@ -10,7 +10,7 @@
 #include "core/scenario/run_info.h"
 #include "core/strategy/plan_digest.h"
 #include "real/crew.h"
-#include "real/gradients.h"
+#include "real/memory_need.h"
 #include "real/merge.h"
 #include "real/nccl/api.h"
 #include "real/own_pace/account.h"
@@ -308,16 +308,12 @@ std::int64_t Coordinator::next_start_ns() const {
   return now + (emulates() ? 20'000'000 : 1'000'000) + 20'000 * static_cast<std::int64_t>(crew_.size()) + far_ns;
 }
 
-/// As many as fit into the memory of the machine with most workers: every step has buffers of its own.
+/// Those that fit into the memory of the machine with most workers: every step has buffers of its own.
 std::int32_t Coordinator::steps_in_a_batch() const {
-  constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
-  constexpr std::int64_t kMostSteps = 16;
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;
   for (std::size_t w = 0; w < crew_.size(); ++w) most = std::max(most, ++on_host[crew_[w].host]);
-  const std::int64_t bytes = Gradients::bytes_of(scenario_).count() * scenario_.cluster->replicas_per_worker() * most;
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes, 1), 1, kMostSteps));
+  return steps_at_once(scenario_, most);
 }
 
 Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {

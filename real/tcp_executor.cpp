@@ -84,6 +84,21 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   return {};
 }
 
+/// All workers are to be processes of this machine: they fit into its memory.
+Expected<void> check_memory_here(const TcpExecutorOptions& options, const core::Scenario& scenario) {
+  MemoryOptions memory;
+  memory.backend = options.backend;
+  memory.shared_memory = options.transport == "shm";
+  memory.streams = options.streams;
+  memory.verify = options.verify;
+  memory.loop = options.loop.has_value();
+  memory.steps_at_once = steps_at_once(scenario, scenario.cluster->workers());
+  MemoryNeed need;
+  for (std::int64_t w = 0; w < scenario.cluster->workers(); ++w)
+    need += memory_need(scenario, static_cast<std::int32_t>(w), memory);
+  return check_memory(scenario, need, scenario.cluster->workers(), options.free_memory);
+}
+
 }  // namespace
 
 TcpExecutor::TcpExecutor(TcpExecutorOptions options)
@@ -107,7 +122,9 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   if (gathering.secret.empty() && gathering.spawn == Gathering::Spawn::kAll) gathering.secret = random_secret();
   auto good = problems_of(scenario, gathering, static_cast<bool>(options_.time_scale), options_.backend);
   // Where workers join from elsewhere, each looks for itself what there is.
-  if (good) good = check_backend(options_.backend, scenario, gathering.spawn == Gathering::Spawn::kAll);
+  const bool all_here = gathering.spawn == Gathering::Spawn::kAll;
+  if (good) good = check_backend(options_.backend, scenario, all_here);
+  if (good && all_here) good = check_memory_here(options_, scenario);
   if (!good) {
     turn_away(good.error());
     return good;

@@ -8,6 +8,7 @@
 #include "real/backend.h"
 #include "real/gather.h"
 #include "real/loop_options.h"
+#include "real/memory_need.h"
 
 namespace tutti::real {
 
@@ -27,6 +28,8 @@ struct TcpExecutorOptions {
   /// In place of training steps: the first pack so often, back to back. Its record tells when all timed iterations
   /// began (first_start) and ended. REQUIRES: the scenario has one step.
   std::optional<LoopOptions> loop{};
+  /// What this machine has left for workers that are started here. Empty: not known.
+  FreeMemory free_memory{};
 };
 
 /// Runs a scenario for real: one process per worker, on this machine or wherever workers join from, messages over TCP,

@@ -75,6 +75,10 @@ class Worker {
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
+    // Before anyone has met: so nobody on this machine has made buffers yet.
+    if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(), join_.free_memory);
+        !fits)
+      return fits;
     now_doing("connecting to the other workers");
     auto sockets = meet_others(order, found_, listener_, line_);
     if (!sockets) return tl::make_unexpected(sockets.error());

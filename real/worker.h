@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "real/join/meeting.h"
+#include "real/memory_need.h"
 
 namespace tutti::real {
 
@@ -32,6 +33,8 @@ struct WorkerJoin {
   std::chrono::duration<double> wait{60};  ///< for the coordinator to be there
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
+  /// What this machine has left for the run. Empty: not known, or whoever started the worker has looked already.
+  FreeMemory free_memory;
 };
 
 /// How a worker's life ended.

@@ -155,6 +155,20 @@ Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& ord
   return std::unique_ptr<Transport>(std::move(*opened));
 }
 
+MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenario) {
+  MemoryOptions options;
+  options.backend = parse_backend(order.backend()).value_or(Backend::kTcp);
+  options.shared_memory = order.transport() == "shm";
+  options.streams = streams_of(order);
+  options.verify = order.verify();
+  options.loop = order.has_loop();
+  options.steps_at_once = std::max(order.batch(), 1);
+  const MemoryNeed own = memory_need(scenario, order.worker(), options);
+  MemoryNeed need;
+  for (int w = 0; w < order.workers_here(); ++w) need += own;
+  return need;
+}
+
 WorkerOptions options_of(const proto::Assignment& order) {
   WorkerOptions options;
   options.verify = order.verify();

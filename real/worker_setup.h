@@ -7,6 +7,7 @@
 #include "core/scenario/scenario.h"
 #include "real/backend.h"
 #include "real/coordinator_line.h"
+#include "real/memory_need.h"
 #include "real/transport/transport.h"
 #include "real/worker_run.h"
 
@@ -38,6 +39,9 @@ core::Expected<std::vector<int>> meet_others(const proto::Assignment& order, con
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                           const core::Scenario& scenario, std::vector<int> sockets,
                                                           CoordinatorLine& line);
+
+/// Of all workers on this one's machine, as if they were like this one.
+[[nodiscard]] MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenario);
 
 [[nodiscard]] WorkerOptions options_of(const proto::Assignment& order);
 /// ERRORS: this program has no such backend.

@@ -39,7 +39,7 @@ class MachineReader {
       add_link(link);
     }
     for (const proto::Ring& ring : message_.ring()) add_ring(ring);
-    if (problems_.size() != before || problems_.full()) return nullptr;
+    if (problems_.size() != before || problems_.full() || !sources_.whole(message_)) return nullptr;
     auto machine = std::make_shared<const Machine>(message_.name(), std::move(parts_), std::move(links_),
                                                    std::move(rings_inside_), std::move(rings_across_));
     check_routes(*machine);

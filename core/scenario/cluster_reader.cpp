@@ -33,12 +33,13 @@ class ClusterReader {
     std::vector<int> replicas;
     std::size_t server_groups = 0;
     std::int64_t total = 0;
-    bool usable = !message_.workers().empty();
+    bool usable = !message_.workers().empty() && fields_.sources().whole(message_);
     for (const proto::Workers& workers : message_.workers()) {
       const MachinePtr machine = machine_named(workers, own);
-      const std::int64_t count = fields_.integer(workers, "count", "workers", 1, kMostWorkers).value_or(1);
+      const auto written = fields_.integer(workers, "count", "workers", 1, kMostWorkers);
+      const std::int64_t count = written.value_or(1);
       total += count;
-      if (!machine) {
+      if (!machine || (workers.has_count() && !written)) {
         usable = false;
         continue;
       }

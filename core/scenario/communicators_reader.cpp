@@ -42,7 +42,7 @@ class CommunicatorsReader {
                             "size is the product, and give the other its exchanges alone",
                             c.name());
       }
-      if (fields_.problems().size() != before) continue;
+      if (fields_.problems().size() != before || !fields_.sources().whole(c)) continue;
       for (const std::string& problem : problems_of(communicator, cluster_))
         fields_.complain(c, "communicator \"{}\": {}", c.name(), problem);
       all.push_back(std::move(communicator));

@@ -25,6 +25,7 @@ class NetworkReader {
     read_kind();
     read_figures();
     refuse_what_is_of_other_kinds();
+    if (!fields_.sources().whole(message_)) return std::nullopt;
     if (workers_ > 0 && fields_.problems().size() == before) {
       if (network_.kind == Network::Kind::kFatTree) read_fat_tree();
       if (network_.kind == Network::Kind::kDragonfly) read_dragonfly();
@@ -157,6 +158,7 @@ class NetworkReader {
     }
     const proto::FatTree& tree = message_.fat_tree();
     FatTreeShape& shape = network_.fat_tree;
+    const std::size_t problems = fields_.problems().size();
     shape.workers_per_leaf = whole(tree, "workers_per_leaf", "fat_tree", kMostWorkers);
     shape.spines = static_cast<std::int32_t>(whole(tree, "spines", "fat_tree", kMostPerSwitch));
     shape.rails = tree.rails();
@@ -170,6 +172,7 @@ class NetworkReader {
                           "fat_tree: oversubscription and uplink_gb_per_s both say how wide the links to the spines "
                           "are; keep one");
     }
+    if (fields_.problems().size() > problems) return;
     const double ports =
         static_cast<double>(shape.workers_per_leaf) * static_cast<double>(ports_on_leaf(shape.rails).count());
     const double share = ports / oversubscription.value_or(1) / shape.spines;
@@ -209,7 +212,6 @@ class NetworkReader {
     shape.local_latency = switch_latency_;
     const auto us = fields_.number(fly, "global_us", "dragonfly", {0, kMostLatencyUs});
     shape.global_latency = us ? time_from_us(*us) : switch_latency_;
-    // What was wrong is not what the groups are made of.
     if (fields_.problems().size() > problems) return;
     const std::int64_t groups = Dragonfly::groups_for(workers_, shape);
     const std::int64_t links = static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;

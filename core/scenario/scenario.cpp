@@ -233,15 +233,16 @@ class ScenarioReader {
   // --- together ---
 
   void check_together() {
-    if (scenario_.cluster && scenario_.strategy.collective_all_reduce) {
+    if (!scenario_.cluster || !strategy_known_) return;
+    if (scenario_.strategy.collective_all_reduce) {
       lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
       take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
-    if (scenario_.cluster && message_.strategy().distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) {
+    if (message_.strategy().distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) {
       lower_distribution(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
       take_what_is_asked(message_.strategy(), scenario_.strategy);
     }
-    if (scenario_.cluster && is_byteps(message_.strategy()))
+    if (is_byteps(message_.strategy()))
       lower_byteps(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
     if (scenario_.strategy.servers && scenario_.strategy.servers->updates && message_.workload().has_update_ms()) {
       fields_.complain_at(
@@ -250,14 +251,11 @@ class ScenarioReader {
           "memory; leave it out",
           kUpdatePasses);
     }
-    if (scenario_.cluster && strategy_known_ && problems_.empty())
-      take_reduce_to_device(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
-    if (scenario_.cluster && strategy_known_) {
-      for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
-        complain_about_strategy(problem);
-      if (scenario_.strategy.spec) check_entries(*scenario_.strategy.spec);
-    }
-    if (scenario_.cluster && strategy_known_ && message_.communicator_size() > 0)
+    if (problems_.empty()) take_reduce_to_device(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
+    for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster))
+      complain_about_strategy(problem);
+    if (scenario_.strategy.spec) check_entries(*scenario_.strategy.spec);
+    if (message_.communicator_size() > 0)
       scenario_.communicators = communicators_from(message_, fields_, scenario_.strategy, *scenario_.cluster);
     const bool splits = std::any_of(scenario_.communicators.begin(), scenario_.communicators.end(),
                                     [](const Communicator& c) { return c.splits_model; });

@@ -49,7 +49,7 @@ class StrategyReader {
     strategy_.launch_overhead =
         time_from_us(fields_.number(message_, "launch_us", kWhat, {0, kMostLatencyUs}).value_or(0));
     strategy_.launch_overhead_asked = message_.has_launch_us();
-    if (!known) return std::nullopt;
+    if (!known || !fields_.sources().whole(message_)) return std::nullopt;
     return std::move(strategy_);
   }
 

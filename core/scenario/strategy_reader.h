@@ -13,7 +13,7 @@ class Strategy;
 namespace tutti::core {
 
 /// The strategy of a scenario with its defaults, as far as they need neither cluster nor gradients. Mistakes go to the
-/// fields' problems; nothing if it is not known how gradients are reduced.
+/// fields' problems; nothing if it is not known how gradients are reduced, or if a field did not fit its type.
 std::optional<Strategy> strategy_from(const proto::Scenario& scenario, Fields& fields);
 
 /// Merging and launches, where the scenario says them in place of what usually goes with its way of reducing. Once more

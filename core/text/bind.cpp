@@ -73,26 +73,35 @@ class Binder {
  public:
   Binder(SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
 
-  void bind_message(const Value& value, Message& message) {
+  /// False if something that was written in the message is not in it.
+  bool bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
+    bool whole = !value.damaged;
     for (const Value::Field& written : value.fields) {
-      if (problems_.full()) return;
-      bind_field(written, message, seen);
+      if (problems_.full()) {
+        whole = false;
+        break;
+      }
+      whole = bind_field(written, message, seen) && whole;
     }
+    if (!whole) sources_.add_misfit(message);
+    return whole;
   }
 
  private:
+  /// Always false: what is complained about is left out.
   template <class... Args>
-  void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
+  bool complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
     Location where = sources_.file();
     where.line = at.line;
     where.column = at.column;
     problems_.add(where, format, std::forward<Args>(args)...);
     problems_.ignore_later_ones_at(where);
+    return false;
   }
 
-  void bind_field(const Value::Field& written, Message& message, std::set<const FieldDescriptor*>& seen) {
+  bool bind_field(const Value::Field& written, Message& message, std::set<const FieldDescriptor*>& seen) {
     const Descriptor& type = *message.GetDescriptor();
     const FieldDescriptor* field = type.FindFieldByName(written.name);
     if (!field) field = type.FindFieldByCamelcaseName(written.name);
@@ -102,17 +111,15 @@ class Binder {
       return complain(written.at, "unknown field \"{}\" in {}{}", written.name, type.name(),
                       hint.empty() ? "; it has " + join(names) : hint);
     }
-    if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return;
+    if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return true;
     if (field->is_repeated()) {
-      if (written.value.kind == Value::Kind::kList) {
-        for (const Value& item : written.value.items) {
-          if (problems_.full()) return;
-          bind_value(item, *field, message);
-        }
-      } else {
-        bind_value(written.value, *field, message);
+      if (written.value.kind != Value::Kind::kList) return bind_value(written.value, *field, message);
+      bool whole = true;
+      for (const Value& item : written.value.items) {
+        if (problems_.full()) return false;
+        whole = bind_value(item, *field, message) && whole;
       }
-      return;
+      return whole;
     }
     if (!seen.insert(field).second) {
       return complain(written.at, "\"{}\" is given twice; keep one", field->name());
@@ -122,10 +129,10 @@ class Binder {
       if (other)
         return complain(written.at, "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
     }
-    bind_value(written.value, *field, message);
+    return bind_value(written.value, *field, message);
   }
 
-  void bind_value(const Value& value, const FieldDescriptor& field, Message& message) {
+  bool bind_value(const Value& value, const FieldDescriptor& field, Message& message) {
     const Reflection& reflection = *message.GetReflection();
     const bool repeated = field.is_repeated();
     const int index = repeated ? reflection.FieldSize(message, &field) : 0;
@@ -136,45 +143,47 @@ class Binder {
       return bind_message(
           value, repeated ? *reflection.AddMessage(&message, &field) : *reflection.MutableMessage(&message, &field));
     }
+    bool fits = false;
     switch (field.cpp_type()) {
       case FieldDescriptor::CPPTYPE_INT32:
-        if (const auto n = integer<std::int32_t>(value, field))
+        if (const auto n = integer<std::int32_t>(value, field); (fits = n.has_value()))
           repeated ? reflection.AddInt32(&message, &field, *n) : reflection.SetInt32(&message, &field, *n);
-        return;
+        return fits;
       case FieldDescriptor::CPPTYPE_INT64:
-        if (const auto n = integer<std::int64_t>(value, field))
+        if (const auto n = integer<std::int64_t>(value, field); (fits = n.has_value()))
           repeated ? reflection.AddInt64(&message, &field, *n) : reflection.SetInt64(&message, &field, *n);
-        return;
+        return fits;
       case FieldDescriptor::CPPTYPE_UINT32:
-        if (const auto n = integer<std::uint32_t>(value, field))
+        if (const auto n = integer<std::uint32_t>(value, field); (fits = n.has_value()))
           repeated ? reflection.AddUInt32(&message, &field, *n) : reflection.SetUInt32(&message, &field, *n);
-        return;
+        return fits;
       case FieldDescriptor::CPPTYPE_UINT64:
-        if (const auto n = integer<std::uint64_t>(value, field))
+        if (const auto n = integer<std::uint64_t>(value, field); (fits = n.has_value()))
           repeated ? reflection.AddUInt64(&message, &field, *n) : reflection.SetUInt64(&message, &field, *n);
-        return;
+        return fits;
       case FieldDescriptor::CPPTYPE_DOUBLE:
-        if (const auto x = number(value, field))
+        if (const auto x = number(value, field); (fits = x.has_value()))
           repeated ? reflection.AddDouble(&message, &field, *x) : reflection.SetDouble(&message, &field, *x);
-        return;
+        return fits;
       case FieldDescriptor::CPPTYPE_BOOL:
         if (value.kind == Value::Kind::kIdentifier && (value.text == "true" || value.text == "false")) {
           const bool b = value.text == "true";
           repeated ? reflection.AddBool(&message, &field, b) : reflection.SetBool(&message, &field, b);
-          return;
+          return true;
         }
         return refuse(value, field);
       case FieldDescriptor::CPPTYPE_STRING:
         if (value.kind != Value::Kind::kString) return refuse(value, field);
         repeated ? reflection.AddString(&message, &field, value.text)
                  : reflection.SetString(&message, &field, value.text);
-        return;
+        return true;
       case FieldDescriptor::CPPTYPE_ENUM: return bind_enum(value, field, message);
       default: TUTTI_CHECK(false, "field {} has a type that no schema of ours uses", field.full_name());
     }
+    return fits;
   }
 
-  void bind_enum(const Value& value, const FieldDescriptor& field, Message& message) {
+  bool bind_enum(const Value& value, const FieldDescriptor& field, Message& message) {
     const Reflection& reflection = *message.GetReflection();
     const bool named = value.kind == Value::Kind::kIdentifier || value.kind == Value::Kind::kString;
     const auto* known = named ? field.enum_type()->FindValueByName(value.text) : nullptr;
@@ -183,10 +192,11 @@ class Binder {
                       did_you_mean(value.text, value_names(*field.enum_type())));
     }
     field.is_repeated() ? reflection.AddEnum(&message, &field, known) : reflection.SetEnum(&message, &field, known);
+    return true;
   }
 
-  void refuse(const Value& value, const FieldDescriptor& field) {
-    complain(value.at, "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
+  bool refuse(const Value& value, const FieldDescriptor& field) {
+    return complain(value.at, "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
   }
 
   /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling without a fraction (1e6).

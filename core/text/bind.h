@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -23,6 +24,12 @@ class SourceMap {
     places_[{&message, field, index}] = at;
   }
 
+  /// Something that was written in the message is not in it, because it did not fit.
+  void add_misfit(const google::protobuf::Message& message) { misfits_.insert(&message); }
+  /// True if everything that was written in the message, and in the messages inside it, is in it. A message that is not
+  /// whole differs from what its author wrote, so nothing is built of it.
+  [[nodiscard]] bool whole(const google::protobuf::Message& message) const { return !misfits_.contains(&message); }
+
   /// Where the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
   /// Where the value of a field stands (`index` for repeated fields); where its message begins if it was not written.
@@ -34,10 +41,11 @@ class SourceMap {
   using Key = std::tuple<const google::protobuf::Message*, std::string, int>;
   std::string file_;
   std::map<Key, Position> places_;
+  std::set<const google::protobuf::Message*> misfits_;
 };
 
 /// Fills `message` from a document, by the message's schema. Every value that does not fit is a problem, and is left
-/// out: unknown fields and enum values (with the nearest known name), wrong types, numbers that do not fit or are not
+/// out, so that the messages around it are not whole (SourceMap::whole()): unknown fields and enum values (with the nearest known name), wrong types, numbers that do not fit or are not
 /// finite, fields given twice. JSON's conventions (camel-case names, numbers in quotes, null) are accepted with
 /// `json`.
 void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems);

@@ -30,7 +30,8 @@ struct Value {
 
   Kind kind = Kind::kMessage;
   Position at;
-  Position end;  ///< behind its last character: behind the closing quote or bracket
+  Position end;          ///< behind its last character: behind the closing quote or bracket
+  bool damaged = false;  ///< a field of the message could not be read (a problem), and is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;

@@ -136,6 +136,7 @@ class TextParser {
       }
       parse_field(message, depth);
       if (failed_) {
+        message.damaged = true;
         recover();
         // A bracket that closes something else closes nothing: without this step the loop would stay at it.
         if (!begun_ && (is("}") || is(">")) && !is(closing)) tokens_.Next();

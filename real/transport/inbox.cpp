@@ -16,9 +16,6 @@ using core::Expected;
 
 namespace {
 
-/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
-constexpr std::size_t kLineBytes = 16 << 10;
-
 /// An inbox: a bell, counts by sender, then a ring by sender.
 struct Layout {
   std::size_t workers = 0;

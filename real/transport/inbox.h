@@ -16,6 +16,8 @@ namespace tutti::real {
 /// Payloads of one direction. Small enough that what goes through it stays in the cache; of several pieces, so that sender
 /// and receiver work at the same time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
+/// Small enough for the first level of the cache; room for the headers of more pieces than the payloads have room for.
+inline constexpr std::size_t kLineBytes = 16 << 10;
 
 /// In the inbox of whoever sleeps. Lies in shared memory.
 struct alignas(kLine) Bell {

@@ -25,8 +25,7 @@ namespace {
 
 /// Headers and small payloads are read through a buffer, so many bytes at once; what is left of a payload then goes
 /// straight to its place.
-constexpr std::size_t kAhead = 16 << 10;
-constexpr std::size_t kBufferBytes = 4 * kAhead;
+constexpr std::size_t kAhead = kReadBufferBytes / 4;
 /// Long pieces: a process that turns from sending to receiving and back for every 128 KiB takes a third longer for 1 MiB
 /// (two processes, two cores; longer than this gains nothing more).
 constexpr std::int64_t kPieceBytes = 512 << 10;
@@ -64,7 +63,7 @@ struct TcpTransport::State {
 
   /// One connection to a peer.
   struct Stream {
-    explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kBufferBytes) {}
+    explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kReadBufferBytes) {}
     tcp::socket socket;
     std::deque<Outgoing> queue;
     std::vector<std::byte> buffer;

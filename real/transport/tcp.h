@@ -12,6 +12,8 @@ namespace tutti::real {
 
 /// Connections between two workers.
 inline constexpr int kMostStreams = 64;
+/// What each connection reads through.
+inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 
 /// Between worker processes over TCP (Boost.Asio), non-blocking, by one connection per pair or more: networks that carry
 /// more than one connection gets out of them pay for several. Pieces are received straight

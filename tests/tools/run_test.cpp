@@ -447,6 +447,19 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
   EXPECT_THAT(run_tutti({"perf", file, "--streams", "2"}).err, HasSubstr("--streams is for a real run"));
 }
 
+TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
+  const TemporaryFolder folder;
+  // 4.4 TB on each of the six replicas.
+  const std::string file = folder.write(
+      "s.textproto", scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1099511627776 } forward_ms: 1"));
+  const Outcome o = run_tutti({"run", file, "--timeline", folder.file("t.tutti")});
+  EXPECT_EQ(o.status, 2);
+  EXPECT_THAT(o.err, testing::AllOf(HasSubstr(file + ": the run needs 26.4 TB of this machine's memory for 3 workers"),
+                                    HasSubstr("are free; use fewer replicas or workers, a smaller model")));
+  EXPECT_EQ(o.out, "");
+  EXPECT_EQ(folder.files(), std::vector<std::string>{"s.textproto"});
+}
+
 TEST(RunForReal, RefusesWhatItCannotRun) {
   const TemporaryFolder folder;
   const Outcome many = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000))});

@@ -9,6 +9,7 @@
 #include "real/machine.h"
 #include "real/worker.h"
 #include "tools/tutti/interrupt.h"
+#include "tools/tutti/memory_limit.h"
 
 namespace tutti::tools {
 
@@ -235,6 +236,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
   // A worker that was started here is ended by its coordinator, in order, or goes with it (real::end_with_parent()).
+  // That one has looked whether its workers fit into memory; one that joins from elsewhere looks itself.
+  if (!quiet) join.free_memory = [] { return free_memory(); };
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
   const real::WorkerEnd end = real::work(join);

@@ -5,6 +5,7 @@
 #include "real/tcp_executor.h"
 #include "real/transport/tcp.h"
 #include "tools/tutti/join.h"
+#include "tools/tutti/memory_limit.h"
 #include "tools/tutti/time_scale.h"
 
 namespace tutti::tools {
@@ -29,6 +30,7 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   const auto parsed = choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return tl::make_unexpected(parsed.error());
   made.backend = *parsed;
+  made.free_memory = [] { return free_memory(); };
   return made;
 }
 

@@ -17,6 +17,7 @@ namespace tutti::tools {
 namespace {
 
 using core::Expected;
+using core::nccl::BandQuality;
 using core::nccl::Quality;
 using core::nccl::ValidatedTable;
 using core::nccl::Validation;
@@ -55,6 +56,8 @@ std::string json(const Validation& validation) {
       error(json, all, "mean_error", all.mean);
       error(json, all, "p90_error", all.p90);
       error(json, all, "bias", all.bias);
+      error(json, all, "coverage", validation.overall_bands.coverage);
+      error(json, all, "band_width", validation.overall_bands.width);
     });
     json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
       json.object([&] {
@@ -67,6 +70,8 @@ std::string json(const Validation& validation) {
         error(json, q, "median_error", q.median);
         error(json, q, "p90_error", q.p90);
         error(json, q, "bias", q.bias);
+        error(json, q, "coverage", table.bands.coverage);
+        error(json, q, "band_width", table.bands.width);
         json.key("reason");
         table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
       });
@@ -75,37 +80,52 @@ std::string json(const Validation& validation) {
   return json.text();
 }
 
-std::vector<std::string> cells(const std::string& name, const Quality& q) {
-  if (q.rows == 0) return {name, "0", "–", "–", "–", "–"};
+const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width"};
+
+std::vector<std::string> columns(const std::string& first) {
+  std::vector<std::string> all{"<" + first};
+  all.insert(all.end(), kColumns.begin(), kColumns.end());
+  return all;
+}
+
+std::vector<std::string> cells(const std::string& name, const Quality& q, const BandQuality& bands) {
+  if (q.rows == 0) return {name, "0", "–", "–", "–", "–", "–", "–"};
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   return {name,
           fmt::format("{}", q.rows),
           percent(q.median),
           percent(q.mean),
           percent(q.p90),
-          fmt::format("{:+.1f} %", 100 * q.bias)};
+          fmt::format("{:+.1f} %", 100 * q.bias),
+          percent(bands.coverage),
+          fmt::format("{:.2f}", bands.width)};
 }
 
 std::string text(const Validation& validation, const std::map<std::string, double>& noise) {
   std::string out;
-  Table tables({"<table", "rows", "median", "mean", "90th", "bias", "noise"});
+  std::vector<std::string> head = columns("table");
+  head.push_back("noise");
+  Table tables(head);
   std::map<std::string, std::vector<std::string>> reasons;
   for (const ValidatedTable& table : validation.tables) {
     const auto& facts = table.table->facts;
     if (!table.reason.empty()) reasons[table.reason].push_back(facts.table_id.empty() ? "(no name)" : facts.table_id);
     if (table.rows.empty()) continue;
-    std::vector<std::string> row = cells(facts.table_id, table.quality);
+    std::vector<std::string> row = cells(facts.table_id, table.quality, table.bands);
     const auto floor = noise_of(noise, facts.config);
     row.push_back(floor ? fmt::format("{:.1f} %", 100 * *floor) : "");
     tables.row(row);
   }
   out += tables.text(0);
-  Table parts({"<part", "rows", "median", "mean", "90th", "bias"});
-  for (const auto& part : validation.parts) parts.row(cells(part.by + ": " + part.name, part.quality));
-  parts.row(cells("all", validation.overall));
+  Table parts(columns("part"));
+  for (const auto& part : validation.parts) parts.row(cells(part.by + ": " + part.name, part.quality, part.bands));
+  parts.row(cells("all", validation.overall, validation.overall_bands));
   out += "\nhealthy tables, every config weighing the same\n" + parts.text(0);
   out += fmt::format("\n{} of {} rows of healthy tables are modelled; {} outliers are left out\n",
                      validation.overall.rows, validation.rows, validation.outliers);
+  out +=
+      "in band: the share of measurements inside the error bands of their predictions, which are meant to hold eight "
+      "of ten; band width: the median of a band's upper over its lower end\n";
   if (validation.other_rows > 0)
     out += fmt::format("{} rows are of tables that are not healthy, or that nobody has a record of\n",
                        validation.other_rows);
@@ -124,6 +144,8 @@ int validate(const ValidateOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   const auto parameters = figures(options, environment);
   if (!parameters) return report(parameters.error());
+  const auto bands = core::nccl::ErrorBands::load(environment.library.folder());
+  if (!bands) return report(bands.error());
   const auto tables = core::load_collective_tables(options.tables, options.meta);
   if (!tables) return report(tables.error());
   std::map<std::string, double> noise;
@@ -132,7 +154,7 @@ int validate(const ValidateOptions& options, const Environment& environment) {
     if (!loaded) return report(loaded.error());
     noise = std::move(*loaded);
   }
-  const Validation validation = core::nccl::validate(*tables, *parameters);
+  const Validation validation = core::nccl::validate(*tables, *parameters, *bands);
   if (!options.report.empty()) {
     auto page = OutputFile::create(options.report, {options.tables, options.meta, options.noise, options.times});
     if (!page) return report(page.error());

@@ -16,13 +16,24 @@ std::string size_band(std::int64_t bytes) {
   return "4 64 MiB and more";
 }
 
+/// Of rows with their weights.
+struct Sums {
+  Errors errors;
+  Bands bands;
+
+  void add(const ValidatedRow& row, double weight) {
+    errors.add(row.predicted_us / row.measured_us - 1, weight);
+    bands.add(row.measured_us, row.predicted_us, row.band, weight);
+  }
+};
+
 std::string nodes_band(std::int64_t nodes) {
   if (nodes == 1) return "1 one node";
   if (nodes == 2) return "2 two";
   return nodes <= 16 ? "3 three to 16" : "4 more than 16";
 }
 
-ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters) {
+ValidatedTable validate(const CollectiveTable& table, const Parameters& parameters, const ErrorBands& bands) {
   ValidatedTable made;
   made.table = &table;
   const auto model = TableModel::of(table);
@@ -31,7 +42,7 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     return made;
   }
   made.assumed = model->system().assumed;
-  Errors errors;
+  Sums sums;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const MeasuredTime& row = table.rows[r];
     const double us = model->predict(r, parameters).us();
@@ -40,10 +51,12 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
       made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
       return made;
     }
-    made.rows.push_back({row.bytes, row.us, row.outlier, us, model->choice(r)});
-    if (!row.outlier) errors.add(us / row.us - 1, 1);
+    const ErrorBand& band = bands.of(model->communicator().nodes, row.bytes);
+    made.rows.push_back({row.bytes, row.us, row.outlier, us, band, model->choice(r)});
+    if (!row.outlier) sums.add(made.rows.back(), 1);
   }
-  made.quality = errors.quality();
+  made.quality = sums.errors.quality();
+  made.bands = sums.bands.quality();
   if (!table.facts.healthy)
     made.reason = "predicted, but not counted in the whole: its record does not say that the table is healthy";
   if (table.rows.empty()) made.reason = "it has no rows";
@@ -61,29 +74,28 @@ void add_unread(ValidatedTable& made) {
   if (n > 1) made.reason += ", …";
 }
 
-/// Errors by what they are of.
-using Parts = std::map<std::pair<std::string, std::string>, Errors>;
+/// By what they are of.
+using Parts = std::map<std::pair<std::string, std::string>, Sums>;
 
-void add(const ValidatedTable& table, double weight, Errors& whole, Parts& parts) {
+void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) {
   const TableFacts& facts = table.table->facts;
   for (const ValidatedRow& row : table.rows) {
     if (row.outlier) continue;
-    const double error = row.predicted_us / row.measured_us - 1;
-    whole.add(error, weight);
-    parts[{"1 size", size_band(row.bytes)}].add(error, weight);
-    parts[{"2 collective", "0 " + facts.collective}].add(error, weight);
-    parts[{"3 GPU", "0 " + facts.gpu_model}].add(error, weight);
-    parts[{"4 nodes", nodes_band(facts.nodes)}].add(error, weight);
+    whole.add(row, weight);
+    parts[{"1 size", size_band(row.bytes)}].add(row, weight);
+    parts[{"2 collective", "0 " + facts.collective}].add(row, weight);
+    parts[{"3 GPU", "0 " + facts.gpu_model}].add(row, weight);
+    parts[{"4 nodes", nodes_band(facts.nodes)}].add(row, weight);
   }
 }
 
 }  // namespace
 
-Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters) {
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands) {
   Validation made;
   std::map<std::string, double> rows_of_config;
   for (const CollectiveTable& table : tables) {
-    made.tables.push_back(validate(table, parameters));
+    made.tables.push_back(validate(table, parameters, bands));
     add_unread(made.tables.back());
     if (!table.facts.healthy) {
       made.other_rows += table.rows.size() + table.unread.size();
@@ -93,15 +105,16 @@ Validation validate(const std::vector<CollectiveTable>& tables, const Parameters
     for (const MeasuredTime& row : table.rows) ++(row.outlier ? made.outliers : made.rows);
     rows_of_config[table.facts.config] += static_cast<double>(made.tables.back().quality.rows);
   }
-  Errors whole;
+  Sums whole;
   Parts parts;
   for (const ValidatedTable& table : made.tables) {
     if (!table.table->facts.healthy || table.rows.empty()) continue;
     add(table, 1 / rows_of_config[table.table->facts.config], whole, parts);
   }
-  made.overall = whole.quality();
-  for (const auto& [key, errors] : parts)
-    made.parts.push_back({key.first.substr(2), key.second.substr(2), errors.quality()});
+  made.overall = whole.errors.quality();
+  made.overall_bands = whole.bands.quality();
+  for (const auto& [key, sums] : parts)
+    made.parts.push_back({key.first.substr(2), key.second.substr(2), sums.errors.quality(), sums.bands.quality()});
   return made;
 }
 

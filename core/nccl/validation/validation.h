@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/measured/collective_tables.h"
+#include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/parameters.h"
 #include "core/nccl/tuning/choice.h"
 #include "core/nccl/validation/quality.h"
@@ -18,6 +19,7 @@ struct ValidatedRow {
   double measured_us = 0;
   bool outlier = false;  ///< the table's record says that it is one: counts for nothing
   double predicted_us = 0;
+  ErrorBand band;                ///< of the prediction
   std::optional<Choice> choice;  ///< nothing of sends and receives
 };
 
@@ -27,6 +29,7 @@ struct ValidatedTable {
   std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
   std::vector<std::string> assumed;
   Quality quality;  ///< of rows that are no outliers
+  BandQuality bands;
 };
 
 /// Part of the whole.
@@ -34,6 +37,7 @@ struct ValidatedPart {
   std::string by;    ///< "size", "collective", "GPU", "nodes"
   std::string name;  ///< "64 KiB to 1 MiB", …
   Quality quality;
+  BandQuality bands;
 };
 
 struct Validation {
@@ -43,10 +47,12 @@ struct Validation {
   std::size_t other_rows =
       0;            ///< of tables that are not healthy, or that nobody has a record of: they count for nothing
   Quality overall;  ///< of those of them that are modelled; every config weighs the same
+  BandQuality overall_bands;
   std::vector<ValidatedPart> parts;
 };
 
-/// Predicts every row of every table from the table's facts alone. REQUIRES: the tables outlive the answer.
-Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters);
+/// Predicts every row of every table from the table's facts alone, and the band in which `bands` have its measurement.
+/// REQUIRES: the tables outlive the answer.
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands);
 
 }  // namespace tutti::core::nccl

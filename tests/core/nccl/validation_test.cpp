@@ -141,7 +141,11 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   tables[0].rows[7].outlier = true;
   tables[0].rows[7].us *= 100;
   tables.push_back({amd, {{1024, 5, false}}});
-  const Validation made = validate(tables, Parameters::initial());
+  // Bands by size that reach from 0.8 of what is predicted to 2, 3, 4 and 5 times that.
+  ErrorBands bands;
+  for (std::size_t size = 0; size < ErrorBands::kSizes; ++size)
+    bands.at(false, size) = {0.8, 0.8 * static_cast<double>(size + 2)};
+  const Validation made = validate(tables, Parameters::initial(), bands);
   // Predictions of b are twice what was measured: an error of 1 in half of all that counts.
   EXPECT_EQ(made.rows, 33U);
   EXPECT_EQ(made.outliers, 1U);
@@ -150,12 +154,32 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_NEAR(made.overall.bias, 0.5, 1e-9);
   EXPECT_NEAR(made.overall.median, 0, 1e-9);
   EXPECT_NEAR(made.overall.p90, 1, 1e-9);
+  EXPECT_NEAR(made.overall_bands.coverage, 0.5, 1e-9) << "all of a, nothing of b";
+  // Of the 29 rows of a six are below 64 KiB, three more below 1 MiB, six more below 64 MiB: the 15th is in the middle.
+  EXPECT_NEAR(made.tables[0].bands.width, 4, 1e-9);
+  EXPECT_EQ(made.tables[0].bands.coverage, 1);
+  EXPECT_NEAR(made.tables[1].bands.width, 2, 1e-9);
+  EXPECT_EQ(made.tables[1].bands.coverage, 0);
+  EXPECT_NEAR(made.overall_bands.width, 2, 1e-9) << "all of b and 6/29 of a are more than half";
+  EXPECT_EQ(made.parts.front().name, "below 64 KiB");
+  EXPECT_NEAR(made.parts.front().bands.coverage, (6.0 / 29) / (6.0 / 29 + 1), 1e-9);
   ASSERT_EQ(made.tables.size(), 4U);
   EXPECT_NEAR(made.tables[1].quality.bias, 1, 1e-9);
   EXPECT_THAT(made.tables[2].reason, HasSubstr("does not say that the table is healthy"));
   EXPECT_NEAR(made.tables[2].quality.bias, 1.0 / 9 - 1, 1e-9);
   EXPECT_THAT(made.tables[3].reason, HasSubstr("RCCL"));
   EXPECT_TRUE(made.tables[3].rows.empty());
+}
+
+TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
+  Bands bands;
+  EXPECT_EQ(bands.quality().coverage, 0);
+  bands.add(50, 100, {0.5, 1.5}, 1);   // at the lower end: inside; 3 times as wide
+  bands.add(151, 100, {0.5, 1.5}, 1);  // above
+  bands.add(150, 100, {1, 1.5}, 2);    // at the upper end; 1.5 times
+  bands.add(99, 100, {1, 4}, 1);       // below; 4 times
+  EXPECT_DOUBLE_EQ(bands.quality().coverage, 3.0 / 5);
+  EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // 1.5, 1.5, 3, 3, 4
 }
 
 TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
@@ -226,7 +250,7 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
   EXPECT_EQ((*loaded)[1].facts.table_id, "");
   ASSERT_EQ((*loaded)[1].unread.size(), 1U);
   EXPECT_EQ((*loaded)[1].unread[0].where.line, 5);
-  const Validation made = validate(*loaded, Parameters::initial());
+  const Validation made = validate(*loaded, Parameters::initial(), {});
   EXPECT_EQ(made.rows, 4U);
   EXPECT_EQ(made.other_rows, 1U);
   for (const ValidatedTable& table : made.tables) EXPECT_THAT(table.reason, HasSubstr("cells, the header has 3"));
@@ -244,7 +268,7 @@ TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
   EXPECT_THAT((*loaded)[1].problem, AllOf(HasSubstr("m.json:2:"), HasSubstr("without a table_id")));
   EXPECT_THAT((*loaded)[2].problem, AllOf(HasSubstr("m.json:2:"), HasSubstr("a second record of table twice")));
   EXPECT_EQ((*loaded)[2].rows.size(), 2U);  // a size that comes again is measured again
-  const Validation made = validate(*loaded, Parameters::initial());
+  const Validation made = validate(*loaded, Parameters::initial(), {});
   ASSERT_EQ(made.tables.size(), 4U);
   EXPECT_THAT(made.tables[2].reason, HasSubstr("a second record"));
   EXPECT_FALSE(made.tables[3].reason.empty());
@@ -266,7 +290,7 @@ TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
   EXPECT_THAT((*loaded)[1].problem, HasSubstr("collective is missing"));
   EXPECT_THAT((*loaded)[2].problem, HasSubstr("two"));
   EXPECT_THAT((*loaded)[3].problem, HasSubstr("m.json has no record of it"));
-  const Validation made = validate(*loaded, Parameters::initial());
+  const Validation made = validate(*loaded, Parameters::initial(), {});
   EXPECT_EQ(made.rows, 5U);  // of healthy tables; nobody says that "lost" is
   EXPECT_EQ(made.overall.rows, 0U);
   ASSERT_EQ(made.tables.size(), 4U);

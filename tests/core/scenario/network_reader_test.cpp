@@ -72,6 +72,22 @@ TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
   }
 }
 
+/// The rest, with defaults in the place of what did not fit, may be a network that cannot be built: this one would have
+/// five links from each of eight groups.
+TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
+  const auto fly = [](const std::string& rest) {
+    return problems("kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { routers_per_group: 3 " + rest + " }",
+                    "cpu-host", 24);
+  };
+  EXPECT_THAT(fly("global_links_per_router: 3.5"),
+              ElementsAre("global_links_per_router: expected a whole number, found 3.5"));
+  EXPECT_THAT(fly("global_links_per_router: 1 workers_per_router: \"many\""),
+              ElementsAre("workers_per_router: expected a whole number, found \"many\""));
+  EXPECT_THAT(fly("global_links_per_router: -1"),
+              ElementsAre("dragonfly: global_links_per_router must be at least 1 (got -1)"));
+  EXPECT_THAT(problems(kTree + "uplink_gb_per_s: wide }", "cpu-host", 24), testing::SizeIs(1));
+}
+
 TEST(NetworkOfScenario, ADragonflysLinksAreAsWideAsPortsUnlessSaidOtherwise) {
   const Network plain = network_of(
       "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { workers_per_router: 2 routers_per_group: 4 "

@@ -48,6 +48,28 @@ TEST(Bind, AcceptsJsonsConventions) {
   EXPECT_FALSE(message.run().has_steps());
 }
 
+TEST(Bind, AMessageIsWholeOnlyIfAllThatWasWrittenInItWasBound) {
+  const auto whole = [](const std::string& text) {
+    Problems problems;
+    SourceMap sources("f");
+    proto::Scenario message;
+    bind(parse_document(text, "f", problems).root, message, sources, problems);
+    return std::tuple(sources.whole(message), sources.whole(message.cluster()),
+                      sources.whole(message.cluster().network()), sources.whole(message.run()));
+  };
+  const std::string run = "run { steps: 2 } ";
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 } }"), std::tuple(true, true, true, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: \"x\" } }"), std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { no_such: 1 } }"), std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: 1 latency_us: 1 } }"), std::tuple(false, false, false, true));
+  EXPECT_EQ(whole(run + "cluster { network { } workers { count: 1.5 } }"), std::tuple(false, false, true, true));
+  EXPECT_EQ(whole(run + "cluster { network { latency_us: \nkind: RAILS } }"), std::tuple(false, false, false, true))
+      << "a field that cannot be read";
+  EXPECT_EQ(whole(run + "cluster { machine { ring { gpu: [0, x] } } network { } }"),
+            std::tuple(false, false, true, true));
+  EXPECT_EQ(whole(run + "name: 5 cluster { network { } }"), std::tuple(false, true, true, true));
+}
+
 TEST(Bind, ReportsEveryMisfitAtItsPlace) {
   EXPECT_EQ(errors_of("nmae: \"x\"\n"
                       "run {\n"
