@@ -127,9 +127,9 @@ void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t ro
 TEST(FullDisk, OfASimulationLeavesWhatWasWritten) {
   const TemporaryFolder folder;
   constexpr std::size_t kRoom = 8u << 20;
-  const Outcome o = run_with_room(kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000",
-                                          "--max-spans", "1000000000", "--remember", "off", "--timeline",
-                                          folder.file("t.tutti")});
+  const Outcome o =
+      run_with_room(kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000", "--max-spans",
+                            "1000000000", "--remember", "off", "--timeline", folder.file("t.tutti")});
   expect_left(folder, o, kRoom);
   EXPECT_THAT(o.out, HasSubstr("note: stopped by request after ")) << "and what was computed";
 }
