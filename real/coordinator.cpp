@@ -75,7 +75,7 @@ class Coordinator {
   double time_scale_;  ///< 0: nothing is emulated
   RunId run_{};
   core::RunControl control_;  ///< as it was given, and keeps the timeline up to date
-  Children children_;  // ended after the crew was dismissed
+  Children children_;         // ended after the crew was dismissed
   Crew crew_;
   StepMerger merger_;
   std::vector<Crew::Messages> pending_;  ///< of the steps of a batch that everybody has ended

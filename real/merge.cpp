@@ -81,8 +81,9 @@ std::string StepMerger::problem_of(const proto::StepResult& part, std::int32_t w
     for (int k = 0; k < c.start_ps_size(); ++k) {
       near(c.start_ps(k));
       length(c.duration_ps(k));
-      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 && c.wait_ps(k) >= 0 && c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 &&
-             c.pack(k) < part.pack_size() && c.step(k) >= 0 && c.step(k) <= step;  // channels are told of late
+      good = good && c.kind(k) >= 0 && c.kind(k) <= core::SpanKind::kExchange && c.index(k) >= 0 && c.wait_ps(k) >= 0 &&
+             c.wait_ps(k) <= c.duration_ps(k) && c.bytes(k) >= 0 && c.pack(k) >= -1 && c.pack(k) < part.pack_size() &&
+             c.step(k) >= 0 && c.step(k) <= step;  // channels are told of late
     }
   }
   return good ? "" : "sent times that cannot be";

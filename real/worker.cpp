@@ -262,8 +262,7 @@ class Worker {
       wanted_again_ = (*message)->finish().come_again();
       return false;
     }
-    if (!(*message)->has_go() || (*message)->go().step() != next)
-      return tl::make_unexpected(not_due("the next step"));
+    if (!(*message)->has_go() || (*message)->go().step() != next) return tl::make_unexpected(not_due("the next step"));
     const Clock::time_point start{std::chrono::nanoseconds(join_.clock.when((*message)->go().start_ns()))};
     begin_ = std::clamp(start, Clock::now() - patience_, Clock::now() + patience_);
     return true;

@@ -92,16 +92,16 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     std::int64_t value, least, most;
   };
   const bool loops = order.has_loop();
-  for (const Range& range : {Range{"worker", order.worker(), 0, order.peer_size() - 1},
-                             Range{"steps", order.steps(), 1, core::kMostSteps},
-                             Range{"batch", order.batch(), 1, core::kMostSteps},
-                             Range{"most_spans", order.most_spans(), 0, std::numeric_limits<std::int64_t>::max()},
-                             Range{"spin_ns", order.spin_ns(), 0, 1'000'000'000},
-                             Range{"workers_here", order.workers_here(), 1, order.peer_size()},
-                             Range{"workers_before", order.workers_before(), 0, order.workers_here() - 1},
-                             Range{"streams", order.streams(), 1, kMostStreams},
-                             Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMostIterations},
-                             Range{"warm_up", order.loop().warm_up(), 0, kMostWarmUp}}) {
+  for (const Range& range :
+       {Range{"worker", order.worker(), 0, order.peer_size() - 1}, Range{"steps", order.steps(), 1, core::kMostSteps},
+        Range{"batch", order.batch(), 1, core::kMostSteps},
+        Range{"most_spans", order.most_spans(), 0, std::numeric_limits<std::int64_t>::max()},
+        Range{"spin_ns", order.spin_ns(), 0, 1'000'000'000},
+        Range{"workers_here", order.workers_here(), 1, order.peer_size()},
+        Range{"workers_before", order.workers_before(), 0, order.workers_here() - 1},
+        Range{"streams", order.streams(), 1, kMostStreams},
+        Range{"iterations", loops ? order.loop().iterations() : 1, 1, kMostIterations},
+        Range{"warm_up", order.loop().warm_up(), 0, kMostWarmUp}}) {
     if (range.value < range.least || range.value > range.most) {
       return cannot_be(
           fmt::format("{} is {}, which is not from {} to {}", range.what, range.value, range.least, range.most));

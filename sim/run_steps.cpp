@@ -151,14 +151,9 @@ void Run::step_done(Replica& replica) {
   if (end.replicas++ == 0 || computed >= end.longest) {
     end.longest = computed;
     end.step = replica.step;
-    end.parts = {cluster_.part_name(replica.device),
-                 replica.step_began,
-                 replica.forward,
-                 replica.backward,
-                 replica.other,
-                 replica.exposed.communication(),
-                 replica.exposed.exposed(),
-                 replica.slowed};
+    end.parts = {
+        cluster_.part_name(replica.device), replica.step_began,        replica.forward, replica.backward, replica.other,
+        replica.exposed.communication(),    replica.exposed.exposed(), replica.slowed};
   }
   const bool last = end.replicas == cluster_.replicas();
   if (last) end_step(end);

@@ -11,9 +11,9 @@ struct ReplicaParts {
   std::string device;
   Time start;  ///< its own step began
   Time forward, backward, other_compute;
-  Time communication;    ///< at least one pack in flight
-  Time exposed;          ///< of that, nothing was computed
-  Time slowed = {};  ///< of what it computed: StepRecord::slowed
+  Time communication;  ///< at least one pack in flight
+  Time exposed;        ///< of that, nothing was computed
+  Time slowed = {};    ///< of what it computed: StepRecord::slowed
 };
 
 /// The record of a step that goes from `start`, when the one before had ended everywhere, to `end`, with the parts of

@@ -186,8 +186,7 @@ TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
     const Summary s = summary_of(scenario(std::string("algorithm: \"") + algorithm + "\" bytes_per_pack: 13107200",
                                           "seed: 3 steps: 5 compute_jitter_percent: 10"));
     for (const core::StepRecord& step : s.steps()) {
-      EXPECT_EQ(step.forward + step.backward + step.other_compute + step.exposed + waiting(step),
-                step.end - step.start)
+      EXPECT_EQ(step.forward + step.backward + step.other_compute + step.exposed + waiting(step), step.end - step.start)
           << algorithm;
       EXPECT_GE(step.exposed, Time()) << algorithm << ", step " << step.step;
       EXPECT_LE(step.exposed, step.communication) << algorithm << ", step " << step.step;

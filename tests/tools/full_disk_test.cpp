@@ -79,7 +79,7 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
   ASSERT_TRUE(all && all->complete());
   ASSERT_GT(all->span_blocks().size(), 10u);
   const auto writes = static_cast<int>(whole.size() / kShort);
-  for (int failing = 4; failing < writes; failing += 3) {
+  for (int failing = 4; failing < writes; failing += 17) {
     std::string content;
     EXPECT_EQ(write_to(content, failing, kShort), ENOSPC);
     ASSERT_TRUE(whole.starts_with(content)) << "no gap, and nothing behind it";
@@ -90,7 +90,7 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
       return block.end <= content.size();
     });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(left->span_blocks().size()), fits);
-    EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()) + 1, fits) << "each step is behind its spans";
+    EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()), fits) << "each step stands before its spans";
     EXPECT_THAT(left->damage(), HasSubstr("ends before its index"));
   }
 }
@@ -127,9 +127,9 @@ void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t ro
 TEST(FullDisk, OfASimulationLeavesWhatWasWritten) {
   const TemporaryFolder folder;
   constexpr std::size_t kRoom = 8u << 20;
-  const Outcome o = run_with_room(kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000",
-                                          "--max-spans", "1000000000", "--remember", "off", "--timeline",
-                                          folder.file("t.tutti")});
+  const Outcome o =
+      run_with_room(kRoom, {"simulate", test::scenario("05_resnet50_pscpu"), "--steps", "100000", "--max-spans",
+                            "1000000000", "--remember", "off", "--timeline", folder.file("t.tutti")});
   expect_left(folder, o, kRoom);
   EXPECT_THAT(o.out, HasSubstr("note: stopped by request after ")) << "and what was computed";
 }
@@ -150,7 +150,7 @@ TEST(FullDisk, LeavesNoFileOfWhichNothingCanBeRead) {
   EXPECT_EQ(o.status, 1);
   EXPECT_THAT(o.err, HasSubstr("t.tutti: cannot be written: File too large"));
   EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto", "t.tutti"));
-  EXPECT_EQ(folder.read("t.tutti"), "TUTTITL1") << "it stays as it was";
+  EXPECT_EQ(folder.read("t.tutti"), "TUTTITL1") << before << " stays as it was";
 }
 
 }  // namespace

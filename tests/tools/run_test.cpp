@@ -239,10 +239,11 @@ double seconds_of_cores(const timeval& t) {
 /// More workers than cores, of which each gets its core now and then: waiting for that is no communication.
 TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineIs) {
   const TemporaryFolder folder;
-  const std::string workload = "variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: 70000 } "
-                               "forward_ms: 2 backward_ms: 3";
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{}, {"--compute", "busy"}, {"--emulate", "--time-scale", "20"}}) {
+  const std::string workload =
+      "variable { name: \"a\" shape: 300000 } variable { name: \"b\" shape: 70000 } "
+      "forward_ms: 2 backward_ms: 3";
+  const std::vector<std::vector<std::string>> options{{}, {"--compute", "busy"}, {"--emulate", "--time-scale", "20"}};
+  for (const std::vector<std::string>& more : options) {
     const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 8, workload, 12));
     std::vector<std::string> words{"run", file, "--format", "json"};
     words.insert(words.end(), more.begin(), more.end());

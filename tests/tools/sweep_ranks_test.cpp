@@ -108,8 +108,9 @@ class FakeRank {
  public:
   FakeRank(int rank, const real::Address& at) {
     const PartInRun part = part_of_rank(rank, at);
-    auto found = real::find_coordinator(part.where, real::kAnyWorker,
-                                        std::chrono::steady_clock::now() + std::chrono::seconds(30), [] { return false; });
+    auto found =
+        real::find_coordinator(part.where, real::kAnyWorker,
+                               std::chrono::steady_clock::now() + std::chrono::seconds(30), [] { return false; });
     EXPECT_TRUE(found);
     socket_ = std::move(found->socket);
     say("hello " + std::to_string(rank) + " " + sweep_digest("sweep"));
@@ -204,8 +205,7 @@ core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& wo
     ++worked;
     return std::optional(done_by(1));
   });
-  auto helper =
-      std::async(std::launch::async, [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
+  auto helper = std::async(std::launch::async, [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
   std::vector<real::Socket> joined;
   while (helper.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     for (real::Reception::Event& event :

@@ -279,14 +279,10 @@ TEST(Sweep, ByRanksOfWhichSomeDieHasTheSameRows) {
 TEST(Sweep, ByRanksOfWhichSomeStopHasTheSameRows) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kRanked);
-  const std::vector<std::string> request{"sweep",
-                                         file,
-                                         "--over",
-                                         "strategy.bytes_per_pack=64KiB..64MiB*1.3",
-                                         "--over",
-                                         "strategy.algorithm=ring,nccl,psgpu,rings",
-                                         "--over",
-                                         "strategy.shards=1,2"};
+  const std::vector<std::string> request{"sweep",  file,
+                                         "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
+                                         "--over", "strategy.algorithm=ring,nccl,psgpu,rings",
+                                         "--over", "strategy.shards=1,2"};
   const auto with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> all = request;
     all.insert(all.end(), more.begin(), more.end());

@@ -74,8 +74,8 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
              fmt::format("of {} with a pack in flight", show(step.communication))});
   if (const Time left = waiting(step); left > Time())
-    table.row({"  waiting", show(left), show_share(share(left, step.time)),
-               "nothing to compute, and no pack in flight"});
+    table.row(
+        {"  waiting", show(left), show_share(share(left, step.time)), "nothing to compute, and no pack in flight"});
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
                "so much longer computation took than alone"});

@@ -44,7 +44,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         Error::request("--compute busy takes cores that --emulate needs; emulated devices have their own time"));
   if (options.time_scale && !options.emulate)
     return report(Error::request("--time-scale slows an emulated cluster down; give --emulate with it"));
-  if (options.time_scale && !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
+  if (options.time_scale &&
+      !(*options.time_scale >= real::kLeastTimeScale && *options.time_scale <= real::kMostTimeScale))
     return report(Error::request(
         fmt::format("--time-scale must be from {} to {:.0f}", real::kLeastTimeScale, real::kMostTimeScale)));
   const real::Backend backend = executor_options->backend;

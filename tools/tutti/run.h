@@ -40,7 +40,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment);
 struct WorkerOptions : JoinOptions {
   std::string join;  ///< "10.0.0.1:4711"
   std::int32_t worker = -1;
-  std::int32_t child_of = 0;  ///< the coordinator's process, which started this one and says what goes wrong; 0: none did
+  std::int32_t child_of =
+      0;  ///< the coordinator's process, which started this one and says what goes wrong; 0: none did
 };
 
 /// `tutti worker`: one worker process of a run.

@@ -17,7 +17,7 @@ struct SweepOptions {
   std::string output;             ///< SQLite file; default: the scenario's name with .sweep, in the working folder
   JoinOptions join;               ///< of several processes that a launcher started
   std::optional<double> timeout_seconds;  ///< likewise: how long one of them may say nothing; 60
-  int threads = 0;                ///< 0: as many as there are cores
+  int threads = 0;                        ///< 0: as many as there are cores
   std::string format = "text";
   std::string csv;  ///< files to write besides
   std::string json;

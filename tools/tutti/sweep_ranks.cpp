@@ -376,8 +376,8 @@ class Help {
       const auto message = reader_.next();
       if (!message || (!*message && !there)) return gone();
       if (!*message && Clock::now() - heard > silence) {
-        return tl::make_unexpected(Error::run(fmt::format("rank 0 has said nothing for {:.3g} s",
-                                                          std::chrono::duration<double>(silence).count())));
+        return tl::make_unexpected(Error::run(
+            fmt::format("rank 0 has said nothing for {:.3g} s", std::chrono::duration<double>(silence).count())));
       }
       if (!*message) continue;
       heard = Clock::now();
@@ -393,9 +393,7 @@ class Help {
   }
 
  private:
-  static Expected<End> gone() {
-    return tl::make_unexpected(Error::run("rank 0 went away before the sweep was done"));
-  }
+  static Expected<End> gone() { return tl::make_unexpected(Error::run("rank 0 went away before the sweep was done")); }
 
   static std::optional<Expected<End>> end_of(std::string_view message) {
     if (message == "end") return End::kDone;

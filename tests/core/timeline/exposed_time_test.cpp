@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/random.h"
@@ -80,7 +81,8 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
 
 TEST(StepParts, AReplicaThatHasNothingInFlightWaits) {
   // It begins 10 after the others, computes for 30, has a pack in flight for 40, and the others take 20 longer.
-  const StepRecord record = step_record(0, Time(0), Time(100), {"w0/gpu0", Time(10), Time(20), Time(10), {}, Time(40), Time(40)});
+  const StepRecord record =
+      step_record(0, Time(0), Time(100), {"w0/gpu0", Time(10), Time(20), Time(10), {}, Time(40), Time(40)});
   EXPECT_EQ(record.exposed, Time(40));
   EXPECT_EQ(record.communication, Time(40));
   EXPECT_EQ(waiting(record), Time(30));
