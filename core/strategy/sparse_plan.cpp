@@ -48,6 +48,10 @@ class SparsePlanner {
       : workload_(workload), strategy_(strategy), cluster_(cluster), gathering_(strategy) {
     gathering_.reduction = Reduction::kSum;
     gathering_.collective = CollectiveKind::kAllGather;
+    // TensorFlow's gather is one ring, whatever its all-reduce is set to.
+    gathering_.tf_runtime.subdiv_offsets.clear();
+    gathering_.tf_runtime.max_subdivs_per_device.reset();
+    if (strategy_.algorithm == Algorithm::kTfRing) gathering_.shards = 1;
   }
 
   tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {

@@ -8,10 +8,11 @@
 
 namespace tutti::test {
 
-/// Cases whose digests are kept in one file, and are looked at by one test: enough of them that programs which
-/// run one test each do not read the corpus too often, few enough that several can run at a time.
+/// Cases whose digests are kept in one file and checked by one test. A block is large enough that
+/// ctest, which starts the program once per test, does not read the corpus too often, and small
+/// enough to run several at a time.
 struct Block {
-  std::string name;  ///< "000", "050", …: of its first case; "shipped"
+  std::string name;  ///< the name of its first case ("000", "050", …), or "shipped"
   std::vector<DigestCase> cases;
 
   [[nodiscard]] std::string path() const { return digests_folder() + "/" + name + ".txt"; }
@@ -19,18 +20,20 @@ struct Block {
 
 std::vector<Block> blocks();
 
-/// What is kept of a block's cases, by case. Throws std::runtime_error if the file cannot be read.
+/// Returns the kept lines of each case of a block. Throws std::runtime_error if the file cannot be
+/// read.
 std::vector<std::vector<std::string>> read_digests(const Block& block);
 void write_digests(const Block& block, const std::vector<std::vector<std::string>>& lines);
 
-/// How the digests of a case differ, one line each ("whole packs: was 0123456789abcdef, is 89abcdef01234567"); empty if they
-/// do not.
+/// Returns the differences between two sets of lines of one case, such as "whole packs: was
+/// 0123456789abcdef, is 89abcdef01234567".
 std::vector<std::string> differences(const std::vector<std::string>& was, const std::vector<std::string>& is);
 
-/// The first record of each section in which two outputs of value_lines() differ, with both.
+/// Returns, for each section in which two outputs of value_lines() differ, the first records that
+/// differ.
 std::string first_differences(const std::vector<std::string>& was, const std::vector<std::string>& is);
 
-/// How many cases have each value of each axis, one line per axis.
+/// Returns how many cases have each value of each axis, one line per axis.
 std::string coverage(const std::vector<DigestCase>& cases);
 
 }  // namespace tutti::test

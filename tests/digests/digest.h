@@ -8,8 +8,8 @@
 
 namespace tutti::test {
 
-/// A 64-bit hash of a sequence of integers and texts, the same for every compiler and byte order. It tells
-/// apart what changed by accident; it does not resist anyone who looks for collisions.
+/// A 64-bit hash of a sequence of integers and texts, the same for every compiler and byte order.
+/// It tells apart what changed by accident; it does not resist anyone who looks for collisions.
 class Digest {
  public:
   void add(std::int64_t value) {

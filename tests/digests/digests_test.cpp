@@ -1,6 +1,6 @@
-// What Tutti predicts, value by value, for generated and shipped scenarios, held against what it predicted before
-// (tests/data/digests). Whoever changes a prediction on purpose writes the digests anew (CONTRIBUTING.md); whoever
-// changes the code alone finds here whether the predictions are still the same, to the picosecond.
+// Compares the predictions for generated and shipped scenarios with digests of earlier ones
+// (tests/data/digests). A change of the code alone must leave all of them as they are, to the
+// picosecond; an intended change of a prediction updates the digests (CONTRIBUTING.md).
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 bool updates() { return std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr; }
 
-/// Sanitized builds look at a part of them: what they are to find is not in the values.
+/// Sanitized builds check a sample: the errors that they look for are not in the values.
 #ifdef TUTTI_SANITIZED
 constexpr std::size_t kEvery = 10;
 #else
@@ -57,7 +57,7 @@ TEST_P(Digests, AreAsTheyWere) {
     for (const std::string& line : found) moved += "     " + line + "\n";
   }
   EXPECT_EQ(cases, 0) << fmt::format(
-      "of {} cases predict other values than {} says:\n{}"
+      "of {} cases of {} predict other values:\n{}"
       "To see which, print the values of one in a build of before and compare them with those of this build:\n"
       "  digest_tests print {} > before.txt\n"
       "  digest_tests compare {} before.txt\n"
@@ -128,7 +128,8 @@ TEST(Digest, OfTextsTellsWhereOneEnds) {
   EXPECT_NE(of({"12345678"}), of({"123456789"}));
 }
 
-/// By hand with SplitMix64's published first output for a state of 0, so that another compiler or byte order shows.
+/// The first output of SplitMix64 for a state of 0.
+/// SOURCE: https://prng.di.unimi.it/splitmix64.c
 TEST(Digest, IsTheSameEverywhere) {
   Digest digest;
   digest.add(0);
@@ -161,7 +162,7 @@ TEST(TimelineValues, DoNotDependOnTheOrderOfReportsOrTheNumbersOfTracks) {
   EXPECT_EQ(a.size(Section::kMessages), 3u);
 }
 
-/// Each of the fields that are printed is one that the digest sees, since both come from one list. Here one of every kind is changed.
+/// Printed values and digests come from one list of fields, so it is enough to look at the digest.
 TEST(TimelineValues, ChangeWithEveryFieldOfASpan) {
   const auto digest_of = [](const std::function<void(core::Span&)>& change) {
     TimelineValues values;

@@ -9,7 +9,7 @@
 
 namespace tutti::test {
 
-/// What a strategy needs of the rest of its scenario, so that the whole is valid.
+/// The constraints that a strategy puts on the rest of its scenario, so that the whole is valid.
 struct Needs {
   bool gpus = false;
   bool power_of_two_replicas = false;
@@ -19,7 +19,7 @@ struct Needs {
   int least_replicas_per_worker = 1;
   int most_replicas_per_worker = 4;
   bool alike = false;           ///< nothing tells workers apart, so that one may stand for all
-  bool many = false;            ///< so many workers that collectives have rounds which are worth remembering
+  bool many = false;            ///< enough workers for rounds to be remembered
   bool servers = false;         ///< workers that are servers
   bool one_type = false;        ///< all gradients have the same type
   bool divisible = false;       ///< gradients divide by the number of replicas
@@ -30,8 +30,8 @@ struct Needs {
   bool no_split_model = false;  ///< no communicator whose replicas hold parts of the model
 };
 
-/// A scenario in the making. Its parts draw from one sequence of random numbers, see what was chosen before them,
-/// and write down which value of which axis they take.
+/// A scenario in the making. Its parts draw from one sequence of random numbers, see what was
+/// chosen before them, and record the values of the axes that they choose.
 class Draft {
  public:
   explicit Draft(std::uint64_t seed) : random_(seed) {}
@@ -42,7 +42,8 @@ class Draft {
   }
   bool chance(int percent) { return between(1, 100) <= percent; }
   std::string one_of(const std::vector<std::string>& of) { return of[random_.below(of.size())]; }
-  /// " text" in so many cases of a hundred, with what was taken written down.
+  /// Returns a space and one of the texts in `percent` of the cases, and records the choice; else
+  /// nothing.
   std::string maybe(int percent, const std::string& axis, const std::vector<std::string>& of);
 
   void note(const std::string& axis, const std::string& value);
@@ -59,7 +60,7 @@ class Draft {
   int dedicated_servers = 0;
   [[nodiscard]] int replicas() const { return workers * replicas_per_worker; }
   [[nodiscard]] bool starts_with_nccl() const { return algorithm.starts_with("nccl"); }
-  /// Works in any group of replicas.
+  /// True if the algorithm works in any group of replicas.
   [[nodiscard]] bool is_flat() const {
     return algorithm == "ring" || algorithm == "nccl" || algorithm == "halving_doubling" ||
            algorithm == "recursive_doubling";
@@ -74,13 +75,13 @@ class Draft {
   core::Random random_;
 };
 
-/// The parts one behind the other. They are drawn in the order in which they stand, which those of a sum or of a
-/// call's arguments are not.
+/// Concatenates the parts. The elements of a braced list are evaluated in order, the operands of a
+/// sum and the arguments of a call are not: with those the scenarios would depend on the compiler.
 std::string in_order(std::initializer_list<std::string> parts);
 
-/// Who packs, places variables and reduces: the family, its algorithm, and what they need.
+/// Chooses the family of the strategy and its algorithm, and sets their needs.
 void draw_family(Draft& draft, std::int32_t number);
-// Each of these is a field of the scenario, with a line of its own; empty where there is none. In this order:
+// Each of these returns a field of the scenario, or nothing. Call them in this order.
 std::string draw_cluster(Draft& draft);
 std::string draw_strategy(Draft& draft);
 std::string draw_workload(Draft& draft);

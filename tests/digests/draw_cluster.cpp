@@ -1,5 +1,5 @@
-// The cluster and what happens to it: machines, networks, run options, conditions, and groups that communicate
-// beside the gradients.
+// The cluster and what happens to it: machines, networks, run options, conditions, and groups that
+// communicate beside the gradients.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,8 @@ constexpr std::array<MachineKind, 11> kMachines{{{"box", 4},
                                                  {"pcie8-v100", 8},
                                                  {"pcie-l40s", 8}}};
 
-/// Machines that scenarios describe themselves: their figures stay as they are when those of shipped machines change.
+/// Machines that scenarios describe themselves: their figures stay as they are when those of
+/// shipped machines change.
 std::string own_machine(const std::string& name) {
   if (name == "box") {
     return "  machine { name: \"box\"\n"

@@ -1,6 +1,6 @@
-// Strategies by family: the algorithms by name; frameworks that pack in their own ways; TensorFlow's strategies,
-// specs and benchmarks. draw_family() says what a family needs of its cluster, and draw_strategy(), when the
-// cluster is known, fills in what depends on its size.
+// Strategies by family: the algorithms by name; frameworks that pack in their own ways;
+// TensorFlow's strategies, specs and benchmarks. draw_family() says what a family needs of its
+// cluster, and draw_strategy(), when the cluster is known, fills in what depends on its size.
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,5 @@
-// Gradients of a few hundred bytes to a few hundred kilobytes, and times of computation that let them overlap or not.
+// Gradients of a few hundred bytes to a few hundred kilobytes, and times of computation that let
+// them overlap or not.
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@ namespace tutti::test {
 
 namespace {
 
-/// Divides by every number of replicas that the generator knows.
+/// A multiple of every number of replicas that the generator uses.
 constexpr int kUnit = 2880;
 
 int elements(Draft& draft, bool divisible) {

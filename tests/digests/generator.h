@@ -7,11 +7,12 @@
 
 namespace tutti::test {
 
-/// How many scenarios the corpus has.
+/// The number of scenarios of the corpus.
 inline constexpr std::int32_t kCorpus = 500;
 
-/// Scenario `number` of the corpus: small, and valid as far as the generator knows the rules. The same text from
-/// every compiler: it is made of integers and fixed words, drawn by core::Random.
+/// Generates scenario `number` of the corpus: a small one, and valid as far as the generator knows
+/// the rules. The text is the same with every compiler: it consists of integers and fixed words,
+/// drawn by core::Random.
 DigestCase generate(std::int32_t number);
 
 }  // namespace tutti::test

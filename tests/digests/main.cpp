@@ -1,12 +1,12 @@
-// The tests, and what one needs when they fail:
+// The tests, and the commands that help when they fail:
 //
 //   digest_tests                            the tests (options are those of GoogleTest)
 //   digest_tests print CASE [MODE]          the values of a case, one record per line
-//   digest_tests compare CASE FILE [MODE]   the first records that differ from those in FILE, which `print` of another
-//                                           build wrote
+//   digest_tests compare CASE FILE [MODE]   the first records that differ from those in FILE,
+//                                           which `print` of another build wrote
 //   digest_tests text CASE                  the scenario itself, for tutti simulate
-//   digest_tests coverage                   how many scenarios of the corpus have which value of which axis
-//   digest_tests generate                   writes the corpus anew (then write the digests anew, too)
+//   digest_tests coverage                   the number of scenarios with each value of each axis
+//   digest_tests generate                   rewrites the corpus; update the digests then
 
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ ModeRun run(const core::Scenario& scenario, const Mode& mode) {
   return result;
 }
 
-/// Sections that a mode records, or of which the first mode has what is comparable.
+/// True if runs of the mode record the section.
 bool has(const Mode& mode, Section section) {
   switch (section) {
     case Section::kComputation:
@@ -64,7 +64,8 @@ std::vector<Mode> modes_of(const DigestCase& one) {
     return {first, both};
   }
   if (!one.shipped) return {whole, folded, remembered, both};
-  // Shipped scenarios are large: their messages are left to the corpus, and so are 65536 GPUs one by one.
+  // Shipped scenarios are large: their messages are left to the corpus, and so are 65536 GPUs one
+  // by one.
   const Mode usual{"usual", Folds::kWhereItPays, Remembers::kWhereItPays, RecordLevel::kPacks, View::kAll};
   const Mode quick{"quick", Folds::kWhereItPays, Remembers::kAlways, RecordLevel::kNone, View::kOneWorker};
   return {usual, quick};

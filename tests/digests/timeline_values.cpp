@@ -1,5 +1,6 @@
-// Digests and printed values go the same way: visit() names every field of every record once, and a visitor
-// hashes it or writes it down. A field that is added to a record is added here, in visit(), or it is not seen.
+// Digests and printed values go the same way: visit() names every field of every record once, and a
+// visitor hashes it or writes it down. A field that is added to a record is added here, in visit(),
+// or it is not seen.
 
 #include "tests/digests/timeline_values.h"
 
@@ -25,7 +26,7 @@ std::string without_worker_numbers(const std::string& name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string result;
   for (std::size_t at = 0; at < name.size();) {
-    const bool begins = at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // the last byte of an arrow
+    const bool begins = at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // an arrow's last byte
     result += name[at];
     if (name[at++] != 'w' || !begins) continue;
     std::size_t end = at;
@@ -239,7 +240,8 @@ void TimelineValues::visit(Section section, View view, Visitor& visitor) const {
       return;
     case Section::kBins:
       for (const core::LinkRecord& l : links_) {
-        // Links between switches are nobody's, and a run in which one worker stands for all has none.
+        // Links between switches are nobody's, and a run in which one worker stands for all has
+        // none.
         if (l.bins.empty() || (view == View::kOneWorker && l.name.find("w0/") == std::string::npos)) continue;
         visitor.field("link", l.name);
         visitor.field("width", l.bin_width.count());

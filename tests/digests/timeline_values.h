@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of a timeline, without the order in which they were reported, the numbers of tracks, notes, and
-// anything else that is a matter of form: what two builds must agree on if they predict the same.
+// The values of a timeline without its form: the order of reports, the numbers of tracks, and notes
+// are left out. Two builds predict the same if these values are equal.
 
 #include <array>
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace tutti::test {
 
-/// A part of a timeline that has a digest of its own, so that a difference says which part moved.
+/// A part of a timeline with its own digest, so that a difference shows which part moved.
 enum class Section {
-  kPlan,         ///< the packs' gradients and bytes, and the bounds that follow from the scenario alone
+  kPlan,         ///< the packs' gradients and bytes, and lower bounds
   kSteps,        ///< training steps and their parts
   kPacks,        ///< when each pack was ready, started and ended
   kComputation,  ///< spans of compute streams
@@ -36,11 +36,11 @@ std::string_view to_string(Section section);
 /// Collects what an executor reports.
 class TimelineValues : public core::TimelineSink {
  public:
-  /// How much of the values is looked at.
+  /// Which of the values count.
   enum class View {
     kAll,
-    /// What a run in which one worker stands for all has in common with a run of all: spans and bins of
-    /// worker 0, messages without their senders, and devices without the numbers of their workers.
+    /// The values that a folded run has in common with a run of all workers: spans and bins of
+    /// worker 0, messages without their senders, and devices without worker numbers.
     kOneWorker,
   };
 
@@ -54,12 +54,12 @@ class TimelineValues : public core::TimelineSink {
   void note(const std::string&) override {}
   void end() override { ended_ = true; }
 
-  /// Brings the records into an order that follows from their values. Call it once, after the run.
+  /// Sorts the records by their values. Call it once, after the run.
   void sort();
 
-  /// The run was reported up to its end, so that there are values to look at.
+  /// True if the run was reported up to its end.
   [[nodiscard]] bool ended() const { return ended_; }
-  /// How many records a section has.
+  /// Returns the number of records of a section.
   [[nodiscard]] std::size_t size(Section section) const;
   [[nodiscard]] std::string digest(Section section, View view = View::kAll) const;
   /// Calls `line` with each record of the section as text: "step=0 start=0 end=109000000 …".
@@ -72,7 +72,8 @@ class TimelineValues : public core::TimelineSink {
     std::vector<core::Span> spans;
   };
 
-  /// Hands every record of the section to `visitor`: field by field, each with its name, then end_of_record().
+  /// Hands every record of the section to `visitor`: field by field, each with its name, then
+  /// end_of_record().
   template <class Visitor>
   void visit(Section section, View view, Visitor& visitor) const;
   template <class Visitor>

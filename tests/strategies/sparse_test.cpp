@@ -109,6 +109,17 @@ TEST(Sparse, CollectiveAllReduceTellsLengthsAndGathersValuesAndIndices) {
   expect_proved(s);
 }
 
+TEST(Sparse, AGatherIsOneRingWhateverTheAllReduceIsSetTo) {
+  for (const std::string strategy : {"algorithm: \"tf_ring\"", "communication_options {}"}) {
+    for (const std::string rings : {"shards: 2", "tf_ring { subdiv_offsets: [0, 1] }", "tf_ring { subdiv_offsets: -1 }",
+                                    "tf_ring { max_subdivs_per_device: 2 }"}) {
+      const core::Scenario s = scenario(2, strategy + " " + rings);
+      EXPECT_EQ(sparse_packs(s), sparse_packs(scenario(2, strategy))) << strategy << " " << rings;
+      expect_proved(s);
+    }
+  }
+}
+
 TEST(Sparse, OldReleasesTakeLengthsForEqual) {
   const std::string old = "collective_all_reduce { generation: TF_1_15 }";
   EXPECT_THAT(sparse_packs(scenario(2, old)),
