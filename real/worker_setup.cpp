@@ -159,7 +159,7 @@ MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenari
   MemoryOptions options;
   options.backend = parse_backend(order.backend()).value_or(Backend::kTcp);
   options.shared_memory = order.transport() == "shm";
-  options.streams = streams_of(order);
+  options.streams = order.streams();
   options.verify = order.verify();
   options.loop = order.has_loop();
   options.steps_at_once = std::max(order.batch(), 1);
