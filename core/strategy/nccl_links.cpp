@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 namespace tutti::core {
@@ -17,11 +18,11 @@ Bandwidth ceiling_of(LinkId link, const Cluster& cluster) {
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
-/// A GPU's own link, or a card's port.
+/// A GPU's link to a switch or CPU, or a card's port. The links of one GPU to another the time model has only together, of all its neighbours.
 bool is_of_device(LinkId link, const Cluster& cluster) {
   const Hop hop = cluster.link(link);
   const auto is_gpu = [&](PartId id) { return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu; };
-  return hop.kind == LinkKind::kNetwork || is_gpu(hop.from) || is_gpu(hop.to);
+  return hop.kind == LinkKind::kNetwork || is_gpu(hop.from) != is_gpu(hop.to);
 }
 
 bool by_nvlink(const Machine& machine, int from, int to) {
@@ -29,6 +30,17 @@ bool by_nvlink(const Machine& machine, int from, int to) {
   return route && !route->empty() && std::all_of(route->begin(), route->end(), [&](int link) {
            return machine.links()[static_cast<std::size_t>(link)].kind == LinkKind::kNvlink;
          });
+}
+
+/// GB/s of the one link that joins two GPUs by NVLink, of several switches' the narrowest. REQUIRES: by_nvlink().
+double nvlink_width(const Machine& machine, int from, int to) {
+  const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
+  double narrowest = 0;
+  for (const int link : route) {
+    const double width = to_gb_per_s(machine.links()[static_cast<std::size_t>(link)].bandwidth);
+    narrowest = narrowest > 0 ? std::min(narrowest, width) : width;
+  }
+  return narrowest;
 }
 
 /// Something that is sent, cut into the stretches that its way consists of.
@@ -135,7 +147,9 @@ class Routes {
     double least = 0;
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part)) continue;
-      const double most = std::max(relayed_[{way.from, gpu}], relayed_[{way.to, -1 - gpu}]);
+      // With what it would carry then, beside what the two GPUs of each link have for each other.
+      const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) / nvlink_width(machine, way.from.part, gpu),
+                                   (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) / nvlink_width(machine, gpu, way.to.part));
       if (over >= 0 && most >= least) continue;
       over = gpu;
       least = most;
@@ -293,6 +307,7 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::
   strategy.collective = kind;
   strategy.root = root % gpus;
   strategy.channels = channels;
+  strategy.out_of_place = !can_be_in_place(kind);
   constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
   const std::int64_t elements = cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
   Collective collective = make_collective(*cluster_, strategy, DataType::kFloat32, elements, 0);

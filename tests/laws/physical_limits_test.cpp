@@ -170,6 +170,8 @@ void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNe
   ASSERT_FALSE(summary.busiest_links().empty()) << text;
   for (const core::LinkRecord& link : summary.busiest_links()) {
     EXPECT_LE(link.busy, summary.length()) << link.name << "\n" << text;
+    // The ideal network does not know what lies between ports, and says so where that matters.
+    if (read.run.network_model == core::NetworkModel::kIdeal) continue;
     EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length()) << link.name << "\n" << text;
   }
   for (const auto& exchange : read.plan.exchanges) {

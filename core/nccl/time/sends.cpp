@@ -1,6 +1,7 @@
 // What NCCL makes of sends and receives. It has no cost model for them: every pair of ranks gets channels, and all pairs go on at once.
 
 #include <algorithm>
+#include <vector>
 
 #include "core/nccl/time/parts.h"
 #include "core/nccl/time/prediction.h"
@@ -46,6 +47,16 @@ int relayed_peers(const Communicator& comm) {
   if (comm.p2p.relays.empty()) return 0;
   const std::vector<int>& of_first = comm.p2p.relays.front();
   return static_cast<int>(std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
+}
+
+/// Blocks for every other node that leave the first GPU's node by its busiest card if PXN spreads them; 0 if by none more than an even part.
+double on_busiest_card(const System& s, const Communicator& comm) {
+  const int gpus = comm.ranks_of_node();
+  std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
+  for (const int relay : comm.p2p.relays.front())
+    ++of_card[static_cast<std::size_t>(std::int64_t{relay} * std::ssize(of_card) / gpus)];
+  const int most = *std::max_element(of_card.begin(), of_card.end());
+  return most * std::ssize(of_card) > gpus ? most : 0;
 }
 
 }  // namespace
@@ -103,7 +114,10 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
       inside(block * (gpus - 1), block, gpus - 1, block, kind == CollectiveKind::kScatter ? relayed : 0);
-      across(block * (ranks - gpus), by_others_cards ? block : block * (ranks - gpus), block, ranks - gpus);
+      across(block * (ranks - gpus),
+             by_others_cards ? block * std::max(1.0, on_busiest_card(s, comm) * (comm.nodes - 1))
+                             : block * (ranks - gpus),
+             block, ranks - gpus);
       if (pcie && far) {
         const double pcie_of_gpu = s.pcie_gb_per_s * p.of(PcieFigure::kShare);
         narrowest.add(block * (ranks - 1) / (pcie_of_gpu * kPerUs), "PCIe");
