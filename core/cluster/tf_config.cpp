@@ -151,9 +151,9 @@ std::vector<std::optional<std::string>> ClusterSpec::addresses(const std::string
   return all;
 }
 
-std::optional<Task> TfConfig::task() const {
+std::optional<TfConfigTask> TfConfig::task() const {
   if (!type || !index) return std::nullopt;
-  return Task{*type, *index};
+  return TfConfigTask{*type, *index};
 }
 
 Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source) {
@@ -172,7 +172,7 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster) {
   return {};
 }
 
-tl::expected<void, std::string> validate(const ClusterSpec& cluster, const Task& task) {
+tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task) {
   if (task.type != "chief" && task.type != "worker" && task.type != "evaluator" && !is_ps(task.type)) {
     return tl::make_unexpected(
         fmt::format("\"{}\" is no type of a task; expected chief, worker, evaluator or ps", task.type));
@@ -187,9 +187,9 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster, const Task&
   return {};
 }
 
-bool is_chief(const ClusterSpec& cluster, const Task& task) {
+bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task) {
   if (task.type == "chief" || task.type == "evaluator") return true;
-  return !cluster.has("chief") && task == Task{"worker", 0};
+  return !cluster.has("chief") && task == TfConfigTask{"worker", 0};
 }
 
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster, const std::string& type) {
@@ -198,7 +198,7 @@ tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
   return cluster.tasks("chief") + cluster.tasks("worker");
 }
 
-tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const Task& task) {
+tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const TfConfigTask& task) {
   if (is_ps(task.type)) return tl::make_unexpected("a task of job \"ps\" has no place among those that train");
   const auto job = cluster.jobs.find(task.type);
   TUTTI_CHECK(job != cluster.jobs.end(), "no job {}", task.type);
@@ -206,12 +206,12 @@ tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster
   return task.type == "worker" ? cluster.tasks("chief") + place : place;
 }
 
-std::string collective_leader(const ClusterSpec& cluster, const Task& task) {
+std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task) {
   if (cluster.empty() || task.type == "evaluator") return "";
   return fmt::format("/job:{}/replica:0/task:0", cluster.has("chief") ? "chief" : "worker");
 }
 
-tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<Task>& task) {
+tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<TfConfigTask>& task) {
   if (!config.session_master.empty()) return config.session_master;
   const auto& jobs = config.cluster.jobs;
   if (jobs.empty() || (jobs.size() == 1 && jobs.begin()->second.size() == 1)) return "";

@@ -29,11 +29,11 @@ struct ClusterSpec {
 };
 
 /// One of a cluster's tasks.
-struct Task {
+struct TfConfigTask {
   std::string type;  ///< "chief", "worker", "ps" or "evaluator", if it is any of TensorFlow's
   std::int64_t index = 0;
 
-  auto operator<=>(const Task&) const = default;
+  auto operator<=>(const TfConfigTask&) const = default;
 };
 
 /// What the environment variable TF_CONFIG says: who is in the cluster, and which of them this process is.
@@ -45,7 +45,7 @@ struct TfConfig {
   std::string session_master;
 
   /// Which task this is; nothing if either part is not said.
-  [[nodiscard]] std::optional<Task> task() const;
+  [[nodiscard]] std::optional<TfConfigTask> task() const;
 };
 
 /// Reads TF_CONFIG's JSON as TFConfigClusterResolver does: `cluster` (a list of addresses per job, or addresses by index),
@@ -59,22 +59,22 @@ Expected<TfConfig> read_tf_config(std::string_view text, const std::string& sour
 /// SOURCE (this and the following): tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
 /// … and `task` is one of its tasks, of a type that TensorFlow knows.
-tl::expected<void, std::string> validate(const ClusterSpec& cluster, const Task& task);
+tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
 /// The chief and the evaluator are, and worker 0 if there is no chief. REQUIRES (this and the following): validate().
-bool is_chief(const ClusterSpec& cluster, const Task& task);
+bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
 /// How many train together with it: chief and workers; of an evaluator the evaluators. ERRORS: it is a ps.
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster, const std::string& type);
 /// Its place among them: the chief's is 0, workers follow by their indices. Of an evaluator among evaluators. ERRORS: it is a
 /// ps.
-tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const Task& task);
+tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster, const TfConfigTask& task);
 /// The task whose group and instance keys all others take: "/job:chief/replica:0/task:0", worker 0 if there is no chief, ""
 /// for an evaluator or without a cluster.
-std::string collective_leader(const ClusterSpec& cluster, const Task& task);
+std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task);
 
 /// The address that a session connects to: that of `task`; "" if there is no cluster or it is one task by itself.
 /// ERRORS: it is not known which task this is, or there is no such one.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py.
-tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<Task>& task);
+tl::expected<std::string, std::string> session_master(const TfConfig& config, const std::optional<TfConfigTask>& task);
 
 }  // namespace tutti::core

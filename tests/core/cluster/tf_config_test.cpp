@@ -68,7 +68,8 @@ TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
 
 TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
   const ClusterSpec all = cluster_of(kAll);
-  for (const Task& task : {Task{"chief", 0}, Task{"worker", 1}, Task{"ps", 1}, Task{"evaluator", 0}})
+  for (const TfConfigTask& task :
+       {TfConfigTask{"chief", 0}, TfConfigTask{"worker", 1}, TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
     EXPECT_TRUE(validate(all, task)) << task.type;
   EXPECT_THAT(validate(all, {"worker", 2}).error(), HasSubstr("no task worker:2; job worker has 2"));
   EXPECT_THAT(validate(all, {"master", 0}).error(), HasSubstr("expected chief, worker, evaluator or ps"));
@@ -103,11 +104,11 @@ TEST(TfConfig, SessionsConnectToTheirTask) {
   TfConfig config =
       good(R"({"cluster": {"ps": ["p:1"], "worker": ["a:1", "b:2"]}, "task": {"type": "ps", "index": 0}})");
   EXPECT_EQ(session_master(config, config.task()), "p:1");
-  EXPECT_EQ(session_master(config, Task{"worker", 1}), "b:2");
-  EXPECT_FALSE(session_master(config, Task{"worker", 2}));
+  EXPECT_EQ(session_master(config, TfConfigTask{"worker", 1}), "b:2");
+  EXPECT_FALSE(session_master(config, TfConfigTask{"worker", 2}));
   EXPECT_FALSE(session_master(config, std::nullopt));
   config.rpc_layer = "grpc";
-  EXPECT_EQ(session_master(config, Task{"worker", 1}), "grpc://b:2");
+  EXPECT_EQ(session_master(config, TfConfigTask{"worker", 1}), "grpc://b:2");
   config.session_master = "here:9";
   EXPECT_EQ(session_master(config, std::nullopt), "here:9");
   EXPECT_EQ(session_master(good(R"({"cluster": {"worker": ["a:1"]}})"), std::nullopt), "") << "one task is by itself";

@@ -13,8 +13,8 @@ namespace tutti {
 namespace {
 
 using core::ClusterSpec;
-using core::Task;
 using core::TfConfig;
+using core::TfConfigTask;
 using core::Value;
 using test::Data;
 using testing::HasSubstr;
@@ -51,8 +51,8 @@ ClusterSpec cluster(const Data& jobs) {
   return spec;
 }
 
-Task task(const Data& pair) { return {pair.items()[0].text(), pair.items()[1].number()}; }
-Task task(const std::string& written) {  // "worker/1"
+TfConfigTask task(const Data& pair) { return {pair.items()[0].text(), pair.items()[1].number()}; }
+TfConfigTask task(const std::string& written) {  // "worker/1"
   const std::size_t slash = written.find('/');
   return {written.substr(0, slash), std::stoll(written.substr(slash + 1))};
 }
@@ -82,17 +82,18 @@ TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
       for (const Value& device : listed.value.items) devices[task(listed.name)].push_back(device.text);
     }
     const TfConfig config = read(fmt::format("{{\"task\": {}}}", json(c["input"]["task"].value())));
-    const auto expect = [&](const Data& expected, const std::optional<Task>& of) {
+    const auto expect = [&](const Data& expected, const std::optional<TfConfigTask>& of) {
       std::map<std::string, std::int64_t> counts;
       for (const Value::Field& type : expected.value().fields) counts[type.name] = std::stoll(type.value.text);
       EXPECT_EQ(core::num_accelerators(config, devices, of), counts);
     };
     expect(c["expected"]["default"], std::nullopt);
-    expect(c["expected"]["task_type='worker2', task_id=3"], Task{"worker2", 3});
+    expect(c["expected"]["task_type='worker2', task_id=3"], TfConfigTask{"worker2", 3});
   }
   const core::ListedDevices written{
-      {Task{"worker", 0}, {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
-  EXPECT_EQ(core::num_accelerators(read("{}"), written, Task{"worker", 0}),
+      {TfConfigTask{"worker", 0},
+       {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
+  EXPECT_EQ(core::num_accelerators(read("{}"), written, TfConfigTask{"worker", 0}),
             (std::map<std::string, std::int64_t>{{"GPU", 1}}));
   EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty()) << "nobody says which task this is";
 }
@@ -121,7 +122,7 @@ TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
     const ClusterSpec spec = in.has("cluster") ? cluster(in["cluster"]) : ClusterSpec{{{"chief", {{0, "a:1"}}}}};
-    const Task asked = in.has("task") ? task(in["task"]) : Task{in["task_type"].text(), 0};
+    const TfConfigTask asked = in.has("task") ? task(in["task"]) : TfConfigTask{in["task_type"].text(), 0};
     const auto valid = core::validate(spec, asked);
     ASSERT_FALSE(valid);
     EXPECT_THAT(valid.error(), HasSubstr(asked.type));
