@@ -12,6 +12,7 @@
 #include "core/scenario/scenario.h"
 #include "core/strategy/who_reduces.h"
 #include "core/timeline/timeline.h"
+#include "real/run_limits.h"
 #include "real/tcp_executor.h"
 #include "sim/simulator.h"
 #include "tools/tutti/interrupt.h"
