@@ -3,9 +3,9 @@
 namespace tutti::core {
 
 std::map<std::string, std::int64_t> num_accelerators(const TfConfig& config, const ListedDevices& devices,
-                                                     const std::optional<Task>& task) {
+                                                     const std::optional<TfConfigTask>& task) {
   std::map<std::string, std::int64_t> counts;
-  const std::optional<Task> of = task ? task : config.task();
+  const std::optional<TfConfigTask> of = task ? task : config.task();
   const auto listed = of ? devices.find(*of) : devices.end();
   if (listed == devices.end()) return counts;
   for (const std::string& name : listed->second) {

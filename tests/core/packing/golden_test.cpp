@@ -35,12 +35,13 @@ TEST(TensorFlowPacking, BytesPerPack) {
       for (const std::int64_t b : c["input"]["tensor_bytes"].numbers()) sizes.emplace_back(Bytes(b));
     } else {
       for (const Data& shape : c["input"]["shapes"].items()) {
-        std::optional<std::int64_t> elements = 1;
+        std::int64_t elements = 1;
+        bool is_known = true;
         for (const Data& side : shape.items()) {
-          if (side.is_null()) elements.reset();
-          if (elements) *elements *= side.number();
+          is_known = is_known && !side.is_null();
+          if (is_known) elements *= side.number();
         }
-        sizes.push_back(elements ? std::optional(Bytes(4 * *elements)) : std::nullopt);
+        sizes.push_back(is_known ? std::optional(Bytes(4 * elements)) : std::nullopt);
       }
     }
     const auto packs = pack_by_bytes(sizes, Bytes(c["input"]["bytes_per_pack"].number()));

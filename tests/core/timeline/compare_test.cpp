@@ -29,7 +29,7 @@ TimelineReader timeline_of(const std::vector<LaneSpan>& spans, const std::vector
   std::ostringstream out;
   TimelineWriter writer(out);
   RunInfo run;
-  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}});
+  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
   writer.begin(run);
   std::map<std::int32_t, std::vector<LaneSpan>> lanes;
   for (const LaneSpan& span : spans) lanes[span.lane].push_back(span);

@@ -37,7 +37,7 @@ Made made(std::uint64_t seed, const std::vector<std::string>& packs, const std::
   std::ostringstream out;
   TimelineWriter writer(out);
   RunInfo run;
-  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}});
+  for (const std::string& gradient : packs) run.packs.push_back({{gradient}, Bytes(100), "float32", {}, 0, 0, {}});
   run.layers = layers;
   writer.begin(run);
   std::vector<Written> written;

@@ -32,7 +32,7 @@ RunInfo with_texts(const std::string& text) {
   run.cluster = run.workload = run.strategy = run.timing = run.bound_reason = text;
   run.notes = {text};
   run.layers = {text};
-  run.packs = {{{text, text}, Bytes(4), text, text, 0.5, 2}};
+  run.packs = {{{text, text}, Bytes(4), text, text, 0.5, 2, text}};
   return run;
 }
 

@@ -18,7 +18,7 @@ RunInfo made_run() {
   run.steps = 2;
   run.devices_in_memory = true;
   run.packs = {{{"a", "b"}, Bytes(100), "float32", "Ring LL128, 2 channels × 640 threads", 0.5, 2, "w0/gpu0→w0/nvs"},
-               {{"c"}, Bytes(7), "float16", {}}};
+               {{"c"}, Bytes(7), "float16", {}, 0, 0, {}}};
   run.layers = {"last", "first"};
   run.notes = {"take note"};
   return run;
