@@ -20,7 +20,7 @@ using core::Rank;
 namespace {
 
 /// Of a worker of a tiny scenario, measured: what is not shared with the other processes of the program.
-constexpr Bytes kProcess{4'000'000};
+constexpr Bytes kProcess{2'000'000};
 
 class WorkersNeed {
  public:
