@@ -148,8 +148,9 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part)) continue;
       // With what it would carry then, beside what the two GPUs of each link have for each other.
-      const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) / nvlink_width(machine, way.from.part, gpu),
-                                   (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) / nvlink_width(machine, gpu, way.to.part));
+      const double most =
+          std::max((relayed_[{way.from, gpu}] + 2 * way.elements) / nvlink_width(machine, way.from.part, gpu),
+                   (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) / nvlink_width(machine, gpu, way.to.part));
       if (over >= 0 && most >= least) continue;
       over = gpu;
       least = most;
@@ -284,7 +285,11 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
       case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
     }
     // Systems are quicker than the rates that NCCL plans with, but no link is quicker than it can be. What is between the workers' ports the time does not know.
-    if (place.part != Part::kSwitches) use.busy = std::max(least, std::min(use.busy, time.work));
+    // Of a small collective, which has but a few channels, one link may need longer than `work`: its bytes also go in what is `delay`.
+    if (place.part != Part::kSwitches) {
+      use.busy = std::max(least, std::min(use.busy, time.work));
+      if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
+    }
     if (place.part == Part::kSwitches && place.resource < 0) use.busy = Time();  // ideal: they are not modelled
     if (use.busy > Time() || use.carried.count() > 0) uses.push_back(use);
   }

@@ -114,10 +114,10 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     case CollectiveKind::kGather:
     case CollectiveKind::kScatter:
       inside(block * (gpus - 1), block, gpus - 1, block, kind == CollectiveKind::kScatter ? relayed : 0);
-      across(block * (ranks - gpus),
-             by_others_cards ? block * std::max(1.0, on_busiest_card(s, comm) * (comm.nodes - 1))
-                             : block * (ranks - gpus),
-             block, ranks - gpus);
+      across(
+          block * (ranks - gpus),
+          by_others_cards ? block * std::max(1.0, on_busiest_card(s, comm) * (comm.nodes - 1)) : block * (ranks - gpus),
+          block, ranks - gpus);
       if (pcie && far) {
         const double pcie_of_gpu = s.pcie_gb_per_s * p.of(PcieFigure::kShare);
         narrowest.add(block * (ranks - 1) / (pcie_of_gpu * kPerUs), "PCIe");
