@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QSettings>
 #include <QSocketNotifier>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <csignal>
@@ -18,6 +19,7 @@
 #include "gui/widgets/beside_panel.h"
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_arrows.h"
+#include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
 #include "gui/workshop.h"
 
@@ -70,9 +72,16 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
 /// Empty, or why there is no picture, in words.
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
   window.messages().look_around();
+  window.numbers().finish();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return window.write_shown(options.screenshot);
   return window.grab().save(options.screenshot) ? QString() : options.screenshot + QStringLiteral(" cannot be written");
+}
+
+/// Where windows of this user keep changes that nobody has saved.
+QString recovery_folder() {
+  const QString data = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
+  return data.isEmpty() ? QString() : data + QStringLiteral("/recovery");
 }
 
 /// Once open (at once if nothing is to be opened): draws, writes and ends, without a display if there is none. What cannot be had ends
@@ -103,6 +112,7 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window, const tu
 
 /// For a person: what is not there is told in the window, and to whoever started it.
 int show_window(QApplication& app, tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
+  if (options.file.isEmpty()) QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
   const auto go = [&window, &options] {
     const QStringList missing = tutti::gui::show_place(window, options);
     for (const QString& why : missing) say(why);
@@ -148,7 +158,9 @@ int main(int argc, char** argv) {
   // A picture is the same whoever asks for it, and leaves no trace in anyone's settings.
   const QTemporaryDir settings;
   if (screenshot) QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());
-  tutti::gui::MainWindow window(tutti::gui::make_workshop(tutti::gui::own_worker_program()));
+  tutti::gui::Workshop workshop = tutti::gui::make_workshop(tutti::gui::own_worker_program());
+  if (!screenshot) workshop.recovery_folder = recovery_folder();
+  tutti::gui::MainWindow window(std::move(workshop));
   const EndsBySignal ends_by_signal(app);
   if (!options->size.isEmpty()) window.resize(options->size);
   if (options->dark) window.set_dark(true);

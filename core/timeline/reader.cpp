@@ -2,80 +2,26 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
-#include "core/base/file.h"
 #include "core/base/format.h"
 #include "core/proto/timeline.pb.h"
 #include "core/timeline/block_contents.h"
+#include "core/timeline/byte_source.h"
 #include "core/timeline/writer.h"
 
 namespace tutti::core {
-namespace {
 
-/// Bytes by offset: of a file, or at hand.
-class ByteSource {
- public:
-  virtual ~ByteSource() = default;
-  [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// The bytes from `offset` on, `count` of them or as many as there are.
-  [[nodiscard]] virtual std::string read(std::uint64_t offset, std::uint64_t count) const = 0;
-};
-
-class FileBytes : public ByteSource {
- public:
-  FileBytes(std::ifstream file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
-  [[nodiscard]] std::uint64_t size() const override { return size_; }
-  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    if (offset >= size_) return {};
-    count = std::min(count, size_ - offset);
-    if (offset < window_at_ || offset + count > window_at_ + window_.size()) fill_window(offset, count);
-    return window_.substr(static_cast<std::size_t>(offset - window_at_), static_cast<std::size_t>(count));
-  }
-
- private:
-  /// So that a file of very small blocks does not take a call of the system for each.
-  void fill_window(std::uint64_t offset, std::uint64_t count) const {
-    constexpr std::uint64_t kWindow = 256 << 10;
-    window_.resize(static_cast<std::size_t>(std::min(std::max(count, kWindow), size_ - offset)));
-    window_at_ = offset;
-    file_.clear();
-    file_.seekg(static_cast<std::streamoff>(offset));
-    file_.read(window_.data(), static_cast<std::streamsize>(window_.size()));
-    window_.resize(static_cast<std::size_t>(file_.gcount()));
-  }
-
-  mutable std::ifstream file_;
-  std::uint64_t size_;
-  mutable std::string window_;
-  mutable std::uint64_t window_at_ = 0;
-};
-
-class BytesAtHand : public ByteSource {
- public:
-  explicit BytesAtHand(std::string bytes) : bytes_(std::move(bytes)) {}
-  [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
-  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    return offset >= bytes_.size() ? std::string()
-                                   : bytes_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
-  }
-
- private:
-  std::string bytes_;
-};
-
-}  // namespace
+/// Bytes of the longest length that a block may begin with.
+static constexpr std::uint64_t kLongestPrefix = 10;
 
 struct TimelineReader::State {
   std::string name;
-  std::unique_ptr<ByteSource> bytes;
+  std::shared_ptr<const ByteSource> bytes;
   Check check = Check::kNow;
   std::string damage;           ///< all of it
   std::string damage_of_walk;   ///< but that of `lost`
@@ -101,28 +47,51 @@ struct TimelineReader::State {
     std::uint64_t next = 0;  ///< offset behind it
   };
 
-  /// Where the bytes of the block at `offset` begin and end; nothing if none begins there or the file ends before it does.
-  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(std::uint64_t offset) const {
-    const std::string prefix = bytes->read(offset, 10);
-    google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(prefix.data()),
-                                              static_cast<int>(prefix.size()));
+  /// How long the block is that begins with these bytes, and where in them it begins; nothing if none does.
+  static std::optional<std::pair<std::uint64_t, std::uint64_t>> length_and_start(std::string_view bytes) {
+    google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                              static_cast<int>(std::min<std::size_t>(bytes.size(), kLongestPrefix)));
     std::uint64_t length = 0;
     // No block is empty: zeros are what a file system leaves of a file that it lost.
     if (!in.ReadVarint64(&length) || length == 0 || length > kLongestBlock) return std::nullopt;
-    const std::uint64_t start = offset + static_cast<std::uint64_t>(in.CurrentPosition());
-    if (start > bytes->size() || length > bytes->size() - start) return std::nullopt;
-    return std::pair(start, start + length);
+    return std::pair(length, static_cast<std::uint64_t>(in.CurrentPosition()));
   }
 
-  /// The block at `offset`; nothing if the file ends before it does, or it is none.
-  [[nodiscard]] std::optional<RawBlock> block_at(std::uint64_t offset) const {
-    const auto extent = extent_at(offset);
-    if (!extent) return std::nullopt;
+  /// Where the bytes of the block at `offset` begin and end; nothing if none begins there or the file ends before it does.
+  [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(std::uint64_t offset,
+                                                                                 ReadAhead& ahead) const {
+    const auto found = length_and_start(ahead.read(offset, kLongestPrefix));
+    if (!found) return std::nullopt;
+    const std::uint64_t start = offset + found->second;
+    if (start > bytes->size() || found->first > bytes->size() - start) return std::nullopt;
+    return std::pair(start, start + found->first);
+  }
+
+  static bool parse(proto::Block& block, std::string_view content) {
     const google::protobuf::LogSilencer quiet;  // damage is told by our own errors
+    return block.ParseFromArray(content.data(), static_cast<int>(content.size()));
+  }
+
+  /// The block at `offset`, for who reads one after the other; nothing if the file ends before it does, or it is none.
+  [[nodiscard]] std::optional<RawBlock> next_block(std::uint64_t offset, ReadAhead& ahead) const {
+    const auto extent = extent_at(offset, ahead);
+    if (!extent) return std::nullopt;
     RawBlock result;
-    if (!result.block.ParseFromString(bytes->read(extent->first, extent->second - extent->first))) return std::nullopt;
+    if (!parse(result.block, ahead.read(extent->first, extent->second - extent->first))) return std::nullopt;
     result.next = extent->second;
     return result;
+  }
+
+  /// The block that the index says is from `offset` to `end`; nothing if there is none, or another. Reads these bytes alone, and at
+  /// once: blocks of one row lie far apart.
+  [[nodiscard]] std::optional<proto::Block> block_between(std::uint64_t offset, std::uint64_t end) const {
+    if (end <= offset || end - offset > kLongestBlock + kLongestPrefix) return std::nullopt;
+    const std::string read = bytes->read(offset, end - offset);
+    const auto found = length_and_start(read);
+    if (!found || found->first + found->second != end - offset || read.size() != end - offset) return std::nullopt;
+    proto::Block block;
+    if (!parse(block, std::string_view(read).substr(found->second))) return std::nullopt;
+    return block;
   }
 
   Expected<void> load() {
@@ -154,10 +123,10 @@ struct TimelineReader::State {
 
   /// The spans of a block; nothing if it is damaged, or not the one that the index says is there.
   [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
-    const auto raw = block_at(block.offset);
-    if (!raw || raw->block.content_case() != proto::Block::kSpans) return std::nullopt;
-    auto spans = BlockContents::decode(raw->block.spans());
-    if (!spans || BlockContents::describe(*spans, raw->block.spans().track(), block.offset, raw->next) != block)
+    const auto raw = block_between(block.offset, block.end);
+    if (!raw || raw->content_case() != proto::Block::kSpans) return std::nullopt;
+    auto spans = BlockContents::decode(raw->spans());
+    if (!spans || BlockContents::describe(*spans, raw->spans().track(), block.offset, block.end) != block)
       return std::nullopt;
     return spans;
   }
@@ -191,11 +160,11 @@ struct TimelineReader::State {
 
   /// Whether a block begins at `offset` and is one only as far as the file goes.
   [[nodiscard]] bool was_cut_at(std::uint64_t offset) const {
-    const std::string prefix = bytes->read(offset, 10);
+    const std::string prefix = bytes->read(offset, kLongestPrefix);
     google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(prefix.data()),
                                               static_cast<int>(prefix.size()));
     std::uint64_t length = 0;
-    if (!in.ReadVarint64(&length)) return prefix.size() < 10;
+    if (!in.ReadVarint64(&length)) return prefix.size() < kLongestPrefix;
     return length > 0 && length <= kLongestBlock;
   }
 
@@ -242,8 +211,9 @@ struct TimelineReader::State {
     for (int i = 7; i >= 0; --i)
       index_at = index_at << 8 | static_cast<std::uint8_t>(tail[static_cast<std::size_t>(i)]);
     std::vector<BlockContents::IndexEntry> entries;
+    ReadAhead ahead(*bytes);
     for (std::uint64_t offset = index_at; offset != tail_at;) {
-      const auto raw = block_at(offset);
+      const auto raw = next_block(offset, ahead);
       if (!raw || raw->next > tail_at || raw->block.content_case() != proto::Block::kIndex ||
           !BlockContents::take_index(raw->block.index(), entries))
         return std::nullopt;
@@ -267,9 +237,9 @@ struct TimelineReader::State {
         walk.whole += whole;
         continue;
       }
-      const auto raw = block_at(entry.block.offset);
-      const bool is_it = raw && raw->next == entry.block.end && raw->block.content_case() == entry.content;
-      walk.met(is_it && content.take(raw->block, entry.block.offset, raw->next), entry.block.offset);
+      const auto raw = block_between(entry.block.offset, entry.block.end);
+      const bool is_it = raw && raw->content_case() == entry.content;
+      walk.met(is_it && content.take(*raw, entry.block.offset, entry.block.end), entry.block.offset);
     }
     return walk;
   }
@@ -278,8 +248,9 @@ struct TimelineReader::State {
   Walk load_by_scan() {
     Walk walk;
     std::uint64_t offset = kTimelineMagic.size();
-    while (const auto extent = extent_at(offset)) {
-      const auto raw = block_at(offset);
+    ReadAhead ahead(*bytes);
+    while (const auto extent = extent_at(offset, ahead)) {
+      const auto raw = next_block(offset, ahead);
       const auto is = raw ? std::optional(raw->block.content_case()) : std::nullopt;
       walk.index_seen |= is == proto::Block::kIndex;
       // (What a later version knows is not for this one.)
@@ -298,26 +269,21 @@ TimelineReader& TimelineReader::operator=(TimelineReader&&) noexcept = default;
 TimelineReader::~TimelineReader() = default;
 
 Expected<TimelineReader> TimelineReader::open(const std::string& path, Check spans) {
-  // It is read from its end, and not all at once.
-  if (const auto there = check_is_file(path, "a timeline"); !there) return tl::make_unexpected(there.error());
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return tl::make_unexpected(Error::request(fmt::format("cannot be read: {}", std::strerror(errno)), {path, 0, 0}));
-  file.seekg(0, std::ios::end);
-  const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file.tellg()));
-  auto state = std::make_unique<State>();
-  state->name = path;
-  state->check = spans;
-  state->bytes = std::make_unique<FileBytes>(std::move(file), size);
-  if (auto loaded = state->load(); !loaded) return tl::make_unexpected(loaded.error());
-  return TimelineReader(std::move(state));
+  auto source = open_byte_source(path);
+  if (!source) return tl::make_unexpected(source.error());
+  return from_source(std::move(*source), path, spans);
 }
 
 Expected<TimelineReader> TimelineReader::from_bytes(std::string bytes, const std::string& name, Check spans) {
+  return from_source(byte_source_of(std::move(bytes)), name, spans);
+}
+
+Expected<TimelineReader> TimelineReader::from_source(std::shared_ptr<const ByteSource> source, const std::string& name,
+                                                     Check spans) {
   auto state = std::make_unique<State>();
   state->name = name;
   state->check = spans;
-  state->bytes = std::make_unique<BytesAtHand>(std::move(bytes));
+  state->bytes = std::move(source);
   if (auto loaded = state->load(); !loaded) return tl::make_unexpected(loaded.error());
   return TimelineReader(std::move(state));
 }

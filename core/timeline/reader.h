@@ -12,6 +12,8 @@
 
 namespace tutti::core {
 
+class ByteSource;
+
 /// Reads timeline files, also those that were cut off or whose index is gone, and survives those that are damaged or made
 /// up: what it gives out is in sane ranges (times from 0 to a little beyond kHorizon, counts not negative), so that sums
 /// and differences do not overflow, and takes memory in proportion to the file.
@@ -37,6 +39,9 @@ class TimelineReader {
   static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
   /// The same for bytes at hand; `name` is what errors call them.
   static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name, Check spans = Check::kNow);
+  /// The same for bytes from anywhere.
+  static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source, const std::string& name,
+                                              Check spans = Check::kNow);
 
   TimelineReader(TimelineReader&&) noexcept;
   TimelineReader& operator=(TimelineReader&&) noexcept;
@@ -55,7 +60,8 @@ class TimelineReader {
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 
-  /// The spans of a block. ERRORS: the block is damaged: with Check::kNow, since it was opened.
+  /// Reads the spans of a block, and no other bytes than those of the block. Any number of threads may read at once.
+  /// ERRORS: the block is damaged: with Check::kNow, since it was opened.
   [[nodiscard]] Expected<std::vector<Span>> read(const SpanBlock& block) const;
   /// Takes blocks that turned out to be damaged out of span_blocks(), and tells of them in damage().
   void leave_out(const std::vector<SpanBlock>& damaged);

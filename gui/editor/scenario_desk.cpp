@@ -19,7 +19,7 @@ namespace tutti::gui {
 ScenarioDesk::ScenarioDesk(Workshop workshop, QWidget* parent)
     : QWidget(parent),
       workshop_(std::move(workshop)),
-      editor_(new ScenarioEditor(workshop_.library)),
+      editor_(new ScenarioEditor(workshop_.library, workshop_.recovery_folder)),
       bar_(new RunBar(workshop_.backends)) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -71,8 +71,11 @@ bool ScenarioDesk::start_from(const std::string& text) {
   return true;
 }
 
+bool ScenarioDesk::recover(bool* nothing_left) { return editor_->recover(nothing_left); }
+
 bool ScenarioDesk::may_close() {
   if (!editor_->may_close()) return false;
+  editor_->forget_changes();
   run_.stop_and_wait();
   bar_->show_running(false);
   return true;
@@ -80,8 +83,9 @@ bool ScenarioDesk::may_close() {
 
 void ScenarioDesk::show_title() {
   const bool changed = editor_->changed();
-  bar_->show_title(editor_->title() + (changed ? QStringLiteral(" *") : QString()));
-  emit title_changed(editor_->title(), changed);
+  const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title()) : editor_->title();
+  bar_->show_title(title + (changed ? QStringLiteral(" *") : QString()));
+  emit title_changed(title, changed);
 }
 
 bool ScenarioDesk::made(const QString& path) const {

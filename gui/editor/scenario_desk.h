@@ -23,6 +23,7 @@ struct Workshop {
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text to start a new one from
   SweepRunner sweep{};         ///< none: sweeps can be looked at, not run
+  QString recovery_folder{};   ///< where unsaved changes are kept (gui/editor/recovery.h); empty: nowhere
 };
 
 /// Where a scenario is written and run: the editor, with what runs it above. Timelines of runs lie in a folder that goes with
@@ -41,6 +42,8 @@ class ScenarioDesk : public QWidget {
   bool start_new();
   /// … with this text.
   bool start_from(const std::string& text);
+  /// Offers unsaved changes that were left behind; true if some are shown now. `nothing_left`: whether there were none.
+  bool recover(bool* nothing_left = nullptr);
   /// Whether the window may be closed: asks about changes. Ends a run.
   bool may_close();
   void run();

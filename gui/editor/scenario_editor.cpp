@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QListWidget>
+#include <QLocale>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSplitter>
@@ -13,6 +14,7 @@
 
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
+#include "gui/model/examples.h"
 
 namespace tutti::gui {
 
@@ -20,6 +22,9 @@ namespace {
 
 /// Below that many pixels form and text are one above the other.
 constexpr int kWide = 760;
+
+/// How much later than the text the recovery file is, at most.
+constexpr int kKeepAfterMs = 1000;
 
 QString text_of(const core::Problem& problem, const QString& own) {
   const core::Location& where = problem.where;
@@ -31,10 +36,12 @@ QString text_of(const core::Problem& problem, const QString& own) {
 
 }  // namespace
 
-ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
+ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_folder, QWidget* parent)
     : QWidget(parent),
       schema_(core::Schema::scenario()),
       library_(library),
+      recovery_folder_(std::move(recovery_folder)),
+      recovery_(recovery_folder_),
       read_(std::make_shared<core::ScenarioText>("", schema_)),
       checker_(library, schema_),
       model_(new FormModel(schema_, this)),
@@ -45,7 +52,8 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
       help_(new QLabel),
       broken_(new QLabel),
       list_(new QListWidget),
-      follow_(new QTimer(this)) {
+      follow_(new QTimer(this)),
+      keep_(new QTimer(this)) {
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   card_->setAccessibleName(tr("What is known of the scenario"));
@@ -60,6 +68,9 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
   layout->addWidget(sides_, 1);
   follow_->setSingleShot(true);
   connect(follow_, &QTimer::timeout, this, &ScenarioEditor::follow_text);
+  keep_->setSingleShot(true);
+  keep_->setInterval(kKeepAfterMs);
+  connect(keep_, &QTimer::timeout, this, &ScenarioEditor::keep_changes);
   connect(text_->document(), &QTextDocument::contentsChanged, this, &ScenarioEditor::text_changed);
   connect(text_->document(), &QTextDocument::modificationChanged, this, &ScenarioEditor::title_changed);
   connect(text_, &QPlainTextEdit::cursorPositionChanged, this, [this] {
@@ -72,6 +83,10 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QWidget* parent)
   connect(&checker_, &Checker::checked, this, &ScenarioEditor::show_checked);
   connect(list_, &QListWidget::itemActivated, this, [this] { go_to_problem(list_->currentRow()); });
   connect(list_, &QListWidget::itemClicked, this, [this] { go_to_problem(list_->currentRow()); });
+}
+
+ScenarioEditor::~ScenarioEditor() {
+  if (keep_->isActive() && changed()) static_cast<void>(recovery_.keep(unsaved()));
 }
 
 QWidget* ScenarioEditor::make_form_side() {
@@ -127,6 +142,12 @@ core::Expected<void> ScenarioEditor::open(const ScenarioBytes& file) {
   const auto text = file_.take(file);
   if (!text) return tl::make_unexpected(text.error());
   set_text(*text);
+  for (LeftBehind& left : left_behind(recovery_folder_, file.path)) {
+    const Answer answer = left.unsaved().text == *text ? Answer::kDiscard : ask_about(left);
+    if (answer == Answer::kDiscard) left.discard();
+    if (answer == Answer::kRecover) take_over(left);
+    if (answer == Answer::kRecover) break;
+  }
   return {};
 }
 
@@ -140,6 +161,7 @@ void ScenarioEditor::set_text(const std::string& text) {
   show_card(std::nullopt);
   text_->set_utf8(text);
   text_->document()->setModified(false);
+  forget_changes();
   checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
   follow_text();
   form_->collapseAll();
@@ -166,15 +188,21 @@ bool ScenarioEditor::may_close() {
   }
 }
 
-bool ScenarioEditor::save() { return file_.path.isEmpty() ? save_as() : save_to(file_.path); }
+bool ScenarioEditor::is_example() const { return gui::is_example(file_.path.toStdString(), library_.folder()); }
+
+bool ScenarioEditor::save() { return file_.path.isEmpty() || is_example() ? save_as() : save_to(file_.path); }
 
 bool ScenarioEditor::save_as() {
-  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the scenario"), path(),
+  const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the scenario"), is_example() ? title() : path(),
                                                       tr("Scenarios (*.textproto *.json);;All files (*)"));
   return !chosen.isEmpty() && save_to(chosen);
 }
 
 bool ScenarioEditor::save_to(const QString& path) {
+  if (gui::is_example(path.toStdString(), library_.folder())) {
+    emit told(tr("%1 is an example, which stays as it is: choose another name or folder").arg(path));
+    return false;
+  }
   if (path == file_.path && file_.changed_meanwhile()) {
     QMessageBox question(QMessageBox::Warning, tr("Tutti"), tr("%1 was changed by another program.").arg(title()),
                          QMessageBox::Save | QMessageBox::Cancel, this);
@@ -186,15 +214,88 @@ bool ScenarioEditor::save_to(const QString& path) {
     return false;
   }
   text_->document()->setModified(false);
+  forget_changes();
   emit told(tr("saved %1").arg(path));
   emit title_changed();
   checker_.check(text(), this->path().toStdString());
   return true;
 }
 
+// --- changes that nobody has saved ---
+
+/// Lets the recovery file follow the text.
+void ScenarioEditor::keep_changes() {
+  keep_->stop();
+  if (!changed()) return recovery_.remove();
+  const auto kept = recovery_.keep(unsaved());
+  if (!kept && !keeping_failed_)
+    emit told(tr("unsaved changes cannot be kept: %1").arg(QString::fromStdString(kept.error().message())));
+  keeping_failed_ = !kept;
+}
+
+UnsavedText ScenarioEditor::unsaved() const {
+  return {file_.path, file_.written, file_.byte_order_mark, file_.crlf, text()};
+}
+
+void ScenarioEditor::forget_changes() {
+  keep_->stop();
+  recovery_.remove();
+}
+
+ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
+  const QString& path = left.unsaved().path;
+  const QString name = path.isEmpty() ? tr("a scenario without a file") : QFileInfo(path).fileName();
+  QMessageBox question(QMessageBox::Question, tr("Tutti"), tr("Recover unsaved changes of %1?").arg(name),
+                       QMessageBox::Yes | QMessageBox::Discard | QMessageBox::Cancel, this);
+  question.setInformativeText(tr("A window ended before they were saved. They are of %1.%2")
+                                  .arg(QLocale().toString(left.kept(), QLocale::ShortFormat),
+                                       path.isEmpty() ? QString() : QStringLiteral("\n") + path));
+  question.button(QMessageBox::Yes)->setText(tr("&Recover"));
+  question.button(QMessageBox::Cancel)->setText(tr("&Not now"));
+  question.setDefaultButton(QMessageBox::Yes);
+  switch (question.exec()) {
+    case QMessageBox::Yes: return Answer::kRecover;
+    case QMessageBox::Discard: return Answer::kDiscard;
+    default: return Answer::kLater;
+  }
+}
+
+/// Shows the text as a change of what its file holds, so that undo leads back to that.
+void ScenarioEditor::take_over(LeftBehind& left) {
+  const UnsavedText& unsaved = left.unsaved();
+  std::string before;  // what the file holds, if it can be read
+  ScenarioFile file{unsaved.path, {}, unsaved.byte_order_mark, unsaved.crlf};
+  if (!unsaved.path.isEmpty()) {
+    if (const auto read = ScenarioBytes::read(unsaved.path)) before = file.take(*read).value_or(std::string());
+  }
+  file.written = unsaved.file_written;  // who has written the file since is not overwritten without asking
+  file_ = file;
+  set_text(before);
+  text_->apply({{0, before.size(), unsaved.text}});
+  follow_text();
+  keep_changes();
+  left.discard();
+  emit told(tr("recovered the changes of %1; they are not saved yet").arg(title()));
+}
+
+bool ScenarioEditor::recover(bool* nothing_left) {
+  std::vector<LeftBehind> all = left_behind(recovery_folder_);
+  if (nothing_left) *nothing_left = all.empty();
+  for (LeftBehind& left : all) {
+    const Answer answer = ask_about(left);
+    if (answer == Answer::kDiscard) left.discard();
+    if (answer != Answer::kRecover) continue;
+    if (!may_close()) return false;
+    take_over(left);
+    return true;
+  }
+  return false;
+}
+
 // --- form and text ---
 
 void ScenarioEditor::text_changed() {
+  if (!keep_->isActive()) keep_->start();
   // A large text is not read again at every key.
   constexpr int kLarge = 100'000, kLargePauseMs = 250;
   follow_->start(text_->document()->characterCount() > kLarge && !applying_ ? kLargePauseMs : 0);

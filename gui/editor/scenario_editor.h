@@ -6,6 +6,7 @@
 #include "core/scenario/library.h"
 #include "gui/editor/checker.h"
 #include "gui/editor/form_model.h"
+#include "gui/editor/recovery.h"
 #include "gui/editor/scenario_file.h"
 #include "gui/widgets/actions.h"
 
@@ -25,15 +26,25 @@ class ScenarioEditor : public QWidget {
   Q_OBJECT
 
  public:
-  explicit ScenarioEditor(const core::Library& library, QWidget* parent = nullptr);
+  /// `recovery_folder`: where unsaved changes are kept, see RecoveryFile. Empty: nowhere.
+  explicit ScenarioEditor(const core::Library& library, QString recovery_folder = {}, QWidget* parent = nullptr);
+  /// Unsaved changes that nobody gave up (forget_changes()) stay in the recovery file.
+  ~ScenarioEditor() override;
 
-  /// Shows a file. What was shown is gone: ask may_close() first. ERRORS: as ScenarioFile::read(); all stays as it was.
+  /// Shows a file; if somebody left unsaved changes of it behind, asks whether to recover them. What was shown is gone: ask
+  /// may_close() first. ERRORS: as ScenarioFile::take(); all stays as it was.
   core::Expected<void> open(const ScenarioBytes& file);
+  /// Offers unsaved changes of any scenario that somebody left behind, the newest first. True if some were recovered: what
+  /// was shown is gone, after asking. `nothing_left`: whether there were none.
+  bool recover(bool* nothing_left = nullptr);
+  /// The changes of the text that is shown are not wanted any more.
+  void forget_changes();
   /// Shows a text that has no file yet.
   void start_new(const std::string& text);
   /// False if somebody would lose changes and does not want to.
   bool may_close();
-  /// Writes it; where it has no file yet, asks for one. False if that was not done; why has been told.
+  /// Writes it; where it has no file yet, or is one of Tutti's examples, asks for a place. False if that was not done; why has been
+  /// told.
   bool save();
   bool save_as();
   bool save_to(const QString& path);
@@ -43,6 +54,8 @@ class ScenarioEditor : public QWidget {
   [[nodiscard]] QString path() const;
   [[nodiscard]] QString title() const;
   [[nodiscard]] bool changed() const;
+  /// True if the text is that of one of Tutti's examples, which are never written: it is a copy.
+  [[nodiscard]] bool is_example() const;
   /// Problems that a run came back with.
   void show_error(const core::Error& error);
 
@@ -66,7 +79,13 @@ class ScenarioEditor : public QWidget {
  private:
   QWidget* make_form_side();
   QWidget* make_text_side();
+  enum class Answer { kRecover, kDiscard, kLater };
+
   void set_text(const std::string& text);
+  Answer ask_about(const LeftBehind& left);
+  void take_over(LeftBehind& left);
+  void keep_changes();
+  [[nodiscard]] UnsavedText unsaved() const;
   void text_changed();
   void follow_text();
   void show_checked(const CheckedScenario& result);
@@ -80,6 +99,8 @@ class ScenarioEditor : public QWidget {
   core::Schema schema_;
   core::Library library_;
   ScenarioFile file_;
+  QString recovery_folder_;
+  RecoveryFile recovery_;
   std::shared_ptr<const core::ScenarioText> read_;  ///< what the form shows
   std::vector<PlacedProblem> problems_;
   Checker checker_;
@@ -92,7 +113,9 @@ class ScenarioEditor : public QWidget {
   QLabel* broken_;
   QListWidget* list_;
   QTimer* follow_;
-  bool applying_ = false;  ///< the form changes the text
+  QTimer* keep_;                 ///< active: the recovery file is behind the text
+  bool keeping_failed_ = false;  ///< which has been told
+  bool applying_ = false;        ///< the form changes the text
 };
 
 }  // namespace tutti::gui

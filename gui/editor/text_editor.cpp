@@ -153,8 +153,16 @@ void TextEditor::update_marks() {
 
 /// Files are for the window to open; their names would be text here.
 void TextEditor::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasUrls()) return event->ignore();
+  if (!event->mimeData() || event->mimeData()->hasUrls()) return event->ignore();
   QPlainTextEdit::dragEnterEvent(event);
+}
+
+bool TextEditor::canInsertFromMimeData(const QMimeData* source) const { return source && source->hasText(); }
+
+/// All ways to paste lead here: keys, the menu, the middle button, dropping. An empty clipboard has no data or no text; Qt 6.4
+/// (tried with 6.4.2) ends the program when it inserts that.
+void TextEditor::insertFromMimeData(const QMimeData* source) {
+  if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);
 }
 
 int TextEditor::margin_width() const {

@@ -4,7 +4,10 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 #include "core/base/file.h"
 #include "core/text/document.h"
@@ -35,22 +38,38 @@ std::string name_in(const std::string& text) {
   return "";
 }
 
+/// The number that an example's file has in front of its name, and where the rest of the stem begins; nothing if it is none.
+std::optional<std::pair<int, std::size_t>> example_number(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  int number = 0;
+  const auto [end, wrong] = std::from_chars(stem.data(), stem.data() + stem.size(), number);
+  if (file.extension() != ".textproto" || wrong != std::errc() || number < 1) return std::nullopt;
+  return std::pair(number, static_cast<std::size_t>(end - stem.data()));
+}
+
 }  // namespace
+
+bool is_example(const std::string& path, const std::string& folder) {
+  std::error_code status;
+  const fs::path file = fs::weakly_canonical(path, status);
+  return !status && example_number(file) && fs::exists(file, status) &&
+         fs::equivalent(file.parent_path(), folder, status) && !status;
+}
 
 std::vector<Example> examples_in(const std::string& folder) {
   std::vector<Example> found;
   std::error_code status;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, status)) {
-    const std::string stem = entry.path().stem().string();
+    const auto number = example_number(entry.path());
+    if (!number) continue;
     const auto text = core::read_text_file(entry.path().string());
-    if (entry.path().extension() != ".textproto" || !text) continue;
+    if (!text) continue;
     Example example;
-    const auto [end, wrong] = std::from_chars(stem.data(), stem.data() + stem.size(), example.number);
-    if (wrong != std::errc() || example.number < 1) continue;
+    example.number = number->first;
     example.path = entry.path().string();
     example.title = name_in(*text);
     if (example.title.empty()) {
-      example.title = stem.substr(static_cast<std::size_t>(end - stem.data()));
+      example.title = entry.path().stem().string().substr(number->second);
       std::replace(example.title.begin(), example.title.end(), '_', ' ');
       example.title.erase(0, example.title.find_first_not_of(' '));
     }

@@ -29,13 +29,13 @@ bool has_exchanges(const Trace::Row& row) {
 
 }  // namespace
 
-core::Expected<Exchanges> Exchanges::read(const Trace& trace, const core::TimelineReader& reader) {
+core::Expected<Exchanges> Exchanges::read(const Trace& trace) {
   std::map<std::pair<std::int32_t, std::string>, std::vector<Seen>> by_device;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
     const core::Track& track = trace.rows()[r].track;
     if (!has_exchanges(trace.rows()[r])) continue;
     std::vector<Seen>& seen = by_device[{track.worker, track.device}];
-    const auto read = trace.read_row(reader, r, [&](const Span& span) {
+    const auto read = trace.read_row(r, [&](const Span& span) {
       if (span.kind == SpanKind::kExchange)
         seen.push_back({span.step, span.index, span.start, span.start + span.duration, track.slot});
     });

@@ -13,7 +13,7 @@ namespace tutti::gui {
 class Exchanges {
  public:
   /// ERRORS: the file has changed since. Cost: linear in the spans of rows with exchanges.
-  static core::Expected<Exchanges> read(const Trace& trace, const core::TimelineReader& reader);
+  static core::Expected<Exchanges> read(const Trace& trace);
 
   /// A number from 0 on that the n-th exchange of a kind in a training step has on every device, if it was in flight at `t` in that slot;
   /// -1 if none was. Cost: logarithmic.

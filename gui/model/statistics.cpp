@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ using Key = std::tuple<int, std::size_t, std::string>;
 
 struct Collected {
   std::vector<std::int64_t> lengths;
-  std::set<std::size_t> rows;
+  std::int64_t rows = 0;
   double bytes = 0;
   bool bytes_known = true;
 };
@@ -46,11 +46,16 @@ void collect(const Trace& trace, std::size_t r, const TimeRange& range, const St
   const auto [first, end] = in_range(row.spans, range);
   core::Expected<std::vector<core::Span>> read;
   if (options.bytes && first < end) read = trace.spans(r, first, end);
+  std::unordered_map<int, Collected*> of_kind;  // a row has few kinds, and looking up a device's name takes time
+  constexpr SpanRow::Index kLookForCancel = 4096;
   for (SpanRow::Index i = first; i < end; ++i) {
+    if (i % kLookForCancel == 0 && options.cancel && *options.cancel) return;
     const Time inside = std::min(row.spans.end(i), range.to) - std::max(row.spans.start(i), range.from);
-    Collected& one = all[{row.spans.kind(i), row.side, device}];
+    const auto [found, is_first] = of_kind.emplace(row.spans.kind(i), nullptr);
+    if (is_first) found->second = &all[{row.spans.kind(i), row.side, device}];
+    Collected& one = *found->second;
+    one.rows += is_first;
     one.lengths.push_back(inside.count());
-    one.rows.insert(r);
     one.bytes_known = one.bytes_known && options.bytes && read;
     if (!options.bytes || !read) continue;
     const Time whole = row.spans.duration(i);
@@ -75,6 +80,7 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
   std::map<Key, Collected> collected;
   double covered = 0;
   for (const std::size_t r : rows) {
+    if (options.cancel && *options.cancel) return {};
     covered += static_cast<double>(trace.rows()[r].spans.busy(range.from, range.to).count());
     collect(trace, r, range, options, collected);
   }
@@ -91,7 +97,7 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
     one.longest = Time(*std::max_element(of_key.lengths.begin(), of_key.lengths.end()));
     one.p50 = percentile(of_key.lengths, 50);
     one.p99 = percentile(of_key.lengths, 99);
-    one.busy = static_cast<double>(one.sum.count()) / (static_cast<double>(of_key.rows.size()) * length);
+    one.busy = static_cast<double>(one.sum.count()) / (static_cast<double>(of_key.rows) * length);
     if (of_key.bytes_known) one.bytes = core::Bytes(std::llround(of_key.bytes));
     sums[one.kind] = std::max(sums[one.kind], one.sum);
     all.kinds.push_back(one);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,13 +34,14 @@ struct RangeStatistics {
 
 struct StatisticsOptions {
   bool by_device = false;
-  bool bytes = false;  ///< has to read the spans from the file: 20 times the cost
+  bool bytes = false;                         ///< has to read the spans from the file: 20 times the cost
+  const std::atomic<bool>* cancel = nullptr;  ///< once it is true, what is returned is not all
 };
 
 /// Spans of `rows` that lie in the range, at least in part.
 std::int64_t spans_in(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range);
 
-/// Over `rows` of the trace. Cost: linear in the spans in the range.
+/// Over `rows` of the trace; in any thread. Cost: linear in the spans in the range.
 RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
                               const StatisticsOptions& options = {});
 

@@ -64,22 +64,24 @@ Trace::Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStr
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::open(const std::string& path, const OpenControl& control) {
-  return load([path] { return Reader::open(path, Reader::Check::kWhenRead); }, control);
+  return load(Reader::open(path, Reader::Check::kWhenRead), control);
 }
 
 Expected<std::shared_ptr<const Trace>> Trace::from_bytes(const std::string& bytes, const std::string& name,
                                                          const OpenControl& control) {
-  const auto kept = std::make_shared<const std::string>(bytes);
-  return load([kept, name] { return Reader::from_bytes(*kept, name, Reader::Check::kWhenRead); }, control);
+  return load(Reader::from_bytes(bytes, name, Reader::Check::kWhenRead), control);
 }
 
-Expected<std::shared_ptr<const Trace>> Trace::load(const Opener& open, const OpenControl& control) {
-  auto reader = open();
+Expected<std::shared_ptr<const Trace>> Trace::from_source(std::shared_ptr<const core::ByteSource> source,
+                                                          const std::string& name, const OpenControl& control) {
+  return load(Reader::from_source(std::move(source), name, Reader::Check::kWhenRead), control);
+}
+
+Expected<std::shared_ptr<const Trace>> Trace::load(Expected<Reader> reader, const OpenControl& control) {
   if (!reader) return tl::make_unexpected(reader.error());
   std::shared_ptr<Trace> trace(new Trace(std::move(*reader)));
-  trace->opener_ = open;
   trace->list_rows();
-  if (auto read = trace->read_rows(open, control); !read) return tl::make_unexpected(read.error());
+  if (auto read = trace->read_rows(control); !read) return tl::make_unexpected(read.error());
   const Side& side = trace->sides_.front();
   if (!trace->complete() && trace->reader_->span_blocks().empty() && side.steps.empty() && side.links.empty()) {
     return tl::make_unexpected(Error::request(
@@ -134,20 +136,15 @@ void Trace::list_blocks() {
 }
 
 /// What is left is the timeline from now on, for whoever reads it again, too.
-void Trace::leave_out(std::vector<Block> damaged) {
+void Trace::leave_out(const std::vector<Block>& damaged) {
   if (damaged.empty()) return;
   reader_->leave_out(damaged);
   sides_.front().damage = reader_->damage();
   list_blocks();
-  opener_ = [open = std::move(opener_), damaged = std::move(damaged)] {
-    auto reader = open();
-    if (reader) reader->leave_out(damaged);
-    return reader;
-  };
 }
 
-/// Rows are independent of each other: each core takes the next one, with a reader of its own, which is for one thread.
-Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) {
+/// Rows are independent of each other: each core takes the next one. Each block is read once.
+Expected<void> Trace::read_rows(const OpenControl& control) {
   std::atomic<std::size_t> next{0}, blocks_done{0};
   std::atomic<bool> stop{false};
   std::mutex mutex;
@@ -159,13 +156,13 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
     stop = true;
   };
   const double all = static_cast<double>(std::max<std::size_t>(1, reader_->span_blocks().size()));
-  const auto work = [&](const core::TimelineReader& reader) {
+  const auto work = [&] {
     for (std::size_t r = next++; r < rows_.size(); r = next++) {
       SpanRow& spans = rows_[r].spans;
       for (const std::size_t b : blocks_[r]) {
         if (stop) return;
         if (control.cancel && *control.cancel) return fail(Error::run("opening was stopped"));
-        const auto block = reader.read(reader_->span_blocks()[b]);
+        const auto block = reader_->read(reader_->span_blocks()[b]);
         if (!block) {
           const std::lock_guard lock(mutex);
           damaged.push_back(reader_->span_blocks()[b]);
@@ -183,23 +180,16 @@ Expected<void> Trace::read_rows(const Opener& open, const OpenControl& control) 
     }
   };
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const auto guarded_work = [&](auto what) {
-    if (const auto thrown = guarded(what)) fail(*thrown);
+  const auto guarded_work = [&] {
+    if (const auto thrown = guarded(work)) fail(*thrown);
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i) {
-      others.emplace_back([&] {
-        guarded_work([&] {
-          const auto reader = open();
-          reader ? work(*reader) : fail(reader.error());
-        });
-      });
-    }
-    guarded_work([&] { work(*reader_); });
+    for (std::size_t i = 1; i < std::min(cores, rows_.size()); ++i) others.emplace_back(guarded_work);
+    guarded_work();
   }
   if (failure) return tl::make_unexpected(*failure);
-  leave_out(std::move(damaged));
+  leave_out(damaged);
   return {};
 }
 
@@ -238,13 +228,9 @@ Expected<Span> Trace::span(std::size_t row, SpanRow::Index index) const {
   return found->front();
 }
 
-Expected<void> Trace::read_row(const core::TimelineReader& reader, std::size_t row,
-                               const std::function<void(const Span&)>& each) const {
-  const std::vector<Block>& blocks = reader.span_blocks();
+Expected<void> Trace::read_row(std::size_t row, const std::function<void(const Span&)>& each) const {
   for (const std::size_t b : blocks_[row]) {
-    if (b >= blocks.size() || !(blocks[b] == reader_->span_blocks()[b]))
-      return tl::make_unexpected(Error::request("the timeline's file has changed since it was opened"));
-    const auto spans = reader.read(blocks[b]);
+    const auto spans = reader_->read(reader_->span_blocks()[b]);
     if (!spans) return tl::make_unexpected(spans.error());
     for (const Span& span : *spans) each(span);
   }

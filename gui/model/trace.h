@@ -106,6 +106,10 @@ class Trace {
   /// The same for bytes at hand; `name` is what errors call them.
   static core::Expected<std::shared_ptr<const Trace>> from_bytes(const std::string& bytes, const std::string& name,
                                                                  const OpenControl& control = {});
+  /// The same for bytes from anywhere. Reads every block of spans once.
+  static core::Expected<std::shared_ptr<const Trace>> from_source(std::shared_ptr<const core::ByteSource> source,
+                                                                  const std::string& name,
+                                                                  const OpenControl& control = {});
 
   /// Put together of others. REQUIRES: tracks have the numbers of their rows.
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
@@ -141,27 +145,25 @@ class Trace {
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
-  /// A reader of the same file, for another thread, or for all spans of a row. ERRORS: it cannot be read any more.
-  [[nodiscard]] core::Expected<core::TimelineReader> another_reader() const { return opener_(); }
-  /// Calls with each span of a row, in order of time. `reader`: another_reader(). ERRORS: the file has changed since.
-  core::Expected<void> read_row(const core::TimelineReader& reader, std::size_t row,
-                                const std::function<void(const core::Span&)>& each) const;
+  /// Returns the reader of the file, for any thread. REQUIRES: the trace is of one file.
+  [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
+  /// Calls with each span of a row, in order of time. ERRORS: the file has changed since. REQUIRES: the trace is of one file.
+  core::Expected<void> read_row(std::size_t row, const std::function<void(const core::Span&)>& each) const;
 
   /// Bytes of memory for rows.
   [[nodiscard]] std::size_t memory() const;
 
  private:
   explicit Trace(core::TimelineReader reader);
-  using Opener = std::function<core::Expected<core::TimelineReader>()>;
-  static core::Expected<std::shared_ptr<const Trace>> load(const Opener& open, const OpenControl& control);
-  core::Expected<void> read_rows(const Opener& open, const OpenControl& control);
+  static core::Expected<std::shared_ptr<const Trace>> load(core::Expected<core::TimelineReader> reader,
+                                                           const OpenControl& control);
+  core::Expected<void> read_rows(const OpenControl& control);
   void list_rows();
   void list_blocks();
-  void leave_out(std::vector<core::TimelineReader::SpanBlock> damaged);
+  void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
   void measure();
 
   std::optional<core::TimelineReader> reader_;  ///< nothing: it was put together
-  Opener opener_;
   std::vector<Side> sides_;
   std::vector<Row> rows_;
   std::vector<std::vector<std::size_t>> blocks_;  ///< of each row: numbers of reader_.span_blocks(), by time

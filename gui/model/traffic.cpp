@@ -84,9 +84,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
                     steps_, kMostSteps)));
   }
   if (steps_ == 0) return {};
-  const auto reader = trace.another_reader();
-  if (!reader) return tl::make_unexpected(reader.error());
-  const auto exchanges = Exchanges::read(trace, *reader);
+  const auto exchanges = Exchanges::read(trace);
   if (!exchanges) return tl::make_unexpected(exchanges.error());
   std::map<core::TrackId, std::size_t> row_of_track;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) row_of_track[trace.rows()[r].track.id] = r;
@@ -96,7 +94,7 @@ core::Expected<void> Traffic::read_steps(const Trace& trace, const std::atomic<b
     if (cancel && *cancel) return tl::make_unexpected(Error::run("stopped"));
     Segment* segment = nullptr;
     Key last{-1, -1, -1, -1};
-    const auto read = trace.read_row(*reader, r, [&](const Span& span) {
+    const auto read = trace.read_row(r, [&](const Span& span) {
       const std::int32_t exchange = span.pack < 0 ? exchanges->number(track, span.start) : -1;
       const Key key{device_of_row[r], track.lane, span.step, exchange < 0 ? span.pack : kFirstExchange - exchange};
       if (!segment || key != last) segment = &segments_[key];

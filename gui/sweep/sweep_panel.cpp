@@ -19,6 +19,7 @@
 
 #include "core/base/format.h"
 #include "core/edit/overrides.h"
+#include "gui/model/examples.h"
 #include "gui/sweep/plot_painter.h"
 #include "gui/sweep/sweep_choices.h"
 #include "gui/sweep/sweep_form.h"
@@ -221,7 +222,7 @@ void SweepPanel::start_form(const std::string& text, const QString& path) {
   const QFileInfo scenario(path);
   const QString folder = path.isEmpty() ? QDir::homePath() : scenario.absolutePath();
   const QString stem = path.isEmpty() ? QStringLiteral("scenario") : scenario.completeBaseName();
-  const bool writable = QFileInfo(folder).isWritable();
+  const bool writable = QFileInfo(folder).isWritable() && !is_example(path.toStdString(), workshop_.library.folder());
   form_->show();
   form_->start(text, path.toStdString(), {},
                (writable ? QDir(folder) : QDir::home()).filePath(stem + QStringLiteral(".sweep")));

@@ -213,17 +213,13 @@ void BesidePanel::put_together(bool again) {
     const std::vector<core::StepComparison> steps = beside->steps;
     tell([this, beside, again] { show_beside(std::move(*beside), again); });
     if (!needs_errors) return;
-    // A reader is for one thread; those of the traces are for the window's.
-    const auto a = first->another_reader(), b = second->another_reader();
-    const auto wrong = [&](const core::Error& error) {
-      tell([this, why = text_of(error.message())] {
+    auto deviations = largest_deviations(first->reader(), second->reader(), steps, packs, kMost, stop);
+    if (!deviations) {
+      return tell([this, why = text_of(deviations.error().message())] {
         emit told(why);
         emit listed();
       });
-    };
-    if (!a || !b) return wrong(a ? b.error() : a.error());
-    auto deviations = largest_deviations(*a, *b, steps, packs, kMost, stop);
-    if (!deviations) return wrong(deviations.error());
+    }
     tell([this, deviations = std::move(*deviations)] { show_deviations(deviations); });
   });
 }

@@ -23,7 +23,7 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
     for (QAction* const action : group.actions) {
       QStringList keys;
       for (const QKeySequence& key : action->shortcuts()) keys.append(key.toString(QKeySequence::NativeText));
-      QString text = group.name + QStringLiteral(" ▸ ") + action->text();
+      QString text = group.name + Actions::submenu_separator() + action->text();
       text.remove(QLatin1Char('&'));
       if (!keys.isEmpty()) text += QStringLiteral("    ") + keys.join(QStringLiteral(", "));
       auto* const item = new QListWidgetItem(text, list_);

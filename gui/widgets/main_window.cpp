@@ -15,6 +15,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
+#include <map>
 #include <utility>
 
 #include "core/scenario/library_folder.h"
@@ -103,6 +104,7 @@ MainWindow::MainWindow(Workshop workshop)
   panels_ = saveState();
   for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->hide();
   search_->hide();
+  enable_panel_actions(false);
 }
 
 MainWindow::~MainWindow() {
@@ -152,6 +154,7 @@ void MainWindow::make_panels() {
   connect(search_, &SearchBar::told, this, &MainWindow::tell);
   auto* const details = add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
+  connect(numbers, &QDockWidget::visibilityChanged, numbers_, &NumbersPanel::set_seen);
   splitDockWidget(details, numbers, Qt::Horizontal);
   resizeDocks({details, numbers}, {290, 560}, Qt::Horizontal);  // two columns beside nine
   resizeDocks({details}, {200}, Qt::Vertical);
@@ -223,6 +226,8 @@ void MainWindow::make_actions() {
   const QString file = tr("&File"), help = tr("&Help");
   actions_.add(file, "open", tr("&Open…"), QStringLiteral("Ctrl+O"), [this] { choose_file(); });
   actions_.add(file, "new", tr("&New scenario"), QStringLiteral("Ctrl+N"), [this] { start_new(); });
+  actions_.add(file, "recover", tr("&Recover unsaved changes…"), QStringLiteral("Ctrl+Alt+R"),
+               [this] { offer_recovery(true); });
   actions_.add(file, "export-picture", tr("Export &picture (PNG, SVG)…"), QStringLiteral("Ctrl+E"), [this] {
     export_picture(QFileDialog::getSaveFileName(this, tr("Export picture"), {}, tr("Pictures (*.png *.svg)")));
   });
@@ -248,15 +253,11 @@ void MainWindow::make_actions() {
     set_dark(!dark_);
     QSettings().setValue(QStringLiteral("dark"), dark_);
   });
+  add_panel_actions();
   beside_->add_actions(actions_);
   search_->add_actions(actions_);
   arrows_->add_actions(actions_);
   topology_->add_actions(actions_);
-  actions_.add(tr("&Play"), "topology", tr("Show the &topology, or hide it"), QStringLiteral("T"), [this] {
-    QWidget* const dock = topology_->parentWidget();
-    dock->setVisible(!dock->isVisible());
-    if (dock->isVisible()) topology_->topology_view().setFocus();
-  });
   marks_->add_actions(actions_);
   numbers_->add_actions(actions_);
   actions_.add(help, "palette", tr("&Commands…"), QStringLiteral("Ctrl+P"), [this] {
@@ -268,14 +269,47 @@ void MainWindow::make_actions() {
                [this] { show_help(actions_, this); });
 }
 
+void MainWindow::add_panel_actions() {
+  struct Panel {
+    const char* dock;
+    const char* id;
+    const char* keys;
+  };
+  constexpr Panel kPanels[] = {{"topology", "topology", "T"},
+                               {"details", "panel-details", "Ctrl+Alt+1"},
+                               {"numbers", "panel-numbers", "Ctrl+Alt+2"},
+                               {"marks", "panel-marks", "Ctrl+Alt+3"},
+                               {"found", "panel-found", "Ctrl+Alt+4"},
+                               {"errors", "panel-differences", "Ctrl+Alt+5"}};
+  const QString group = tr("&View") + Actions::submenu_separator() + tr("&Panels");
+  for (const Panel& panel : kPanels) {
+    auto* const dock = findChild<QDockWidget*>(QString::fromLatin1(panel.dock));
+    QAction* const action = dock->toggleViewAction();
+    actions_.include(group, panel.id, action, QString::fromLatin1(panel.keys));
+    connect(action, &QAction::triggered, dock, [dock](bool shown) {
+      if (shown) dock->raise();  // it may lie behind another one
+    });
+    panel_actions_.push_back(action);
+  }
+  connect(actions_.find(QStringLiteral("topology")), &QAction::triggered, topology_, [this](bool shown) {
+    if (shown) topology_->topology_view().setFocus();
+  });
+  actions_.include(group, "panel-search", search_->toggleViewAction(), QStringLiteral("Ctrl+Alt+6"));
+  panel_actions_.push_back(search_->toggleViewAction());
+}
+
+/// Panels are about a timeline.
+void MainWindow::enable_panel_actions(bool enabled) {
+  for (QAction* const action : panel_actions_) action->setEnabled(enabled);
+}
+
 void MainWindow::make_menus() {
+  std::map<QString, QMenu*> menus;
   for (const Actions::Group& group : actions_.groups()) {
-    QMenu* const menu = menuBar()->addMenu(group.name);
+    const QStringList names = group.name.split(Actions::submenu_separator());
+    QMenu* const menu = names.size() > 1 ? menus.at(names[0])->addMenu(names[1]) : menuBar()->addMenu(group.name);
+    menus.emplace(group.name, menu);
     for (QAction* const action : group.actions) menu->addAction(action);
-    if (group.actions.back() == actions_.find(QStringLiteral("dark"))) {
-      QMenu* const panels = menu->addMenu(tr("&Panels"));
-      for (const QDockWidget* const dock : findChildren<QDockWidget*>()) panels->addAction(dock->toggleViewAction());
-    }
     if (group.actions.front() != actions_.find(QStringLiteral("open"))) continue;
     auto* const recent = new QMenu(tr("Open &recent"), menu);
     menu->insertMenu(actions_.find(QStringLiteral("export-picture")), recent);
@@ -338,6 +372,12 @@ void MainWindow::start_new() {
   if (desk_->start_new()) show_desk();
 }
 
+void MainWindow::offer_recovery(bool say) {
+  bool nothing = false;
+  if (desk_->recover(&nothing)) show_desk();
+  if (nothing && say) tell(tr("no unsaved changes were left behind"));
+}
+
 /// The scenario has the window to itself until there is a timeline.
 void MainWindow::show_desk() {
   stack_->setVisible(view_->trace() != nullptr);
@@ -350,6 +390,7 @@ void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
   restoreState(panels_);
   panels_.clear();
+  enable_panel_actions(true);
   // Beside a scenario the timeline needs what room there is; T brings the topology.
   if (desk_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
 }

@@ -45,6 +45,8 @@ class MainWindow : public QMainWindow {
   /// Begins to open both, the second beside the first; of a sweep and a timeline, the latter as a point that was measured. opened() or
   /// failed() follows.
   void open_both(const QString& first, const QString& second);
+  /// Offers unsaved changes of scenarios that a window left behind; says so if there are none and `say`.
+  void offer_recovery(bool say = false);
   /// Selects the first span that fits, as if the words had been typed into the search bar; false if there is none.
   bool find(const QString& words);
   /// Says it in the status bar.
@@ -61,6 +63,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] TrafficReader& traffic() { return *traffic_; }
   [[nodiscard]] TopologyPanel& topology() { return *topology_; }
   [[nodiscard]] SweepPanel& sweep() { return *sweep_; }
+  [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
   /// The sweep's plot alone, or the timeline alone, as a file. Empty, or what is wrong, in words.
   [[nodiscard]] QString write_shown(const QString& path);
 
@@ -81,8 +84,10 @@ class MainWindow : public QMainWindow {
   void make_panels();
   void make_actions();
   void make_menus();
-  /// A dock that the user may move, close, and find in the View menu.
+  /// A dock that the user may move, close, and find in the View menu (add_panel_actions()).
   QDockWidget* add_panel(const QString& title, const char* id, QWidget* panel, Qt::DockWidgetArea area);
+  void add_panel_actions();
+  void enable_panel_actions(bool enabled);
   void choose_file();
   void begin_to_open(const QString& path);
   /// What was to be opened could not be.
@@ -126,9 +131,10 @@ class MainWindow : public QMainWindow {
   QLabel* where_;
   QProgressBar* progress_;
   std::vector<Example> examples_;
-  QByteArray panels_;        ///< where they were, until there is a timeline for them to show; then empty
-  QString told_;             ///< all of what the status bar has room for the beginning of
-  bool run_opened_ = false;  ///< what is being opened is to be run at once
+  std::vector<QAction*> panel_actions_;  ///< show and hide panels
+  QByteArray panels_;                    ///< where they were, until there is a timeline for them to show; then empty
+  QString told_;                         ///< all of what the status bar has room for the beginning of
+  bool run_opened_ = false;              ///< what is being opened is to be run at once
   bool dark_ = false;
   bool topology_away_ = false;  ///< until there is one timeline again
 };

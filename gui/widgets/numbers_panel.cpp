@@ -4,10 +4,13 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "core/base/format.h"
+#include "gui/model/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
+#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -16,8 +19,12 @@ using core::Time;
 
 namespace {
 
-/// Of more spans than this the numbers of all that is in view would hold up a gesture.
+/// Of more spans than this the numbers of all that is in view would be old before they are there.
 constexpr std::int64_t kQuick = 2'000'000;
+
+/// Of more spans, or rows (of each a block is read), the numbers would hold up a gesture: a thread works them out.
+constexpr std::int64_t kAtOnce = 20'000;
+constexpr std::size_t kRowsAtOnce = 64;
 
 /// And of more than this the bytes: they have to be read from the file.
 constexpr std::int64_t kQuickToRead = 100'000;
@@ -41,6 +48,14 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   table_->viewport()->installEventFilter(this);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
+  connect(&view_, &TimelineView::lines_changed, this, &NumbersPanel::update_numbers);
+}
+
+NumbersPanel::~NumbersPanel() { end_job(); }
+
+void NumbersPanel::set_seen(bool seen) {
+  seen_ = seen;
+  update_numbers();
 }
 
 void NumbersPanel::add_actions(Actions& actions) {
@@ -51,23 +66,74 @@ void NumbersPanel::add_actions(Actions& actions) {
               });
 }
 
-RangeStatistics NumbersPanel::numbers(bool bytes) const {
-  return statistics_of(*view_.trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()),
-                       {by_device_, bytes});
+NumbersPanel::Wanted NumbersPanel::wanted() const {
+  return {view_.shared_trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()),
+          view_.range().has_value(), by_device_};
 }
 
 void NumbersPanel::update_numbers() {
-  table_->setRowCount(0);
-  table_->clearSpans();
-  if (!view_.trace()) return;
-  const std::int64_t spans =
-      spans_in(*view_.trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()));
-  if (!view_.range() && spans > kQuick) {
-    table_->setRowCount(1);
-    table_->setSpan(0, 0, 1, table_->columnCount());
-    return set_row(*table_, 0, {tr("too many spans: select a range, or zoom in")});
+  if (!seen_ || !view_.trace()) {
+    end_job();
+    shown_.reset();  // which would keep a timeline in memory
+    return table_->setRowCount(0);
   }
-  const RangeStatistics all = numbers(spans <= kQuickToRead);
+  const Wanted now = wanted();
+  if (shown_ == now) return;
+  end_job();
+  const bool other_trace = !shown_ || shown_->trace != now.trace;
+  shown_ = now;
+  const std::int64_t spans = spans_in(*now.trace, now.rows, now.range);
+  if (!now.selected && spans > kQuick) return show_words(tr("too many spans: select a range, or zoom in"));
+  const bool bytes = spans <= kQuickToRead;
+  ++begun_;
+  if (spans <= kAtOnce && now.rows.size() <= kRowsAtOnce)
+    return show_all(statistics_of(*now.trace, now.rows, now.range, {now.by_device, bytes}));
+  if (other_trace) table_->setRowCount(0);
+  begin_job(now, bytes);
+}
+
+void NumbersPanel::begin_job(const Wanted& wanted, bool bytes) {
+  ++begun_in_thread_;
+  table_->setEnabled(false);
+  job_ = std::make_shared<Job>();
+  thread_ = std::jthread([this, wanted, bytes, job = job_] {
+    job->wrong = guarded([&] {
+      job->numbers = statistics_of(*wanted.trace, wanted.rows, wanted.range, {wanted.by_device, bytes, &job->cancel});
+    });
+    tell(this, [this, job] {
+      if (job == job_) finish();
+    });
+  });
+}
+
+/// What it has worked out is not shown.
+void NumbersPanel::end_job() {
+  if (!job_) return;
+  job_->cancel = true;
+  thread_.join();
+  job_.reset();
+  table_->setEnabled(true);
+}
+
+void NumbersPanel::finish() {
+  if (!job_) return;
+  thread_.join();
+  const std::shared_ptr<Job> done = std::exchange(job_, nullptr);
+  done->wrong ? show_words(QString::fromStdString(done->wrong->message())) : show_all(done->numbers);
+  table_->setEnabled(true);
+}
+
+/// Instead of numbers.
+void NumbersPanel::show_words(const QString& words) {
+  table_->clearSpans();
+  table_->setRowCount(0);
+  table_->setRowCount(1);
+  table_->setSpan(0, 0, 1, table_->columnCount());
+  set_row(*table_, 0, {words});
+}
+
+void NumbersPanel::show_all(const RangeStatistics& all) {
+  table_->clearSpans();
   table_->setRowCount(static_cast<int>(all.kinds.size()));
   for (std::size_t i = 0; i < all.kinds.size(); ++i) show_numbers(static_cast<int>(i), all.kinds[i]);
   fit_columns(*table_);
@@ -113,7 +179,8 @@ QString NumbersPanel::csv() const {
   QString text = sides.size() < 2 ? QString() : QStringLiteral("timeline,");
   text += by_device_ ? QStringLiteral("device,") : QString();
   text += QStringLiteral("kind,count,sum_us,mean_us,p50_us,p99_us,longest_us,busy,bytes\n");
-  for (const KindStatistics& k : numbers(true).kinds) {
+  const Wanted now = wanted();
+  for (const KindStatistics& k : statistics_of(*now.trace, now.rows, now.range, {by_device_, true}).kinds) {
     if (sides.size() > 1) text += quoted(sides[k.side].name);
     if (by_device_) text += quoted(k.device);
     text += QString::fromStdString(core::span_name(k.kind)) + QLatin1Char(',') + QString::number(k.spans);

@@ -37,13 +37,16 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
 void SearchBar::add_actions(Actions& actions) {
   const QString select = tr("&Select");
   actions.add(select, "find", tr("&Find spans"), QStringLiteral("Ctrl+F; /"), [this] {
+    if (view_.trace()) show();
     search_->setFocus();
     search_->selectAll();
   });
   actions.add(select, "find-next", tr("Find the next"), QStringLiteral("F3"), [this] { find(true); });
   actions.add(select, "find-previous", tr("Find the previous"), QStringLiteral("Shift+F3"), [this] { find(false); });
-  actions.add(tr("&Rows"), "filter", tr("&Only rows with …"), QStringLiteral("Ctrl+L"),
-              [this] { filter_->setFocus(); });
+  actions.add(tr("&Rows"), "filter", tr("&Only rows with …"), QStringLiteral("Ctrl+L"), [this] {
+    if (view_.trace()) show();
+    filter_->setFocus();
+  });
 }
 
 bool SearchBar::find(const QString& words) {

@@ -149,6 +149,7 @@ void TimelineView::scroll_to_both(std::size_t line) {
 void TimelineView::lines_have_changed() {
   place_scroll_bar();
   repaint_lines();
+  emit lines_changed();
 }
 
 void TimelineView::place_scroll_bar() {

@@ -104,6 +104,8 @@ class TimelineView : public QWidget {
   /// The line of a link was clicked, or gone to by keys; it is one of that side's.
   void link_chosen(qulonglong side, qulonglong link);
   void view_changed();
+  /// Lines were filtered, opened, closed, pinned or arranged anew.
+  void lines_changed();
   void selection_changed();
   void range_changed();
   /// The time under the mouse; below 0 when it is elsewhere.

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QSettings>
+#include <QTimer>
 #include <filesystem>
 #include <fstream>
 
@@ -91,6 +95,63 @@ TEST_F(Editor, WhereItCannotBeWrittenIsSaidAndTheChangesStay) {
   EXPECT_TRUE(editor().save_to(QString::fromStdString(folder_.file("new.textproto"))));
   EXPECT_EQ(folder_.read("new.textproto"), "name: \"b\"\n");
   EXPECT_EQ(editor().title(), QStringLiteral("new.textproto"));
+}
+
+/// Has the next dialog for a file's name answer with it.
+void name_file(const std::string& path) {
+  auto* const look = new QTimer(qApp);
+  QObject::connect(look, &QTimer::timeout, qApp, [look, path] {
+    auto* const dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+    if (!dialog) return;
+    look->deleteLater();
+    auto* const line = dialog->findChild<QLineEdit*>();
+    line->setText(QString::fromStdString(path));
+    QMetaObject::invokeMethod(dialog, "accept", Qt::DirectConnection);
+  });
+  look->start(1);
+}
+
+TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
+  examples_ = folder_.file("shipped");
+  fs::create_directory(examples_);
+  const std::string example = folder_.write("shipped/01_first.textproto", "name: \"a\"\n");
+  const std::string other = folder_.write("shipped/mine.textproto", "name: \"mine\"\n");
+  make_window();
+  open(example);
+  EXPECT_THAT(window_->windowTitle().toStdString(), HasSubstr("01_first.textproto (copy of an example)"));
+  set(path({{"name", 0}}), QStringLiteral("b"));
+  const std::string copy = folder_.file("copy.textproto");
+  name_file(copy);
+  act("save");
+  EXPECT_EQ(file_text(example), "name: \"a\"\n");
+  EXPECT_EQ(file_text(copy), "name: \"b\"\n");
+  EXPECT_THAT(window_->windowTitle().toStdString(), StartsWith("copy.textproto[*]"))
+      << "from now on the copy is what is edited";
+  set(path({{"name", 0}}), QStringLiteral("c"));
+  act("save");
+  EXPECT_EQ(file_text(copy), "name: \"c\"\n") << "without asking";
+  // Also by its name, by a way around, and by a link, an example is not written.
+  fs::create_symlink(example, folder_.file("link.textproto"));
+  for (const std::string& name :
+       {example, folder_.path() + "/shipped/../shipped/01_first.textproto", folder_.file("link.textproto")}) {
+    EXPECT_FALSE(editor().save_to(QString::fromStdString(name))) << name;
+    EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("is an example, which stays as it is"));
+  }
+  EXPECT_EQ(file_text(example), "name: \"a\"\n");
+  open(other);
+  set(path({{"name", 0}}), QStringLiteral("still mine"));
+  act("save");
+  EXPECT_EQ(file_text(other), "name: \"still mine\"\n") << "only numbered scenarios are examples";
+}
+
+TEST_F(Editor, TheSweepOfAnExampleIsNotPutBesideIt) {
+  open(shipped("01_two_ranks"));
+  ASSERT_TRUE(editor().is_example());
+  act("sweep");
+  const auto* const file = window_->findChild<QLineEdit*>(QStringLiteral("sweep file"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(QFileInfo(file->text()).fileName(), QStringLiteral("01_two_ranks.sweep"));
+  EXPECT_NE(QFileInfo(file->text()).absolutePath().toStdString(), fs::path(shipped("01_two_ranks")).parent_path());
 }
 
 TEST_F(Editor, DroppedFilesAndNewOnesOpen) {

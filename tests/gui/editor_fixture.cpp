@@ -75,7 +75,10 @@ Editor::Editor() {
 }
 
 void Editor::make_window() {
-  window_ = std::make_unique<MainWindow>(workshop());
+  Workshop made = workshop();
+  if (!examples_.empty()) made.library = core::Library(examples_);
+  made.recovery_folder = recovery_folder();
+  window_ = std::make_unique<MainWindow>(made);
   QSignalSpy looked(&desk().bar(), &RunBar::looked);
   QObject::connect(window_.get(), &MainWindow::opened, window_.get(), [this] { ++opened_; });
   QObject::connect(window_.get(), &MainWindow::failed, window_.get(), [this](const QString& why) {

@@ -28,7 +28,9 @@ class Editor : public testing::Test {
  protected:
   Editor();
 
+  /// A window in place of the one before, which goes as it does at a crash or a signal: nobody is asked.
   void make_window();
+  [[nodiscard]] QString recovery_folder() const { return QString::fromStdString(folder_.file("recovery")); }
 
   ScenarioDesk& desk() { return window_->desk(); }
   ScenarioEditor& editor() { return desk().editor(); }
@@ -90,6 +92,7 @@ class Editor : public testing::Test {
   test::TemporaryFolder folder_;
   std::unique_ptr<MainWindow> window_;
   std::string said_;
+  std::string examples_;  ///< folder of scenarios that windows made from now on take for Tutti's; empty: Tutti's own
   bool asked_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action
 };

@@ -119,14 +119,12 @@ TEST(Topology, WithoutTheScenarioIsTheLinksThatTheTimelineNames) {
 
 /// A timeline as real runs write it: no links.
 std::shared_ptr<const Trace> without_links(const Trace& trace) {
-  const auto reader = trace.another_reader();
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin(trace.run());
   for (const Trace::Row& row : trace.rows()) writer.track(row.track);
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    EXPECT_TRUE(
-        trace.read_row(*reader, r, [&](const core::Span& span) { writer.span(trace.rows()[r].track.id, span); }));
+    EXPECT_TRUE(trace.read_row(r, [&](const core::Span& span) { writer.span(trace.rows()[r].track.id, span); }));
   }
   writer.end();
   return *Trace::from_bytes(out.str(), "real");

@@ -14,6 +14,7 @@
 
 #include "core/base/random.h"
 #include "core/schedule/step.h"
+#include "core/timeline/byte_source.h"
 #include "core/timeline/writer.h"
 #include "gui/model/describe.h"
 #include "gui/model/guarded.h"
@@ -100,6 +101,41 @@ TEST(Trace, HoldsEverySpanOfTheFile) {
   }
 }
 
+/// Counts what is read of a timeline.
+class CountedBytes : public core::ByteSource {
+ public:
+  explicit CountedBytes(std::string bytes) : source_(core::byte_source_of(std::move(bytes))) {}
+  [[nodiscard]] std::uint64_t size() const override { return source_->size(); }
+  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
+    std::string read = source_->read(offset, count);
+    bytes_ += read.size();
+    return read;
+  }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<const core::ByteSource> source_;
+  mutable std::atomic<std::uint64_t> bytes_ = 0;
+};
+
+TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
+  // Many rows, so that blocks are small and those of a row lie apart: the writer holds 262,144 spans of all rows.
+  const Written written = random_timeline(31, 600, 1200);
+  const auto source = std::make_shared<const CountedBytes>(written.bytes);
+  const auto trace = Trace::from_source(source, "t.tutti");
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ((*trace)->spans(), 600 * 1200);
+  EXPECT_GT((*trace)->reader().span_blocks().size(), 600u * 2);
+  EXPECT_LT(source->bytes(), written.bytes.size() * 11 / 10);
+  // A row that is read again takes no more bytes than it has, a span those of its block.
+  const std::uint64_t before = source->bytes();
+  ASSERT_TRUE((*trace)->read_row(7, [](const Span&) {}));
+  EXPECT_LT(source->bytes() - before, written.bytes.size() / 300);
+  const std::uint64_t then = source->bytes();
+  ASSERT_TRUE((*trace)->span(7, 700));
+  EXPECT_LT(source->bytes() - then, written.bytes.size() / 600);
+}
+
 TEST(Trace, RowsAreListedAsAPersonWould) {
   const auto trace = Trace::from_bytes(random_timeline(9, 24, 3).bytes, "t.tutti");
   ASSERT_TRUE(trace);
@@ -172,15 +208,26 @@ TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhe
   const SpanRow& shown = (*trace)->rows()[*row].spans;
   ASSERT_EQ(shown.size(), left.size());
   for (SpanRow::Index i = 0; i < shown.size(); ++i) ASSERT_EQ(shown.start(i), left[i].start);
-  // What is behind the gap is read from where it is, by every reader.
+  // What is behind the gap is read from where it is, span by span and row by row.
   const auto behind = static_cast<SpanRow::Index>(of_track[0].spans);
   EXPECT_EQ((*trace)->span(*row, behind)->index, left[behind].index);
-  const auto reader = (*trace)->another_reader();
-  ASSERT_TRUE(reader);
   std::size_t read = 0;
-  ASSERT_TRUE((*trace)->read_row(*reader, *row, [&](const Span& span) { EXPECT_EQ(span.index, left[read++].index); }));
+  ASSERT_TRUE((*trace)->read_row(*row, [&](const Span& span) { EXPECT_EQ(span.index, left[read++].index); }));
   EXPECT_EQ(read, left.size());
   EXPECT_EQ(facts_of(bytes).at("incomplete"), "the file " + (*trace)->damage());
+}
+
+TEST(Trace, NumbersThatNobodyWantsAnyMoreEndAtOnce) {
+  const auto trace = Trace::from_bytes(random_timeline(13, 4, 50).bytes, "t.tutti");
+  ASSERT_TRUE(trace);
+  const std::vector<std::size_t> rows{0, 1, 2, 3};
+  const TimeRange all{Time(), (*trace)->length()};
+  std::atomic<bool> cancel = false;
+  StatisticsOptions options;
+  options.cancel = &cancel;
+  EXPECT_FALSE(statistics_of(**trace, rows, all, options).kinds.empty());
+  cancel = true;
+  EXPECT_TRUE(statistics_of(**trace, rows, all, options).kinds.empty());
 }
 
 TEST(Guarded, WhatIsThrownInAThreadBecomesAnErrorInWords) {

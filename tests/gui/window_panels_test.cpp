@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QFile>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QScrollBar>
 #include <QTableWidget>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "core/timeline/writer.h"
@@ -17,6 +21,7 @@
 #include "gui/widgets/message_arrows.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/widgets/search_bar.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
 
@@ -92,6 +97,154 @@ TEST_F(Window, NumbersOfVeryManySpansAskForARange) {
   view().show_range({Time(), Time(100'000)});
   ASSERT_EQ(table.rowCount(), 1);
   EXPECT_EQ(table.item(0, 1)->text(), QStringLiteral("10000")) << "of few in view at once";
+}
+
+TEST_F(Window, NumbersFollowTheFilterOfRows) {
+  open_small();
+  const QTableWidget& table = window_.numbers().table();
+  const auto count = [&](const QString& kind) {
+    for (int r = 0; r < table.rowCount(); ++r) {
+      if (table.item(r, 0)->text() == kind) return table.item(r, 1)->text().toInt();
+    }
+    return 0;
+  };
+  EXPECT_EQ(count(QStringLiteral("receive")), 16);
+  view().filter(QStringLiteral("gpu1"));
+  EXPECT_EQ(count(QStringLiteral("receive")), 8) << "of what is shown";
+  view().filter(QStringLiteral("gpu1/packs"));
+  EXPECT_EQ(count(QStringLiteral("receive")), 0);
+  EXPECT_EQ(count(QStringLiteral("pack in flight")), 4);
+  view().filter({});
+  EXPECT_EQ(count(QStringLiteral("receive")), 16);
+  view().close_all();
+  EXPECT_EQ(count(QStringLiteral("receive")), 16) << "closed groups count with all that is in them";
+}
+
+TEST_F(Window, NumbersAreWorkedOutOnceForWhatIsShownAndNotWhileNobodySeesThem) {
+  open_small();
+  auto* const dock = qobject_cast<QDockWidget*>(window_.numbers().parentWidget());
+  ASSERT_TRUE(dock && dock->isVisible());
+  int before = window_.numbers().begun();
+  view().show_range({kMs * 10, kMs * 50});
+  EXPECT_EQ(window_.numbers().begun(), before + 1);
+  view().close_all();
+  view().open_all();
+  EXPECT_EQ(window_.numbers().begun(), before + 1) << "the same rows";
+  dock->hide();
+  before = window_.numbers().begun();
+  view().show_range({kMs * 20, kMs * 30});
+  view().filter(QStringLiteral("gpu1"));
+  EXPECT_EQ(window_.numbers().begun(), before);
+  dock->show();
+  QApplication::processEvents();
+  EXPECT_EQ(window_.numbers().begun(), before + 1);
+  ASSERT_EQ(window_.numbers().table().rowCount(), 1);
+  EXPECT_EQ(window_.numbers().table().item(0, 1)->text(), QStringLiteral("2")) << "of what is shown now";
+  // Behind the other panel of its place, it is not closed, but nobody sees it.
+  auto* const other = window_.findChild<QDockWidget*>(QStringLiteral("errors"));
+  other->show();
+  other->raise();
+  QApplication::processEvents();
+  before = window_.numbers().begun();
+  view().show_range({kMs * 40, kMs * 50});
+  EXPECT_EQ(window_.numbers().begun(), before);
+  dock->raise();
+  QApplication::processEvents();
+  EXPECT_EQ(window_.numbers().begun(), before + 1);
+}
+
+TEST_F(Window, NumbersOfManySpansAreWorkedOutInAThread) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kLane, 0, "gpu0", 0, 0});
+  constexpr int kMany = 200'000;
+  for (int i = 0; i < kMany; ++i) {
+    core::Span span;
+    span.start = Time(10 * i);
+    span.duration = Time(10);
+    span.kind = 1 + i % 2;
+    writer.span(0, span);
+  }
+  writer.end();
+  ASSERT_TRUE(open(write("many.tutti", out.str()))) << said_;
+  const QTableWidget& table = window_.numbers().table();
+  EXPECT_GT(window_.numbers().begun_in_thread(), 0);
+  for (int i = 0; i < 50; ++i)
+    view().show_range({Time(i), Time(10 * kMany)});  // each takes the place of the one before
+  EXPECT_FALSE(table.isEnabled()) << "old numbers are grey";
+  window_.numbers().finish();
+  EXPECT_TRUE(table.isEnabled());
+  ASSERT_EQ(table.rowCount(), 2);
+  EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), kMany - 4);
+  // Without anybody waiting for it.
+  view().show_range({Time(), Time(10 * kMany)});
+  for (int i = 0; i < 1000 && !table.isEnabled(); ++i) QTest::qWait(10);
+  EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), kMany);
+  // Few are there at once, also while many are worked out.
+  view().show_range({Time(), Time(10 * kMany - 10)});
+  view().show_range({Time(), Time(100'000)});
+  EXPECT_TRUE(table.isEnabled());
+  EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), 10'000);
+}
+
+TEST_F(Window, PanelsAreShownAndHiddenByTheMenuAndByKeys) {
+  QMenu* panels = nullptr;
+  for (QMenu* const menu : window_.menuBar()->findChildren<QMenu*>()) {
+    if (menu->title() == QStringLiteral("&Panels")) panels = menu;
+  }
+  ASSERT_TRUE(panels);
+  ASSERT_TRUE(qobject_cast<QMenu*>(panels->parent()));
+  EXPECT_EQ(qobject_cast<QMenu*>(panels->parent())->title(), QStringLiteral("&View"));
+  std::set<const QAction*> listed;
+  for (const QAction* const action : panels->actions()) {
+    EXPECT_TRUE(action->isCheckable());
+    EXPECT_FALSE(action->shortcut().isEmpty()) << action->text().toStdString();
+    EXPECT_FALSE(action->isEnabled()) << "panels come with the first timeline";
+    listed.insert(action);
+  }
+  open_small();
+  const auto docks = window_.findChildren<QDockWidget*>();
+  EXPECT_EQ(docks.size(), 6);
+  for (QDockWidget* const dock : docks) {
+    QAction* const action = dock->toggleViewAction();
+    EXPECT_TRUE(listed.contains(action)) << dock->windowTitle().toStdString();
+    EXPECT_TRUE(action->isEnabled());
+    EXPECT_EQ(action->isChecked(), !dock->isHidden());
+    const bool shown = !dock->isHidden();
+    for (const bool now : {!shown, shown}) {
+      const QKeyCombination key = action->shortcut()[0];
+      QTest::keyClick(&view(), key.key(), key.keyboardModifiers());
+      EXPECT_EQ(!dock->isHidden(), now) << dock->windowTitle().toStdString();
+      EXPECT_EQ(action->isChecked(), now);
+      view().setFocus();
+    }
+    dock->show();
+    dock->close();
+    EXPECT_FALSE(action->isChecked()) << "closed by its own button";
+    action->trigger();
+    EXPECT_TRUE(dock->isVisible());
+  }
+  auto* const search = window_.findChild<SearchBar*>();
+  EXPECT_TRUE(listed.contains(search->toggleViewAction()));
+  press(Qt::Key_6, Qt::ControlModifier | Qt::AltModifier);
+  EXPECT_FALSE(search->isVisible());
+  press(Qt::Key_F, Qt::ControlModifier);
+  EXPECT_TRUE(search->isVisible()) << "who searches wants to see for what";
+}
+
+TEST_F(Window, APanelThatIsShownComesToTheFrontOfItsPlace) {
+  open_small();
+  auto* const numbers = window_.findChild<QDockWidget*>(QStringLiteral("numbers"));
+  auto* const errors = window_.findChild<QDockWidget*>(QStringLiteral("errors"));
+  press(Qt::Key_5, Qt::ControlModifier | Qt::AltModifier);
+  QApplication::processEvents();
+  EXPECT_FALSE(errors->visibleRegion().isEmpty());
+  EXPECT_TRUE(numbers->visibleRegion().isEmpty());
+  press(Qt::Key_2, Qt::ControlModifier | Qt::AltModifier);  // away with it
+  press(Qt::Key_2, Qt::ControlModifier | Qt::AltModifier);
+  QApplication::processEvents();
+  EXPECT_FALSE(numbers->visibleRegion().isEmpty());
 }
 
 TEST_F(Window, GroupsClosePinsStayAndFiltersHide) {
