@@ -48,7 +48,7 @@ std::string timeline(const std::string& executor, int late, const std::string& g
   core::RunInfo run;
   run.scenario = "small";
   run.executor = executor;
-  run.packs = {{{gradient}, core::Bytes(1000), "float32", {}}};
+  run.packs = {{{gradient}, core::Bytes(1000), "float32", {}, 0, 0, {}}};
   run.layers = {"conv1"};
   writer.begin(run);
   const int length = 60 + late;

@@ -99,7 +99,8 @@ std::string bytes_of(const Recipe& recipe) {
   core::RunInfo run;
   run.executor = recipe.executor;
   run.strategy = recipe.strategy;
-  for (const std::string& gradient : recipe.packs) run.packs.push_back({{gradient}, core::Bytes(100), "float32", {}});
+  for (const std::string& gradient : recipe.packs)
+    run.packs.push_back({{gradient}, core::Bytes(100), "float32", {}, 0, 0, {}});
   run.layers = recipe.layers;
   writer.begin(run);
   std::vector<Device> devices;

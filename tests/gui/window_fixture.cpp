@@ -19,7 +19,7 @@ std::string small_timeline() {
   run.executor = "simulated";
   run.version = "0";
   run.steps = 2;
-  run.packs = {{{"a", "b"}, core::Bytes(1000), "float32", {}}};
+  run.packs = {{{"a", "b"}, core::Bytes(1000), "float32", {}, 0, 0, {}}};
   run.layers = {"conv1", "conv2"};
   writer.begin(run);
   core::TrackId id = 0;

@@ -195,7 +195,9 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         if (snippet.framework == "TensorFlow 1") {
           EXPECT_TRUE(s.spec.has_value());
         }
-        if (s.framework) EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
+        if (s.framework) {
+          EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
+        }
       }
     }
   }
