@@ -175,19 +175,27 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
       const double best = told["best"]["step_time_us"].real();
       const bool change = told["advice"]["change"].value().text == "true";
       EXPECT_EQ(recommended, change ? best : now);
-      if (!change) EXPECT_GE(best, (1 - 0.026) * now) << "what is not worth the error of a difference";
+      if (!change) {
+        EXPECT_GE(best, (1 - 0.026) * now) << "what is not worth the error of a difference";
+      }
       for (const auto& row : rows_of(folder.read("tried.csv"))) {
         if (row.at("status") != "done" || row.at("stopped_early") == "1" || row.at("compared") == "0") continue;
         EXPECT_LE(best, std::stod(row.at("step_time_us")) + 1e-5);
       }
       for (const Data& curve : told["curves"].items()) {
         for (const Data& one : curve["values"].items()) {
-          if (one["outcome"]["status"].text() == "done") EXPECT_LE(best, one["outcome"]["step_time_us"].real());
+          if (one["outcome"]["status"].text() == "done") {
+            EXPECT_LE(best, one["outcome"]["step_time_us"].real());
+          }
         }
       }
       for (const Data& snippet : told["snippets"].items()) {
-        if (snippet["recommended"].value().text == "true") EXPECT_LE(snippet["step_time_us"].real(), now);
-        if (snippet["recommended"].value().text == "false") EXPECT_FALSE(snippet["why_not"].text().empty());
+        if (snippet["recommended"].value().text == "true") {
+          EXPECT_LE(snippet["step_time_us"].real(), now);
+        }
+        if (snippet["recommended"].value().text == "false") {
+          EXPECT_FALSE(snippet["why_not"].text().empty());
+        }
       }
     }
   }
