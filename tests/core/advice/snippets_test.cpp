@@ -189,12 +189,8 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
         if (snippet.framework == "BytePS") {
           EXPECT_EQ(std::get<BytePs>(*s.framework).partition.count(), 26214400);
         }
-        if (snippet.framework == "TensorFlow 2") {
-          EXPECT_TRUE(s.collective_all_reduce.has_value());
-        }
-        if (snippet.framework == "TensorFlow 1") {
-          EXPECT_TRUE(s.spec.has_value());
-        }
+        EXPECT_EQ(s.collective_all_reduce.has_value(), snippet.framework == "TensorFlow 2");
+        EXPECT_EQ(s.spec.has_value(), snippet.framework == "TensorFlow 1");
         if (s.framework) {
           EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
         }
