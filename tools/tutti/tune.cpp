@@ -314,8 +314,10 @@ class Tuning {
       if (promise.status != Outcome::Status::kDone) {
         made.why_not = "what it does cannot be simulated: " + promise.message;
       } else if (promise.step > result_.now.outcome.step) {
-        made.why_not = fmt::format("by its own packing the step takes {}, longer than now ({})",
-                                   core::show(promise.step), core::show(result_.now.outcome.step));
+        const core::Time now = result_.now.outcome.step;
+        const double more = static_cast<double>((promise.step - now).count()) / static_cast<double>(now.count());
+        made.why_not = fmt::format("by its own packing the step takes {}, longer than now ({}) by {:.2g} %",
+                                   core::show(promise.step), core::show(now), 100 * more);
       }
       result_.snippets.push_back(std::move(made));
     }

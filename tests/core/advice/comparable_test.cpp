@@ -37,7 +37,7 @@ constexpr const char* kBetween = "algorithm: \"nccl/ring\"";
 TEST(Comparable, WhatTheSameMoversCarryIs) {
   for (const char* link : {"hdr", "ethernet-25", ""}) {
     EXPECT_THAT(why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)), IsEmpty());
-    EXPECT_THAT(why_not_comparable(travel(kRing, link), travel("algorithm: \"pscpu\" shards: 2", link)), IsEmpty());
+    EXPECT_THAT(why_not_comparable(travel(kRing, link), travel("algorithm: \"pscpu\"", link)), IsEmpty());
   }
 }
 
