@@ -15,6 +15,8 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 
 constexpr std::size_t kMostHeldSpans = 256 << 10;
+/// After so many spans the steps and packs that ended meanwhile are written.
+constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
 /// A block with as many bytes takes nothing more. What went in last is at most a handful of texts, so it stays far below
 /// kLongestBlock.
 constexpr std::size_t kFullBlock = 256 << 10;
@@ -212,16 +214,20 @@ struct TimelineWriter::State {
     for (auto& [track, list] : held) flush_spans(track, list);
   }
 
+  void flush_steps() {
+    flush(steps);
+    flush(packs);
+    spans_at_flush = spans;
+  }
+
   /// Steps and packs first: where not all of it reaches the disk, spans are the ones to lose.
   void flush_records() {
     flush(tracks);
-    flush(steps);
-    flush(packs);
+    flush_steps();
     flush_all_spans();
     flush(links);
     flush(path);
     flush(notes);
-    spans_at_flush = spans;
   }
 
   void write_index() {
@@ -308,7 +314,7 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
   // A file that is cut off has the steps that its spans belong to. Spans are counted, so that it looks the same each time.
-  if (static_cast<std::size_t>(state_->spans - state_->spans_at_flush) >= kMostHeldSpans) state_->flush_records();
+  if (state_->spans - state_->spans_at_flush >= kSpansBetweenSteps) state_->flush_steps();
 }
 
 void TimelineWriter::pack(const PackRecord& pack) {

@@ -12,7 +12,7 @@
 namespace tutti::core {
 
 /// Writes a timeline as a file of blocks while it comes into being (docs/formats.md). At most 256 Ki spans are held
-/// back, and the steps and packs that ended meanwhile. A file that was cut off can be read up to its last whole block.
+/// back. A file that was cut off can be read up to its last whole block.
 class TimelineWriter : public TimelineSink {
  public:
   /// Writes to `out`, which must stay; nothing is written before begin().

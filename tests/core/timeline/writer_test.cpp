@@ -259,7 +259,7 @@ TEST(TimelineBlocks, StepsFollowTheirSpans) {
   std::int64_t spans = 0;
   for (const auto& block : reader.span_blocks()) spans += block.spans;
   EXPECT_GT(spans, kSpansOfAStep * kSteps / 2);
-  EXPECT_GT(reader.steps().size(), kSteps / 3u);
+  EXPECT_GT(reader.steps().size(), kSteps - 5u);
 }
 
 }  // namespace
