@@ -23,6 +23,7 @@ struct Needs {
   bool servers = false;         ///< workers that are servers
   bool one_type = false;        ///< all gradients have the same type
   bool divisible = false;       ///< gradients divide by the number of replicas
+  bool equal = false;           ///< gradients have the same size, so that sums of them meet a threshold exactly
   bool no_sparse = false;       ///< no sparse gradients
   bool no_on_read = false;      ///< no variables that are synchronised when they are read
   bool no_update_time = false;  ///< the time of updates is not for the workload to say

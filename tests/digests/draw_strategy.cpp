@@ -49,8 +49,9 @@ void require(Draft& draft) {
   needs.power_of_two_workers = a == "nccl/halving_doubling";
   if (a == "hierarchical_copy") {
     needs.most_workers = 1;
-    needs.least_replicas_per_worker = 2;
-    needs.most_replicas_per_worker = 8;
+    const bool odd = draft.chance(50);
+    needs.least_replicas_per_worker = odd ? 3 : 2;
+    needs.most_replicas_per_worker = odd ? 3 : 8;
   }
   if (a == "xring" || a == "psgpu") needs.least_replicas_per_worker = 2;
   if (a.find('/') != std::string::npos) needs.least_workers = 2;
@@ -148,7 +149,9 @@ Packing packing(Draft& draft) {
 
 std::string plain(Draft& draft) {
   std::string text = of_algorithm(draft);
-  const Packing p = packing(draft);
+  // Gradients one by one take turns at hierarchical copies.
+  const bool one_by_one = draft.algorithm == "hierarchical_copy" && draft.chance(60);
+  const Packing p = one_by_one ? Packing() : packing(draft);
   text += p.text;
   if (p.merging_goes)
     text += draft.maybe(30, "merging", {"merging: SCOPED_ALLOCATOR", "merging: CONCAT", "merging: SEPARATE"});
@@ -182,7 +185,11 @@ std::string with_framework(Draft& draft) {
         100, "framework",
         {"horovod {}", "horovod { cycle_time_ms: 0.05 }", "horovod { cycle_time_ms: 0.3 fusion_threshold: 100000 }",
          "horovod { fusion_threshold: 0 }", "horovod { cycle_time_ms: 0.1 fusion_threshold: 300000 cache_capacity: 0 }",
-         "horovod { cycle_time_ms: 0.02 fusion_threshold: 150000 cache_capacity: 2 }"});
+         "horovod { cycle_time_ms: 0.02 fusion_threshold: 150000 cache_capacity: 2 }",
+         "horovod { cycle_time_ms: 0.2 fusion_threshold: 23040 }"});
+    // Two of them fit exactly.
+    draft.needs.equal = text.find("23040") != std::string::npos;
+    draft.needs.one_type = draft.needs.equal;
   }
   const bool horovod = draft.family == "horovod";
   text += of_algorithm(draft);

@@ -50,7 +50,9 @@ std::string draw_workload(Draft& draft) {
     int wide = -1;  // a variable of rows
     if (!needs.no_sparse && draft.chance(14)) wide = draft.between(0, variables - 1);
     for (int v = 0; v < variables; ++v) {
-      const std::string shape = v == wide ? "[600, 16]" : std::to_string(elements(draft, divisible));
+      const std::string shape = v == wide     ? "[600, 16]"
+                                : needs.equal ? std::to_string(kUnit)
+                                              : std::to_string(elements(draft, divisible));
       text += fmt::format("  variable {{ name: \"v{}\" shape: {}", v, shape);
       if (mixed && v != wide)
         text += draft.one_of({"", " data_type: FLOAT16", " data_type: FLOAT64", " data_type: BFLOAT16"});
