@@ -160,6 +160,7 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) 
 /// What is recommended is no slower than what there is, and the best no slower than anything that was run to its end.
 TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
   const TemporaryFolder folder;
+  int with_best = 0;
   for (const std::string& text : small_scenarios()) {
     const std::string file = folder.write("s.textproto", text);
     for (const char* seed : {"0", "1", "6"}) {
@@ -171,7 +172,13 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
       const Data told(document);
       const double now = told["now"]["step_time_us"].real(), recommended = told["recommended_step_time_us"].real();
       EXPECT_LE(recommended, now);
-      ASSERT_TRUE(told.has("best"));
+      if (!told.has("best")) {
+        // Nothing of the few settings that were tried goes by NCCL, and others cannot be compared with it.
+        EXPECT_EQ(told["advice"]["change"].value().text, "false");
+        EXPECT_EQ(recommended, now);
+        continue;
+      }
+      ++with_best;
       const double best = told["best"]["step_time_us"].real();
       const bool change = told["advice"]["change"].value().text == "true";
       EXPECT_EQ(recommended, change ? best : now);
@@ -199,6 +206,7 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
       }
     }
   }
+  EXPECT_GE(with_best, 9);
 }
 
 /// What stands beside a snippet is what `tutti simulate` says of a scenario that has it.
