@@ -16,7 +16,8 @@ struct TunerOptions {
   /// Nothing more is tried once no point promises to be better than the best by this share.
   double enough = 0.002;
   double least = 0;  ///< no point costs less; 0: not known
-  /// By axis: its rows of which points are asked for. An axis without any, or beyond the end: all of its rows.
+  /// By axis: its rows of which points are asked for. An axis without any, or beyond the end: all
+  /// of its rows.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 

@@ -157,7 +157,8 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) 
   return rows;
 }
 
-/// What is recommended is no slower than what there is, and the best no slower than anything that was run to its end.
+/// What is recommended is no slower than what there is, and the best no slower than anything that
+/// was run to its end.
 TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
   const TemporaryFolder folder;
   for (const std::string& text : small_scenarios()) {

@@ -41,9 +41,11 @@ using core::Outcome;
 constexpr std::int64_t kAround = 4;
 /// Other clusters on which settings are tried.
 constexpr std::int64_t kCases = 4;
-/// Settings that cannot be compared and are tried nevertheless, to say whether they seem to be faster.
+/// Settings that cannot be compared and are tried nevertheless, to say whether they seem to be
+/// faster.
 constexpr std::int64_t kOthers = 8;
-/// Simulations of other clusters that the search leaves evaluations for: of what there is, and of three settings.
+/// Simulations of other clusters that the search leaves evaluations for: of what there is, and of
+/// three settings.
 constexpr std::int64_t kOtherClusters = 4 * kCases;
 
 /// Whether NCCL carries out packs in times of its own.
@@ -106,7 +108,8 @@ class Tuning {
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
   [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return trials_.tried(); }
-  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can be compared.
+  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can
+  /// be compared.
   [[nodiscard]] std::string why_not_comparable(std::int64_t point) {
     std::string key = key_of(point);
     if (const auto known = not_comparable_.find(key); known != not_comparable_.end()) return known->second;
@@ -115,7 +118,8 @@ class Tuning {
     std::string why = core::why_not_comparable(travel_, core::travel_of(*scenario));
     return not_comparable_.emplace(std::move(key), std::move(why)).first->second;
   }
-  /// It was judged against other points: it can be compared, and is not of those that other links make slow.
+  /// It was judged against other points: it can be compared, and is not of those that other links
+  /// make slow.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return why_not_comparable(point).empty() && !rejected_.contains(key_of(point));
   }
@@ -163,7 +167,8 @@ class Tuning {
     return std::min(options_.evaluations / 2, wanted);
   }
 
-  /// Which rows of each axis can be compared with what there is. Simulating many points that cannot would say nothing.
+  /// Which rows of each axis can be compared with what there is. Simulating many points that cannot
+  /// would say nothing.
   void find_rows_to_compare() {
     for (const core::Axis& axis : space_.axes()) {
       std::vector<std::int64_t> compared, others;
@@ -186,8 +191,8 @@ class Tuning {
     }
   }
 
-  /// Tries the other rows with all else as at the best, one for each value of the axis' first field: whether they seem to
-  /// be faster. False: interrupted.
+  /// Tries the other rows with all else as at the best, one for each value of the axis' first
+  /// field: whether they seem to be faster. False: interrupted.
   Expected<bool> try_others() {
     std::vector<std::int64_t> rows = space_.rows(best_.value_or(0));
     std::vector<std::int64_t> points;
@@ -238,8 +243,8 @@ class Tuning {
   }
 
   enum class Compared { kYes, kNo };
-  /// The fastest of the points that were tried and can be compared with what there is, or that cannot. What was stopped
-  /// is none: by then it took longer than another.
+  /// The fastest of the points that were tried and can be compared with what there is, or that
+  /// cannot. What was stopped is none: by then it took longer than another.
   [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared) {
     std::optional<std::int64_t> best;
     for (const auto& [point, outcome] : tried()) {
@@ -260,8 +265,9 @@ class Tuning {
     return core::read_scenario(text_, options_.scenario.file, library_, changes_of(point));
   }
 
-  /// What is found out around the best, and whether it is advised; if it would lose to what there is on a cluster whose
-  /// links are better or worse, the next best in its place. False: interrupted.
+  /// What is found out around the best, and whether it is advised; if it would lose to what there
+  /// is on a cluster whose links are better or worse, the next best in its place. False:
+  /// interrupted.
   Expected<bool> judge_the_best() {
     std::optional<TuneResult> fastest;  // which lost so
     while (best_) {
@@ -291,8 +297,9 @@ class Tuning {
     return true;
   }
 
-  /// A cluster on which the best is slower than what there is by more than the error of such a difference. Where others
-  /// move the bytes now than in the best, links say nothing: NCCL's times do not go by them.
+  /// A cluster on which the best is slower than what there is by more than the error of such a
+  /// difference. Where others move the bytes now than in the best, links say nothing: NCCL's times
+  /// do not go by them.
   [[nodiscard]] const Sensitivity* lost_case() const {
     const core::Travel best = core::travel_of(result_.best->scenario);
     if (!core::same_movers(travel_, best)) return nullptr;
@@ -337,7 +344,8 @@ class Tuning {
     }
   }
 
-  /// What to paste for what is recommended, each simulated by its framework's own packing. False: interrupted.
+  /// What to paste for what is recommended, each simulated by its framework's own packing. False:
+  /// interrupted.
   Expected<bool> add_snippets() {
     // Nothing of what was asked for can be: there is nothing to recommend.
     if (!result_.is_advice()) return true;
@@ -345,7 +353,8 @@ class Tuning {
     const Told& recommended = result_.recommended();
     auto snippets = core::snippets_of(recommended.scenario, result_.now.scenario, library_);
     for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-    // Settings that pack alike are run again: their frameworks launch and update in ways of their own.
+    // Settings that pack alike are run again: their frameworks launch and update in ways of their
+    // own.
     sim::Evaluator evaluator({recommended.scenario.text, options_.scenario.file, {}}, library_, simulator_,
                              sim::Evaluator::Shares::kNo);
     if (most_work_) evaluator.leave_out_beyond(*most_work_);
@@ -396,8 +405,8 @@ class Tuning {
     return {first, last};
   }
 
-  /// Some values to each side of the best, along every axis that has an order; again around whatever of these is better
-  /// still. False: interrupted.
+  /// Some values to each side of the best, along every axis that has an order; again around
+  /// whatever of these is better still. False: interrupted.
   Expected<bool> add_curves() {
     while (true) {
       result_.curves.clear();
