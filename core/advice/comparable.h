@@ -9,15 +9,16 @@ namespace tutti::core {
 /// How much is known of the times in which something moves.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,     ///< links at their full rate; what the programs take that send is left out, so it takes longer than that
+  kLinks,     ///< the least: links at their full rate, without what senders take
   kAssumed,   ///< by figures that nobody measured, which may err either way
 };
 
-/// Who moves a scenario's gradients between workers, and inside them, and what is known of the times.
+/// Who moves a scenario's gradients between workers, and inside them, and what is known of the
+/// times.
 struct Travel {
   struct Part {
     bool nccl = false;      ///< NCCL moves some
-    bool messages = false;  ///< messages of other programs (gRPC, Gloo, copies of a framework) move some
+    bool messages = false;  ///< messages of other programs (gRPC, Gloo) move some
     KnownTimes nccl_times = KnownTimes::kMeasured;
     KnownTimes message_times = KnownTimes::kLinks;
   };
@@ -30,9 +31,9 @@ Travel travel_of(const Scenario& scenario);
 /// True if the same programs move gradients in both, between workers and inside them.
 bool same_movers(const Travel& a, const Travel& b);
 
-/// Why the step time of `other` says nothing against that of `now`, a sentence without a full stop; empty if the two can
-/// be compared. Times of the same movers can: what is wrong with them is wrong with both. Otherwise what comes in has to
-/// be measured, and what goes out must not be assumed.
+/// Why the step time of `other` says nothing against that of `now`, a sentence without a full stop;
+/// empty if the two can be compared. Times of the same movers can: what is wrong with them is wrong
+/// with both. Otherwise what comes in has to be measured, and what goes out must not be assumed.
 std::string why_not_comparable(const Travel& now, const Travel& other);
 
 }  // namespace tutti::core

@@ -31,7 +31,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 template <class T>
 using OrWhy = tl::expected<T, std::string>;
 
-/// The example plugin that reads files is from 2.27.7, and has the interface v4, which NCCL knows from here on.
+/// The example plugin that reads files is from 2.27.7, and has the interface v4, which NCCL knows
+/// from here on.
 constexpr nccl::Version kOldestWithFiles{2, 24, 0};
 
 // The plugin's names, in the order of NCCL's enumerators.
@@ -73,8 +74,8 @@ bool always_possible(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
 }
 
-/// The lines of one collective: NCCL's choices by size for calls of `type` and `reduction`, then for averages and
-/// products where the lines before may not be possible for these.
+/// The lines of one collective: NCCL's choices by size for calls of `type` and `reduction`, then
+/// for averages and products where the lines before may not be possible for these.
 OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function, DataType type,
                                                Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
@@ -149,7 +150,8 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   return lines;
 }
 
-/// The communicator of the gradients. What is simulated as rings has it if NCCL's model knows the machine.
+/// The communicator of the gradients. What is simulated as rings has it if NCCL's model knows the
+/// machine.
 OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario, const Library& library) {
   const auto of = [](const Scenario& read) {
     const auto& time = read.plan.packs.front().collective.nccl;

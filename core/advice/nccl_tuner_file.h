@@ -15,13 +15,15 @@ struct NcclTunerFile {
   std::string remark;  ///< what to know about it, a sentence
 };
 
-/// The file that gives the gradients' all-reduces what `recommended` has, and every other collective what NCCL chooses
-/// by itself. It names all five collectives, at all sizes, with their channels: the plugin gives one channel to
-/// whatever no line matches. What NCCL chooses by itself is its choice under the variables of `now`, for the
-/// communicator of `recommended`, by the release of `recommended`.
+/// The file that gives the gradients' all-reduces what `recommended` has, and every other
+/// collective what NCCL chooses by itself. It names all five collectives, at all sizes, with their
+/// channels: the plugin gives one channel to whatever no line matches. What NCCL chooses by itself
+/// is its choice under the variables of `now`, for the communicator of `recommended`, by the
+/// release of `recommended`.
 /// ERRORS (texts): why there is no such file.
 /// REQUIRES: the algorithm of `recommended` is nccl, and it has packs.
-/// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc (getAlgoInfo).
+/// SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc
+/// (getAlgoInfo).
 tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Scenario& now,
                                                          const Library& library);
 

@@ -285,7 +285,8 @@ void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
   }
 }
 
-/// NCCL's choice where the scenario says something of it, as variables and as a file for its example tuner plugin.
+/// NCCL's choice where the scenario says something of it, as variables and as a file for its
+/// example tuner plugin.
 void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
   if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
   const bool rings = !scenario.plan.packs.front().collective.nccl;

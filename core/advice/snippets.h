@@ -20,14 +20,16 @@ struct Snippet {
   /// What was simulated is this framework's own rule. Otherwise it is the nearest that it has.
   bool as_simulated = false;
   std::string remark;  ///< what to know about it, a sentence; or ""
-  /// What to simulate to know what the snippet does: changes of the scenario that it was made of, by which that becomes
-  /// this framework's own packing. Several where releases read the snippet differently. No changes: it is that scenario.
+  /// What to simulate to know what the snippet does: changes of the scenario that it was made of,
+  /// by which that becomes this framework's own packing. Several where releases read the snippet
+  /// differently. No changes: it is that scenario.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);
 
-/// Snippets for `recommended`, of the frameworks that have such a strategy, the one that was simulated first. What NCCL
-/// is told of collectives other than the gradients' all-reduces is what it does `now`.
+/// Snippets for `recommended`, of the frameworks that have such a strategy, the one that was
+/// simulated first. What NCCL is told of collectives other than the gradients' all-reduces is what
+/// it does `now`.
 struct Snippets {
   std::vector<Snippet> list;
   std::vector<std::string> notes;  ///< which are missing, and why

@@ -42,8 +42,14 @@ std::optional<std::vector<double>> numbers_of(const Axis& axis) {
 
 Tuner::Tuner(const Space& space, const TunerOptions& options)
     : space_(space), options_(options), random_(options.seed) {
-  for (const Axis& axis : space.axes()) {
+  for (std::size_t a = 0; a < space.axes().size(); ++a) {
+    const Axis& axis = space.axes()[a];
     const std::size_t count = axis.rows.size();
+    const bool some = a < options.rows.size() && !options.rows[a].empty();
+    std::vector<bool> asks(count, !some);
+    if (some) {
+      for (const std::int64_t row : options.rows[a]) asks[static_cast<std::size_t>(row)] = true;
+    }
     std::vector<double> places(count);
     std::vector<std::int64_t> order(count);
     std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -51,7 +57,8 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
     ordered_.push_back(numbers.has_value());
     if (numbers) {
       const auto value = [&](std::int64_t row) { return (*numbers)[static_cast<std::size_t>(row)]; };
-      std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return value(a) < value(b); });
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::int64_t one, std::int64_t other) { return value(one) < value(other); });
       // By their ranks: whoever wrote the values spaced them as they matter.
       for (std::size_t r = 0; r < count; ++r)
         places[static_cast<std::size_t>(order[r])] = static_cast<double>(r) / static_cast<double>(count - 1);
@@ -59,8 +66,20 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       for (std::size_t r = 0; r < count; ++r) places[r] = static_cast<double>(r);
     }
     places_.push_back(std::move(places));
+    std::erase_if(order, [&](std::int64_t row) { return !asks[static_cast<std::size_t>(row)]; });
+    size_ *= std::ssize(order);
     ranks_.push_back(std::move(order));
+    asks_for_.push_back(std::move(asks));
   }
+}
+
+bool Tuner::is_new(std::int64_t point) const {
+  if (costs_.contains(point)) return false;
+  const std::vector<std::int64_t> rows = space_.rows(point);
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    if (!asks_for_[a][static_cast<std::size_t>(rows[a])]) return false;
+  }
+  return true;
 }
 
 std::vector<double> Tuner::place(std::int64_t point) const {
@@ -141,7 +160,7 @@ std::vector<std::int64_t> Tuner::candidates() {
   std::vector<std::int64_t> points;
   if (space_.size() <= kMostCandidates) {
     for (std::int64_t p = 0; p < space_.size(); ++p) {
-      if (!costs_.contains(p)) points.push_back(p);
+      if (is_new(p)) points.push_back(p);
     }
     return points;
   }
@@ -152,10 +171,10 @@ std::vector<std::int64_t> Tuner::candidates() {
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
     std::vector<std::int64_t> other = rows;
-    for (std::int64_t r = 0; r < std::ssize(ranks_[a]) && r < 200; ++r) other[a] = r, some.insert(space_.point(other));
+    for (std::int64_t r = 0; r < std::ssize(places_[a]) && r < 200; ++r) other[a] = r, some.insert(space_.point(other));
   }
   for (const std::int64_t point : some) {
-    if (!costs_.contains(point)) points.push_back(point);
+    if (is_new(point)) points.push_back(point);
   }
   return points;
 }
@@ -204,15 +223,14 @@ std::vector<std::int64_t> Tuner::anywhere() {
   std::vector<std::int64_t> points;
   for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
     const auto point = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
-    if (!costs_.contains(point) && std::find(points.begin(), points.end(), point) == points.end())
-      points.push_back(point);
+    if (is_new(point) && std::find(points.begin(), points.end(), point) == points.end()) points.push_back(point);
   }
   return points;
 }
 
 std::vector<std::int64_t> Tuner::next() {
   const std::int64_t left = options_.evaluations - told();
-  if (over_ || left <= 0 || told() >= space_.size()) return {};
+  if (over_ || left <= 0 || told() >= size_) return {};
   const auto first = [&](std::vector<std::int64_t> points) {
     if (std::ssize(points) > left) points.resize(static_cast<std::size_t>(left));
     return points;

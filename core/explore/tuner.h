@@ -16,6 +16,9 @@ struct TunerOptions {
   /// Nothing more is tried once no point promises to be better than the best by this share.
   double enough = 0.002;
   double least = 0;  ///< no point costs less; 0: not known
+  /// By axis: its rows of which points are asked for. An axis without any, or beyond the end: all
+  /// of its rows.
+  std::vector<std::vector<std::int64_t>> rows = {};
 };
 
 /// Searches a space for the point of the least cost, without trying all of them: first a design that is spread over all axes, then,
@@ -30,14 +33,16 @@ class Tuner {
   std::vector<std::int64_t> next();
   /// The axis' values are numbers, which have an order.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
-  /// Rows of an ordered axis from the least value to the largest.
+  /// Rows of an ordered axis from the least value to the largest, of those that are asked for.
   [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const { return ranks_[axis]; }
   /// What a point costs, above 0; nothing: it cannot be.
   void tell(std::int64_t point, std::optional<double> cost);
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
   [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
-  /// Those points.
+  /// Points that it may ask for.
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  /// Those that it was told of.
   [[nodiscard]] std::vector<std::int64_t> asked() const {
     std::vector<std::int64_t> points;
     for (const auto& [point, cost] : costs_) points.push_back(point);
@@ -53,6 +58,8 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
+  /// The point was not asked for yet, and its rows may be.
+  [[nodiscard]] bool is_new(std::int64_t point) const;
 
   const Space& space_;
   TunerOptions options_;
@@ -61,6 +68,8 @@ class Tuner {
   std::vector<std::vector<double>> places_;  ///< by axis and row: where it is
   std::vector<std::vector<std::int64_t>>
       ranks_;  ///< by ordered axis: its rows from the least value to the largest; of others as they are
+  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row
+  std::int64_t size_ = 1;                    ///< points that may be asked for
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
   double promised_ = 1;

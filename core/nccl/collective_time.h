@@ -37,8 +37,8 @@ struct CollectiveTime {
   int channels = 1;  ///< thread blocks of a GPU
   /// Read and written in each GPU's memory (docs/models.md, Interference).
   Bytes memory;
-  /// The network whose figures were assumed ("tcp"), as no measurement was there to fit them to; empty if they were
-  /// fitted.
+  /// The network whose figures were assumed ("tcp"), as no measurement was there to fit them to;
+  /// empty if they were fitted.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }

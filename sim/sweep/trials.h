@@ -24,8 +24,9 @@ class Trials {
          core::SweepStore* store = nullptr)
       : space_(space), evaluator_(evaluator), threads_(threads), stop_(std::move(stop)), store_(store) {}
 
-  /// A search evaluates points for which this is false, and tells the tuner that they cannot be: their costs say
-  /// nothing against those of the others. Called on the calling thread. Default: all are compared.
+  /// A search evaluates points for which this is false, and tells the tuner that they cannot be:
+  /// their costs say nothing against those of the others. Called on the calling thread. Default:
+  /// all are compared.
   void compare_only(std::function<bool(std::int64_t point)> comparable) { comparable_ = std::move(comparable); }
 
   /// Takes over what the file has. ERRORS: it cannot be read; files that scenarios name are not what they were.

@@ -41,7 +41,11 @@ using core::Outcome;
 constexpr std::int64_t kAround = 4;
 /// Other clusters on which settings are tried.
 constexpr std::int64_t kCases = 4;
-/// Simulations of other clusters that the search leaves evaluations for: of what there is, and of three settings.
+/// Settings that cannot be compared and are tried nevertheless, to say whether they seem to be
+/// faster.
+constexpr std::int64_t kOthers = 8;
+/// Simulations of other clusters that the search leaves evaluations for: of what there is, and of
+/// three settings.
 constexpr std::int64_t kOtherClusters = 4 * kCases;
 
 /// Whether NCCL carries out packs in times of its own.
@@ -85,9 +89,11 @@ class Tuning {
     if (interrupt_.happened()) return false;
     travel_ = core::travel_of(result_.now.scenario);
     trials_.compare_only([this](std::int64_t point) { return why_not_comparable(point).empty(); });
+    find_rows_to_compare();
     if (const auto taken = trials_.take_over(library_); !taken) return tl::make_unexpected(taken.error());
     if (auto found = search(); !found || !*found) return found;
     if (auto judged = judge_the_best(); !judged || !*judged) return judged;
+    if (auto tried = try_others(); !tried || !*tried) return tried;
     find_rival();
     if (!result_.best) say_why_there_is_no_best();
     if (auto added = add_snippets(); !added || !*added) return added;
@@ -102,7 +108,8 @@ class Tuning {
   [[nodiscard]] const TuneResult& result() const { return result_; }
   [[nodiscard]] const core::Space& space() const { return space_; }
   [[nodiscard]] const std::map<std::int64_t, Outcome>& tried() const { return trials_.tried(); }
-  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can be compared.
+  /// Why a point's step time says nothing against that of the scenario as it is; empty if they can
+  /// be compared.
   [[nodiscard]] std::string why_not_comparable(std::int64_t point) {
     std::string key = key_of(point);
     if (const auto known = not_comparable_.find(key); known != not_comparable_.end()) return known->second;
@@ -111,7 +118,8 @@ class Tuning {
     std::string why = core::why_not_comparable(travel_, core::travel_of(*scenario));
     return not_comparable_.emplace(std::move(key), std::move(why)).first->second;
   }
-  /// It was judged against other points: it can be compared, and is not of those that other links make slow.
+  /// It was judged against other points: it can be compared, and is not of those that other links
+  /// make slow.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return why_not_comparable(point).empty() && !rejected_.contains(key_of(point));
   }
@@ -154,16 +162,63 @@ class Tuning {
   [[nodiscard]] std::int64_t kept_from_search() const {
     const core::Tuner tuner(space_, {});
     std::int64_t wanted = kOtherClusters;
+    for (const auto& others : other_rows_) wanted += std::min(kOthers, std::ssize(others));
     for (std::size_t a = 0; a < space_.axes().size(); ++a) wanted += tuner.is_ordered(a) ? 2 * kAround : 0;
     return std::min(options_.evaluations / 2, wanted);
   }
 
+  /// Which rows of each axis can be compared with what there is. Simulating many points that cannot
+  /// would say nothing.
+  void find_rows_to_compare() {
+    for (const core::Axis& axis : space_.axes()) {
+      std::vector<std::int64_t> compared, others;
+      for (std::int64_t r = 0; r < std::ssize(axis.rows); ++r) {
+        std::vector<core::Override> all = set_;
+        for (core::Override& change :
+             core::overrides_of(axis.fields, axis.paths, axis.rows[static_cast<std::size_t>(r)]))
+          all.push_back(std::move(change));
+        const bool packing_only = std::all_of(axis.paths.begin(), axis.paths.end(), core::decides_packing_only);
+        bool is_compared = true;
+        if (!packing_only) {
+          const auto scenario = core::read_scenario(text_, options_.scenario.file, library_, all);
+          is_compared = !scenario || core::why_not_comparable(travel_, core::travel_of(*scenario)).empty();
+        }
+        (is_compared ? compared : others).push_back(r);
+      }
+      nothing_to_compare_ = nothing_to_compare_ || compared.empty();
+      rows_to_compare_.push_back(std::move(compared));
+      other_rows_.push_back(std::move(others));
+    }
+  }
+
+  /// Tries the other rows with all else as at the best, one for each value of the axis' first
+  /// field: whether they seem to be faster. False: interrupted.
+  Expected<bool> try_others() {
+    std::vector<std::int64_t> rows = space_.rows(best_.value_or(0));
+    std::vector<std::int64_t> points;
+    for (std::size_t a = 0; a < other_rows_.size(); ++a) {
+      std::set<std::string> seen;
+      for (const std::int64_t r : other_rows_[a]) {
+        if (!seen.insert(space_.axes()[a].rows[static_cast<std::size_t>(r)].front()).second) continue;
+        std::vector<std::int64_t> other = rows;
+        other[a] = r;
+        const std::int64_t point = space_.point(other);
+        const auto known = tried().find(point);
+        if (known == tried().end() && std::ssize(points) < std::min(kOthers, left())) points.push_back(point);
+      }
+    }
+    result_.beside += std::ssize(points);
+    Progress progress("simulating what cannot be compared");
+    return trials_.evaluate(points, result_.recommended().outcome.step);
+  }
+
   /// False: interrupted.
   Expected<bool> search() {
+    if (nothing_to_compare_) return true;
     Progress progress("tuning");
     const std::int64_t at_most = options_.evaluations - kept_from_search();
-    core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step()});
-    const auto most = static_cast<double>(std::min(at_most, space_.size()));
+    core::Tuner tuner(space_, {at_most, options_.seed, core::TunerOptions().enough, least_step(), rows_to_compare_});
+    const auto most = static_cast<double>(std::min(at_most, tuner.size()));
     // What a file has from before counts when the tuner asks for it.
     const auto all = trials_.search(tuner, result_.now.outcome.step,
                                     [&](std::int64_t told) { progress.update(static_cast<double>(told) / most); });
@@ -179,7 +234,7 @@ class Tuning {
       if (outcome.stopped) ++result_.stopped;
     }
     result_.tried = tuner.told();
-    result_.promised = tuner.told() < space_.size() ? tuner.promised() : 0;
+    result_.promised = tuner.told() < tuner.size() ? tuner.promised() : 0;
     for (std::size_t a = 0; a < space_.axes().size(); ++a) {
       if (tuner.is_ordered(a)) curve_axes_.emplace_back(a, tuner.in_order(a));
     }
@@ -188,8 +243,8 @@ class Tuning {
   }
 
   enum class Compared { kYes, kNo };
-  /// The fastest of the points that were tried and can be compared with what there is, or that cannot. What was stopped
-  /// is none: by then it took longer than another.
+  /// The fastest of the points that were tried and can be compared with what there is, or that
+  /// cannot. What was stopped is none: by then it took longer than another.
   [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared) {
     std::optional<std::int64_t> best;
     for (const auto& [point, outcome] : tried()) {
@@ -210,8 +265,9 @@ class Tuning {
     return core::read_scenario(text_, options_.scenario.file, library_, changes_of(point));
   }
 
-  /// What is found out around the best, and whether it is advised; if it would lose to what there is on a cluster whose
-  /// links are better or worse, the next best in its place. False: interrupted.
+  /// What is found out around the best, and whether it is advised; if it would lose to what there
+  /// is on a cluster whose links are better or worse, the next best in its place. False:
+  /// interrupted.
   Expected<bool> judge_the_best() {
     std::optional<TuneResult> fastest;  // which lost so
     while (best_) {
@@ -241,8 +297,9 @@ class Tuning {
     return true;
   }
 
-  /// A cluster on which the best is slower than what there is by more than the error of such a difference. Where others
-  /// move the bytes now than in the best, links say nothing: NCCL's times do not go by them.
+  /// A cluster on which the best is slower than what there is by more than the error of such a
+  /// difference. Where others move the bytes now than in the best, links say nothing: NCCL's times
+  /// do not go by them.
   [[nodiscard]] const Sensitivity* lost_case() const {
     const core::Travel best = core::travel_of(result_.best->scenario);
     if (!core::same_movers(travel_, best)) return nullptr;
@@ -287,7 +344,8 @@ class Tuning {
     }
   }
 
-  /// What to paste for what is recommended, each simulated by its framework's own packing. False: interrupted.
+  /// What to paste for what is recommended, each simulated by its framework's own packing. False:
+  /// interrupted.
   Expected<bool> add_snippets() {
     // Nothing of what was asked for can be: there is nothing to recommend.
     if (!result_.is_advice()) return true;
@@ -295,7 +353,8 @@ class Tuning {
     const Told& recommended = result_.recommended();
     auto snippets = core::snippets_of(recommended.scenario, result_.now.scenario, library_);
     for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-    // Settings that pack alike are run again: their frameworks launch and update in ways of their own.
+    // Settings that pack alike are run again: their frameworks launch and update in ways of their
+    // own.
     sim::Evaluator evaluator({recommended.scenario.text, options_.scenario.file, {}}, library_, simulator_,
                              sim::Evaluator::Shares::kNo);
     if (most_work_) evaluator.leave_out_beyond(*most_work_);
@@ -346,8 +405,8 @@ class Tuning {
     return {first, last};
   }
 
-  /// Some values to each side of the best, along every axis that has an order; again around whatever of these is better
-  /// still. False: interrupted.
+  /// Some values to each side of the best, along every axis that has an order; again around
+  /// whatever of these is better still. False: interrupted.
   Expected<bool> add_curves() {
     while (true) {
       result_.curves.clear();
@@ -445,9 +504,12 @@ class Tuning {
   TuneResult result_;
   sim::Trials trials_;
   std::optional<sim::MostWork> most_work_;
-  core::Travel travel_;                                ///< as it is now
-  std::map<std::string, std::string> not_comparable_;  ///< by key_of()
-  std::set<std::string> rejected_;                     ///< likewise
+  core::Travel travel_;                                     ///< as it is now
+  std::map<std::string, std::string> not_comparable_;       ///< by key_of()
+  std::vector<std::vector<std::int64_t>> rows_to_compare_;  ///< by axis
+  std::vector<std::vector<std::int64_t>> other_rows_;       ///< likewise: all others
+  bool nothing_to_compare_ = false;                         ///< all rows of an axis are others
+  std::set<std::string> rejected_;                          ///< likewise
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;
   bool any_slow_ = false;  ///< of what can be compared, something was stopped since it was slow
   std::optional<std::int64_t> best_;

@@ -40,14 +40,16 @@ struct PromisedSnippet {
   std::string why_not;  ///< why it is not recommended; empty if it is
 };
 
-/// A setting that seems to be faster than what is recommended, by times that say nothing against those.
+/// A setting that seems to be faster than what is recommended, by times that say nothing against
+/// those.
 struct Rival {
   std::vector<std::string> values;
   core::Outcome outcome;
   std::string why;  ///< it cannot be compared
 };
 
-/// A setting that is faster than what is recommended, but would be slower than what there is on a cluster with other links.
+/// A setting that is faster than what is recommended, but would be slower than what there is on a
+/// cluster with other links.
 struct Lost {
   std::vector<std::string> values;
   core::Outcome outcome;
@@ -56,7 +58,8 @@ struct Lost {
 
 struct TuneResult {
   Told now;
-  /// Of what can be compared with `now`; nothing: none of that can be, or comes near to what there is.
+  /// Of what can be compared with `now`; nothing: none of that can be, or comes near to what there
+  /// is.
   std::optional<Told> best;
   std::optional<Rival> rival;
   std::vector<Lost> lost;

@@ -107,7 +107,8 @@ class Parameters {
   [[nodiscard]] double of(PcieFigure figure) const;
   [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
   [[nodiscard]] double of(SharpFigure figure) const;
-  /// True if the network's share of its line rate, on which large messages depend, is not an assumption.
+  /// True if the network's share of its line rate, on which large messages depend, is not an
+  /// assumption.
   [[nodiscard]] bool is_measured(Transport transport) const;
 
   /// All of them, for a fit.

@@ -16,8 +16,8 @@ struct ChoiceRange {
   Choice choice;  ///< its threads and estimate are those of `first`
 };
 
-/// NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and without gaps.
-/// `like` has the function, type and reduction. Costs some thousands of choices.
+/// NCCL's choices for every size from 0 to the largest 64-bit one, in ascending order and without
+/// gaps. `like` has the function, type and reduction. Costs some thousands of choices.
 /// ERRORS: as choose().
 Expected<std::vector<ChoiceRange>> choices_by_size(const Communicator& communicator, const Model& model,
                                                    const Operation& like);

@@ -53,7 +53,8 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
   EXPECT_THAT(why_not_comparable(ring, between), IsEmpty()) << "inside workers NCCL's figures are fitted";
 }
 
-/// Links at their full rate are the least that messages take, so what is measured and faster is faster.
+/// Links at their full rate are the least that messages take, so what is measured and faster is
+/// faster.
 TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
   const Travel nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());

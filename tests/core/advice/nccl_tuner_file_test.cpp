@@ -60,7 +60,8 @@ std::size_t index_in(const std::vector<std::string>& names, const std::string& n
   return unknown;
 }
 
-/// NCCL with its example tuner plugin, as that one's code reads its file and answers (v2.27.7 to v2.30.7).
+/// NCCL with its example tuner plugin, as that one's code reads its file and answers (v2.27.7 to
+/// v2.30.7).
 class Plugin {
  public:
   explicit Plugin(const std::string& text) {
@@ -84,7 +85,8 @@ class Plugin {
     }
   }
 
-  /// What becomes of a call on a communicator whose cost table is `candidates`; with the estimate of the minimum.
+  /// What becomes of a call on a communicator whose cost table is `candidates`; with the estimate
+  /// of the minimum.
   [[nodiscard]] Done operator()(nccl::Function function, std::int64_t bytes, const nccl::Communicator& comm,
                                 std::vector<nccl::Candidate> candidates) const {
     int channels = 1;
@@ -144,7 +146,8 @@ std::vector<std::int64_t> sizes() {
 const std::vector<Where> kClusters{{"dgx1-v100", 2, "edr"}, {"dgx-a100", 2},        {"hgx-h100", 1},
                                    {"hgx-h100", 8, "ndr"},  {"dgx-b200", 2, "ndr"}, {"pcie4-a100", 2, "ethernet-25"}};
 
-/// All-reduces of the gradients go as the recommended scenario has them, and the rest as NCCL chooses without the file.
+/// All-reduces of the gradients go as the recommended scenario has them, and the rest as NCCL
+/// chooses without the file.
 void expect_calls(const Where& where, const std::string& strategy,
                   const std::vector<std::pair<std::string, std::string>>& variables) {
   SCOPED_TRACE(fmt::format("{} × {}, {}", where.nodes, where.machine, strategy));
@@ -177,7 +180,8 @@ TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
   }
 }
 
-/// NVLS, PAT and networks that add are not possible for all types and operations: such calls take the next line.
+/// NVLS, PAT and networks that add are not possible for all types and operations: such calls take
+/// the next line.
 TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   for (const Where& where : kClusters) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
@@ -201,7 +205,8 @@ TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   }
 }
 
-/// A communicator that the scenario says nothing of is not throttled, nor given what is recommended for the gradients.
+/// A communicator that the scenario says nothing of is not throttled, nor given what is recommended
+/// for the gradients.
 TEST(NcclTunerFile, ServesOtherCommunicators) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
@@ -238,7 +243,8 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
   }
 }
 
-/// What is simulated as rings has lines for them, and NCCL's own for the rest where its model knows the machine.
+/// What is simulated as rings has lines for them, and NCCL's own for the rest where its model knows
+/// the machine.
 TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),

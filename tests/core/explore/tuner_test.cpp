@@ -62,6 +62,30 @@ TEST(Tuner, ComesWithinOnePercentWithAFewEvaluations) {
   }
 }
 
+TEST(Tuner, AsksForTheRowsThatItMayAlone) {
+  const Space all = space();
+  for (const std::int64_t evaluations : {20, 200, 5000}) {
+    TunerOptions options;
+    options.evaluations = evaluations;
+    options.rows = {{}, {2, 4}, {0, 1, 3}};
+    Tuner tuner(all, options);
+    EXPECT_EQ(tuner.size(), all.size() / 20 * 6);
+    for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+      for (const std::int64_t point : points) {
+        EXPECT_TRUE(all.rows(point)[1] == 2 || all.rows(point)[1] == 4);
+        EXPECT_NE(all.rows(point)[2], 2);
+        tuner.tell(point, cost(all, point));
+      }
+    }
+    ASSERT_TRUE(tuner.best());
+    EXPECT_LE(tuner.told(), tuner.size());
+    // The rest is known to be worse: of the rows, 2 has the deeper bowl.
+    if (evaluations > 20) {
+      EXPECT_EQ(all.rows(*tuner.best())[1], 2);
+    }
+  }
+}
+
 TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
   const Space all = space();
   const Search once = search(all, 100, 3), again = search(all, 100, 3), other = search(all, 100, 4);
