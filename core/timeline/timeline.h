@@ -51,7 +51,7 @@ struct RunInfo {
     /// Between what and what of its predicted time eight of ten measurements lay; 0: not known.
     double band_low = 0, band_high = 0;
     /// The link by which the model's time for it was capped: that could not carry its bytes in less. Empty, as it should be: none.
-    std::string capped_at;
+    std::string capped_at = {};
   };
   std::vector<PackInfo> packs;
   std::vector<std::string> layers;  ///< names of the backward segments

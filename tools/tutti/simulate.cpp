@@ -1,5 +1,6 @@
 #include "tools/tutti/simulate.h"
 
+#include <algorithm>
 #include <future>
 
 #include "core/advice/extrapolation.h"
@@ -37,7 +38,9 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
   auto others = std::async(std::launch::async, step_time, core::BandEnd::kLow);
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();
-  return low && high ? std::optional(StepBand{*low, *high}) : std::nullopt;
+  if (!low || !high) return std::nullopt;
+  // A step may end sooner where its collectives take longer: who is served first has changed.
+  return StepBand{std::min(*low, *high), std::max(*low, *high)};
 }
 
 }  // namespace
