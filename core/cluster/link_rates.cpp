@@ -25,7 +25,8 @@ constexpr std::array<LaneRate, kPcieGenerations> kPcie{{
 }  // namespace
 
 std::optional<LaneRate> lane_rate(LinkKind kind, int generation) {
-  const auto index = static_cast<std::size_t>(generation - 1);
+  if (generation < 1) return std::nullopt;
+  const auto index = static_cast<std::size_t>(generation) - 1;
   if (kind == LinkKind::kNvlink && index < kNvlink.size()) return kNvlink[index];
   if (kind == LinkKind::kPcie && index < kPcie.size()) return kPcie[index];
   return std::nullopt;
