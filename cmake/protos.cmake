@@ -5,7 +5,7 @@ function(tutti_protos target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROTOS;LINK")
   list(TRANSFORM arg_PROTOS PREPEND ${PROJECT_SOURCE_DIR}/)
   add_library(${target} STATIC)
-  set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "")
+  set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "" UNITY_BUILD OFF)
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf ${arg_LINK})
   target_include_directories(${target} SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated)
   protobuf_generate(TARGET ${target} LANGUAGE cpp

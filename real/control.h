@@ -20,6 +20,8 @@ namespace tutti::real {
 class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;
+  /// What the clock shows, in nanoseconds: of pings, which other machines answer.
+  static std::int64_t now_ns() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
 
   /// Of messages that come: a whole scenario with its files to a worker; spans of a step from one.
   static constexpr std::size_t kLongestIntroduction = 4096;

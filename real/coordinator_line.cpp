@@ -11,12 +11,6 @@ using core::Error;
 using core::Expected;
 using proto::Control;
 
-namespace {
-
-std::int64_t now_ns() { return std::chrono::nanoseconds(ControlChannel::Clock::now().time_since_epoch()).count(); }
-
-}  // namespace
-
 CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
     : join_(join), channel_(std::move(socket), ControlChannel::kLongestToWorker) {}
 
@@ -64,12 +58,12 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
 }
 
 void CoordinatorLine::answer(const proto::Ping& ping) {
-  const std::int64_t received = join_.clock.shows(now_ns());
+  const std::int64_t received = join_.clock.shows(ControlChannel::now_ns());
   Control message;
   proto::Pong& pong = *message.mutable_pong();
   pong.set_sent_ns(ping.sent_ns());
   pong.set_received_ns(received);
-  pong.set_answered_ns(join_.clock.shows(now_ns()));
+  pong.set_answered_ns(join_.clock.shows(ControlChannel::now_ns()));
   static_cast<void>(channel_.send(message));
 }
 

@@ -24,8 +24,6 @@ constexpr int kPingsAtATime = 8;
 
 double seconds(Crew::Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-std::int64_t now_ns() { return std::chrono::nanoseconds(Crew::Clock::now().time_since_epoch()).count(); }
-
 }  // namespace
 
 std::optional<std::size_t> blamed_worker(const std::string& text) {
@@ -113,7 +111,8 @@ void Crew::take(Member& member, std::unique_ptr<Control> message) {
     member.stands = message->alive().stands();
   } else if (message->has_pong()) {
     const proto::Pong& pong = message->pong();
-    if (member.other_clock) member.clock.add({pong.sent_ns(), pong.received_ns(), pong.answered_ns(), now_ns()});
+    if (member.other_clock)
+      member.clock.add({pong.sent_ns(), pong.received_ns(), pong.answered_ns(), ControlChannel::now_ns()});
   } else {
     member.inbox.push_back(std::move(message));
   }
@@ -125,7 +124,7 @@ void Crew::keep_company(bool everyone) {
   for (Member& member : members_) {
     if (!member.channel || member.gone || (!everyone && member.inbox.empty())) continue;
     Control ping;
-    ping.mutable_ping()->set_sent_ns(now_ns());
+    ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
     if (!member.channel->send(ping)) member.gone = true;
   }
 }
@@ -177,7 +176,7 @@ Expected<void> Crew::align_clocks() {
     for (std::size_t w = 0; w < size(); ++w) {
       if (!members_[w].other_clock) continue;
       Control ping;
-      ping.mutable_ping()->set_sent_ns(now_ns());
+      ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
       if (auto told = tell(w, ping); !told) return told;
       // One after the other: an answer that lies unread looks late.
       if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());

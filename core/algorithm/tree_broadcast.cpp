@@ -31,9 +31,9 @@ std::vector<std::int32_t> BroadcastTree::sends_to(std::int32_t position) const {
 
 namespace {
 
-class TreeBroadcast : public Schedule {
+class BroadcastSteps : public Schedule {
  public:
-  TreeBroadcast(const Contract& contract, TaskOrder order, Engine engine)
+  BroadcastSteps(const Contract& contract, TaskOrder order, Engine engine)
       : contract_(contract),
         order_(std::move(order)),
         engine_(engine),
@@ -138,7 +138,7 @@ class TreeBroadcast : public Schedule {
 }  // namespace
 
 std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order, Engine engine) {
-  return std::make_unique<TreeBroadcast>(contract, std::move(order), engine);
+  return std::make_unique<BroadcastSteps>(contract, std::move(order), engine);
 }
 
 }  // namespace tutti::core

@@ -73,6 +73,11 @@ inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
 inline double to_ms(Time t) { return static_cast<double>(t.count()) / 1e9; }
 inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) / 1e9; }
 
+/// Of `whole`; 0 of nothing.
+constexpr double share(Time part, Time whole) {
+  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
 /// How long `bytes` take at `rate`, rounded up to the next picosecond: a message is there when its last bit is.
 /// This is the only rounding that the simulator does. Saturates at `kLongestDuration`.
 /// REQUIRES: bytes ≥ 0, rate > 0.

@@ -26,9 +26,9 @@ std::string spelled(const std::string& text) {
 }
 
 /// Every value that is written, by where: "cluster.workers[1].count" → "2".
-using Values = std::map<std::string, std::string>;
+using FieldValues = std::map<std::string, std::string>;
 
-void collect(const Value& value, const std::string& path, Values& values) {
+void collect(const Value& value, const std::string& path, FieldValues& values) {
   switch (value.kind) {
     case Value::Kind::kMessage: {
       std::map<std::string, int> seen;
@@ -49,8 +49,8 @@ void collect(const Value& value, const std::string& path, Values& values) {
   }
 }
 
-Values values_of(const ScenarioText& text) {
-  Values values;
+FieldValues values_of(const ScenarioText& text) {
+  FieldValues values;
   collect(text.root(), "", values);
   return values;
 }
@@ -75,7 +75,7 @@ Expected<std::string> changed(std::string text, const Schema& schema, const std:
 }
 
 /// The first thing that is not the same in both; "" if all is.
-std::string first_difference(const Values& there, const Values& here) {
+std::string first_difference(const FieldValues& there, const FieldValues& here) {
   for (const auto& [path, value] : there) {
     const auto other = here.find(path);
     if (other == here.end()) return fmt::format("it has no {}, which was {} in the sweep", path, value);

@@ -73,7 +73,6 @@ int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t
 }
 
 std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthest) const {
-  constexpr int kMostChannels = 64;
   std::vector<int> found;
   const auto add = [&found](int net) {
     if (net >= 0 && std::find(found.begin(), found.end(), net) == found.end()) found.push_back(net);

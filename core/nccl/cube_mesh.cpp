@@ -15,7 +15,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr int kGpus = 8;
+constexpr int kGpusOfAMesh = 8;
 constexpr int kVolta = 70;
 
 struct Links {
@@ -28,7 +28,7 @@ constexpr Links kLinks[] = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {1, 2, 2}, {1, 3, 1
 }  // namespace
 
 Topology cube_mesh(int gpus) {
-  TUTTI_CHECK(gpus >= 2 && gpus <= kGpus, "{} GPUs of a cube mesh of eight", gpus);
+  TUTTI_CHECK(gpus >= 2 && gpus <= kGpusOfAMesh, "{} GPUs of a cube mesh of eight", gpus);
   TopologyBuilder made;
   const auto add = [&](NodeKind kind) {
     TopologyNode node;

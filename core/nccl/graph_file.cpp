@@ -17,7 +17,6 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostChannels = 64;
 constexpr float kMostGbPerS = 1e6F;
 constexpr std::int64_t kMostId = std::numeric_limits<std::int64_t>::max();
 

@@ -9,8 +9,6 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostChannels = 64;
-
 PathType type_of(Wire kind) {
   switch (kind) {
     case Wire::kNvl: return PathType::kNvl;

@@ -10,7 +10,6 @@ namespace tutti::core::nccl {
 
 namespace {
 
-constexpr int kMostChannels = 64;
 /// From this release on what goes to another node leaves beside the card on the receiver's rail.
 constexpr Version kPxn{2, 12, 0};
 

@@ -34,7 +34,7 @@ constexpr std::array<Switch, 9> kSwitches{{{"NCCL_NET_GDR_C2C", &SearchSettings:
 constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE", "NCCL_NET_GDR_LEVEL",
                                                   "NCCL_CROSS_NIC", "NCCL_NETDEVS_POLICY"};
 
-std::optional<int> number(std::string_view text) {
+std::optional<int> whole_number(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<PathType> level(std::string_view text) {
   if (const auto type = path_type(text)) return *type <= PathType::kSys ? type : std::nullopt;
   constexpr std::array<PathType, 6> kOld{PathType::kLoc, PathType::kPix, PathType::kPxb,
                                          PathType::kPhb, PathType::kSys, PathType::kSys};
-  const auto old = number(text);
+  const auto old = whole_number(text);
   if (!old || *old < 0) return std::nullopt;
   return kOld[static_cast<std::size_t>(std::min(*old, 5))];
 }
@@ -86,14 +86,14 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
     return {};
   }
   if (name == "NCCL_CROSS_NIC") {
-    const auto cross = number(value);
+    const auto cross = whole_number(value);
     if (!cross || *cross < 0 || *cross > 2) return expected("0, 1 or 2");
     settings.cross_nic = *cross;
     return {};
   }
   if (name == "NCCL_NETDEVS_POLICY") {
     const bool most = value.starts_with("MAX:");
-    const int count = most ? number(value.substr(4)).value_or(0) : 0;
+    const int count = most ? whole_number(value.substr(4)).value_or(0) : 0;
     if (value != "AUTO" && value != "ALL" && count <= 0) return expected("AUTO, ALL or MAX:N");
     settings.net_policy = most ? NetPolicy::kMax : value == "ALL" ? NetPolicy::kAll : NetPolicy::kAuto;
     settings.most_nets = count;

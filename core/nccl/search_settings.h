@@ -8,6 +8,9 @@
 
 namespace tutti::core::nccl {
 
+/// NCCL's MAXCHANNELS: of anything that it does.
+inline constexpr int kMostChannels = 64;
+
 /// Which network cards a GPU may take (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
   kAuto,  ///< its part of those that are nearest to it

@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "core/proto/scenario.pb.h"
+#include "core/text/limits.h"
 
 namespace tutti::core {
 namespace {
-
-constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 
 DataType index_type_of(const proto::SparseGradient& s, const std::string& what, Fields& fields) {
   if (!s.has_index_type() || s.index_type() == proto::INT64) return DataType::kInt64;

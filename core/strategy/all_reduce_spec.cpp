@@ -17,14 +17,14 @@ struct Name {
   std::string_view name;
   Algorithm algorithm;
 };
-constexpr std::array<Name, 8> kNames{{{"nccl", Algorithm::kNccl},
-                                      {"nccl/xring", Algorithm::kNcclXring},
-                                      {"nccl/rechd", Algorithm::kNcclHalvingDoubling},
-                                      {"nccl/pscpu", Algorithm::kNcclPscpu},
-                                      {"xring", Algorithm::kXring},
-                                      {"pscpu", Algorithm::kPscpu},
-                                      {"psgpu", Algorithm::kPsgpu},
-                                      {"pscpu/pscpu", Algorithm::kPscpuPscpu}}};
+constexpr std::array<Name, 8> kSpecNames{{{"nccl", Algorithm::kNccl},
+                                          {"nccl/xring", Algorithm::kNcclXring},
+                                          {"nccl/rechd", Algorithm::kNcclHalvingDoubling},
+                                          {"nccl/pscpu", Algorithm::kNcclPscpu},
+                                          {"xring", Algorithm::kXring},
+                                          {"pscpu", Algorithm::kPscpu},
+                                          {"psgpu", Algorithm::kPsgpu},
+                                          {"pscpu/pscpu", Algorithm::kPscpuPscpu}}};
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -58,7 +58,7 @@ AllReduceSpec AllReduceSpec::usual() {
 }
 
 std::optional<Algorithm> parse_spec_algorithm(std::string_view name) {
-  for (const Name& known : kNames) {
+  for (const Name& known : kSpecNames) {
     if (known.name == name) return known.algorithm;
   }
   return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<Algorithm> parse_spec_algorithm(std::string_view name) {
 
 std::vector<std::string> spec_algorithm_names() {
   std::vector<std::string> names;
-  for (const Name& name : kNames) names.emplace_back(name.name);
+  for (const Name& name : kSpecNames) names.emplace_back(name.name);
   return names;
 }
 

@@ -9,13 +9,13 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Implementation>, 3> kNames{
+constexpr std::array<std::pair<std::string_view, Implementation>, 3> kImplementationNames{
     {{"AUTO", Implementation::kAuto}, {"RING", Implementation::kRing}, {"NCCL", Implementation::kNccl}}};
 
 }  // namespace
 
 std::string_view to_string(Implementation implementation) {
-  for (const auto& [name, known] : kNames) {
+  for (const auto& [name, known] : kImplementationNames) {
     if (known == implementation) return name;
   }
   return "";
@@ -23,7 +23,7 @@ std::string_view to_string(Implementation implementation) {
 
 std::optional<Implementation> parse_implementation(std::string_view name) {
   const auto same = [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; };
-  for (const auto& [known, implementation] : kNames) {
+  for (const auto& [known, implementation] : kImplementationNames) {
     if (std::equal(name.begin(), name.end(), known.begin(), known.end(), same)) return implementation;
   }
   return std::nullopt;

@@ -228,7 +228,9 @@ class ServerPlanner {
     const std::int32_t n = push.replicas;
     const double factor = strategy_.reduction == Reduction::kMean && n > 1 ? 1.0 / n : 1;
     const auto passes = static_cast<std::int32_t>(servers_.updates ? kUpdatePasses : 0);
-    std::vector<Stage> stages{{StageScope::kEveryone, tree_reduce(push, elements, replica_engine(), Engine::kCpu)}};
+    std::vector<Stage> stages;
+    stages.reserve(3);
+    stages.push_back({StageScope::kEveryone, tree_reduce(push, elements, replica_engine(), Engine::kCpu)});
     if (factor != 1 || passes > 0)
       stages.push_back({StageScope::kEveryone, work_of_rank(push.ranks, at, elements, factor, passes, root_engine())});
     stages.push_back({StageScope::kEveryone, servers_.reads ? tree_broadcast(push, 0, replica_engine(), Engine::kCpu)

@@ -16,32 +16,32 @@ struct Name {
   Algorithm algorithm;
 };
 /// The first name of an algorithm is the one it is shown by.
-constexpr std::array<Name, 19> kNames{{{"ring", Algorithm::kRing},
-                                       {"xring", Algorithm::kXring},
-                                       {"halving_doubling", Algorithm::kHalvingDoubling},
-                                       {"recursive_doubling", Algorithm::kRecursiveDoubling},
-                                       {"double_tree", Algorithm::kDoubleTree},
-                                       {"pscpu", Algorithm::kPscpu},
-                                       {"psgpu", Algorithm::kPsgpu},
-                                       {"nccl", Algorithm::kNccl},
-                                       {"nccl/ring", Algorithm::kNcclRing},
-                                       {"nccl/xring", Algorithm::kNcclXring},
-                                       {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
-                                       {"nccl/double_tree", Algorithm::kNcclDoubleTree},
-                                       {"nccl/pscpu", Algorithm::kNcclPscpu},
-                                       {"pscpu/pscpu", Algorithm::kPscpuPscpu},
-                                       {"tf_ring", Algorithm::kTfRing},
-                                       {"reduction_to_one_device", Algorithm::kReductionToOneDevice},
-                                       {"hierarchical_copy", Algorithm::kHierarchicalCopy},
-                                       {"rechd", Algorithm::kHalvingDoubling},
-                                       {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
+constexpr std::array<Name, 19> kAlgorithmNames{{{"ring", Algorithm::kRing},
+                                                {"xring", Algorithm::kXring},
+                                                {"halving_doubling", Algorithm::kHalvingDoubling},
+                                                {"recursive_doubling", Algorithm::kRecursiveDoubling},
+                                                {"double_tree", Algorithm::kDoubleTree},
+                                                {"pscpu", Algorithm::kPscpu},
+                                                {"psgpu", Algorithm::kPsgpu},
+                                                {"nccl", Algorithm::kNccl},
+                                                {"nccl/ring", Algorithm::kNcclRing},
+                                                {"nccl/xring", Algorithm::kNcclXring},
+                                                {"nccl/halving_doubling", Algorithm::kNcclHalvingDoubling},
+                                                {"nccl/double_tree", Algorithm::kNcclDoubleTree},
+                                                {"nccl/pscpu", Algorithm::kNcclPscpu},
+                                                {"pscpu/pscpu", Algorithm::kPscpuPscpu},
+                                                {"tf_ring", Algorithm::kTfRing},
+                                                {"reduction_to_one_device", Algorithm::kReductionToOneDevice},
+                                                {"hierarchical_copy", Algorithm::kHierarchicalCopy},
+                                                {"rechd", Algorithm::kHalvingDoubling},
+                                                {"nccl/rechd", Algorithm::kNcclHalvingDoubling}}};
 
 bool is_power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
 
 }  // namespace
 
 std::string_view to_string(Algorithm algorithm) {
-  for (const Name& name : kNames) {
+  for (const Name& name : kAlgorithmNames) {
     if (name.algorithm == algorithm) return name.name;
   }
   return algorithm == Algorithm::kOnServers ? "variables on servers" : "";
@@ -59,7 +59,7 @@ std::string_view to_string(Reduction reduction) {
 }
 
 std::optional<Algorithm> parse_algorithm(std::string_view name) {
-  for (const Name& known : kNames) {
+  for (const Name& known : kAlgorithmNames) {
     if (known.name == name) return known.algorithm;
   }
   return std::nullopt;
@@ -67,13 +67,13 @@ std::optional<Algorithm> parse_algorithm(std::string_view name) {
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names;
-  for (const Name& name : kNames) names.emplace_back(name.name);
+  for (const Name& name : kAlgorithmNames) names.emplace_back(name.name);
   return names;
 }
 
 std::vector<Algorithm> algorithms() {
   std::vector<Algorithm> all;
-  for (const Name& name : kNames) {
+  for (const Name& name : kAlgorithmNames) {
     if (std::find(all.begin(), all.end(), name.algorithm) == all.end()) all.push_back(name.algorithm);
   }
   return all;

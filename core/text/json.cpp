@@ -5,11 +5,10 @@
 #include <rapidjson/reader.h>
 
 #include "core/text/document.h"
+#include "core/text/limits.h"
 
 namespace tutti::core {
 namespace {
-
-constexpr std::size_t kDeepest = 64;
 
 /// Line and column of ascending offsets in a text.
 class Cursor {
@@ -100,7 +99,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     value.kind = kind;
     value.at = cursor_.next_token();
     cursor_.enter();
-    if (open_.size() >= kDeepest) {
+    if (std::ssize(open_) >= kDeepestNesting) {
       too_deep = true;
       stopped_at = value.at;
       return false;
@@ -153,7 +152,7 @@ Document parse_json(std::string_view text, const std::string& file, Problems& pr
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (builder.too_deep) {
     problems.add({file, builder.stopped_at.line, builder.stopped_at.column}, "values are nested deeper than {} levels",
-                 kDeepest);
+                 kDeepestNesting);
   } else if (result.IsError()) {
     const Position at = Cursor(text).at(result.Offset());
     problems.add({file, at.line, at.column}, "this is not JSON: {}", rapidjson::GetParseError_En(result.Code()));

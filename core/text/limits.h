@@ -13,5 +13,6 @@ inline constexpr double kMostMilliseconds = 1e8;                      ///< 28 ho
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 46;  ///< of one gradient and of a model
 inline constexpr std::int64_t kMostWorkers = 10'000'000;
 inline constexpr std::int32_t kMostSteps = 100'000;
+inline constexpr int kDeepestNesting = 64;  ///< of values in a text
 
 }  // namespace tutti::core

@@ -8,14 +8,13 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include "core/text/document.h"
+#include "core/text/limits.h"
 #include "core/text/utf8.h"
 
 namespace tutti::core {
 namespace {
 
 using google::protobuf::io::Tokenizer;
-
-constexpr int kDeepest = 64;
 
 class TokenErrors : public google::protobuf::io::ErrorCollector {
  public:
@@ -178,8 +177,9 @@ class TextParser {
   Value parse_value(int depth) {
     Value value;
     value.at = at();
-    if (depth >= kDeepest) {
-      problems_.add({file_, value.at.line, value.at.column}, "values are nested deeper than {} levels", kDeepest);
+    if (depth >= kDeepestNesting) {
+      problems_.add({file_, value.at.line, value.at.column}, "values are nested deeper than {} levels",
+                    kDeepestNesting);
       while (!ended()) tokens_.Next();
       cut_off_ = true;
       return value;

@@ -26,7 +26,7 @@ constexpr int kWide = 760;
 /// How much later than the text the recovery file is, at most.
 constexpr int kKeepAfterMs = 1000;
 
-QString text_of(const core::Problem& problem, const QString& own) {
+QString shown_problem(const core::Problem& problem, const QString& own) {
   const core::Location& where = problem.where;
   const QString words = QString::fromStdString(problem.text);
   const QString file = QString::fromStdString(where.file);
@@ -310,7 +310,7 @@ void ScenarioEditor::follow_text() {
   if (now->broken()) {
     const core::Problem& first = now->broken()->problems().front();
     return broken_->setText(
-        tr("The text cannot be read: %1. The form follows once it can be.").arg(text_of(first, {})));
+        tr("The text cannot be read: %1. The form follows once it can be.").arg(shown_problem(first, {})));
   }
   read_ = now;
   model_->show_text(now);
@@ -361,7 +361,7 @@ void ScenarioEditor::show_problems(std::vector<PlacedProblem> problems) {
   list_->clear();
   for (const PlacedProblem& problem : problems_) {
     ranges.push_back(problem.text);
-    list_->addItem(text_of(problem.problem, path()));
+    list_->addItem(shown_problem(problem.problem, path()));
   }
   list_->setVisible(!problems_.empty());
   text_->underline(std::move(ranges));

@@ -1,8 +1,9 @@
 #include "gui/model/layout.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+
+#include "gui/model/naming.h"
 
 namespace tutti::gui {
 namespace {
@@ -14,11 +15,6 @@ constexpr int kErrorHeight = 28;
 constexpr std::size_t kOpenLanes = 8;
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 /// As the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }

@@ -8,14 +8,14 @@
 
 namespace tutti::gui {
 
-namespace {
-
-bool is_between(char c) { return c == '.' || c == '/' || c == ':'; }
-
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
 }
+
+namespace {
+
+bool is_between(char c) { return c == '.' || c == '/' || c == ':'; }
 
 /// The name without its last piece; empty if it has only one.
 std::string_view parent(std::string_view name) {

@@ -7,6 +7,9 @@
 
 namespace tutti::gui {
 
+/// In small letters (of ASCII).
+std::string lower(std::string text);
+
 /// How a word and the name of a layer or a gradient ("layer1.0.conv1.weight", "conv1_conv/kernel") go together. The better
 /// comes later; searches take the best that there is, so that "conv1" is the first convolution and not one of each block.
 enum class Naming {

@@ -10,16 +10,13 @@
 
 #include <fmt/format.h>
 
+#include "gui/model/naming.h"
+
 namespace tutti::gui {
 
 using core::Time;
 
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 std::optional<std::int32_t> number(const std::string& text) {
   std::int32_t n = 0;

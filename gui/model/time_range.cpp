@@ -15,7 +15,7 @@ using core::Time;
 namespace {
 
 /// Nothing in a run is shorter than a picosecond, and no window is wider than so many pixels.
-constexpr Time kNarrowest{10'000};
+constexpr Time kNarrowestView{10'000};
 constexpr std::size_t kMostKept = 200;
 
 void keep(std::vector<TimeRange>& history, const TimeRange& range) {
@@ -26,10 +26,10 @@ void keep(std::vector<TimeRange>& history, const TimeRange& range) {
 
 }  // namespace
 
-View::View(Time length) : length_(std::max(length, kNarrowest)), range_{Time(), length_} {}
+View::View(Time length) : length_(std::max(length, kNarrowestView)), range_{Time(), length_} {}
 
 TimeRange View::fitted(TimeRange range) const {
-  const Time length = std::clamp(range.length(), kNarrowest, length_);
+  const Time length = std::clamp(range.length(), kNarrowestView, length_);
   range.from = std::clamp(range.from, Time(), length_ - length);
   return {range.from, range.from + length};
 }

@@ -15,7 +15,7 @@ constexpr Pixel kAlpha = 0xff000000;
 /// A shade darker, for the edges between spans.
 Pixel darker(Pixel colour) { return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 2 & 0x3f3f3f)); }
 
-std::uint16_t share(Time part, Time whole) {
+std::uint16_t filled_share(Time part, Time whole) {
   const double filled = static_cast<double>(part.count()) / static_cast<double>(whole.count());
   return static_cast<std::uint16_t>(std::clamp(filled * Column::kFull, 1.0, static_cast<double>(Column::kFull)));
 }
@@ -66,7 +66,7 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       if (next - x > kEdge) alone_.push_back({span, x, next});
     } else {
       const LongestSpans::Entry longest = spans.longest_entry(reaches_in ? first - 1 : first, last);
-      columns_[x] = {longest.kind, false, share(spans.busy(begin, end, first, last), end - begin)};
+      columns_[x] = {longest.kind, false, filled_share(spans.busy(begin, end, first, last), end - begin)};
     }
   }
   return columns_;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <QColor>
 #include <QRect>
 #include <QSize>
 
 #include "gui/model/layout.h"
 #include "gui/model/trace.h"
 #include "gui/model/traffic.h"
+#include "gui/paint/colour.h"
 #include "gui/paint/theme.h"
 
 namespace tutti::gui {
@@ -32,7 +32,5 @@ int top_of_line(const Scene& scene, std::size_t i);
 Pixel background_of(const Scene& scene, std::size_t line);
 /// The colour of spans of that kind.
 Pixel colour_of(const Scene& scene, int kind);
-
-inline QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
 
 }  // namespace tutti::gui

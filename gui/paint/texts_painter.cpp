@@ -26,7 +26,7 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
 namespace {
 
 /// As much as there is room for.
-std::string text_of(const Difference& difference, const QFontMetrics& metrics, int width) {
+std::string fitted(const Difference& difference, const QFontMetrics& metrics, int width) {
   const std::string whole = difference.what + ": " + signed_difference(difference.time);
   const std::string share = signed_share(difference.time);
   for (const std::string& text : {whole, difference.what + ' ' + share, share, signed_share(difference.time, 0)}) {
@@ -84,7 +84,7 @@ class TextPainter {
   void errors(const DifferenceRow& row) {
     for (const Difference& difference : row.differences) {
       const QRect box = box_of(difference.at.from, difference.at.to);
-      if (!box.isEmpty()) draw(box, text_of(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
+      if (!box.isEmpty()) draw(box, fitted(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
     }
   }
 

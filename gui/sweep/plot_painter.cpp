@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "gui/paint/colour.h"
+#include "gui/paint/text_of.h"
+
 namespace tutti::gui {
 
 namespace {
@@ -17,7 +20,6 @@ constexpr std::size_t kForms = 5;
 constexpr double kLeastBetweenDots = 7;
 
 QString tr(const char* text) { return QCoreApplication::translate("Plot", text); }
-QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
 /// Texts of the legend, and what they are drawn with.
 struct Entry {
@@ -38,8 +40,6 @@ std::vector<Entry> legend_of(const SweepCurves& curves) {
   if (curves.given_up) entries.push_back({Entry::What::kGivenUp, 0, tr("given up early: too slow")});
   return entries;
 }
-
-QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
 
 /// At most four points for each pixel across: what comes in, the extremes, what goes out.
 QPolygonF thinned(const std::vector<CurvePoint>& points, const PlotGeometry& geometry) {

@@ -7,6 +7,8 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
+#include "gui/paint/text_of.h"
+
 namespace tutti::gui {
 
 namespace {
@@ -14,8 +16,6 @@ namespace {
 constexpr int kFiltersInARow = 2;
 /// More values than that are no list for people.
 constexpr std::size_t kMostListed = 2000;
-
-QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
 Scale next(Scale scale) {
   return scale == Scale::kAuto ? Scale::kLinear : scale == Scale::kLinear ? Scale::kLogarithmic : Scale::kAuto;

@@ -3,13 +3,12 @@
 #include <QPainter>
 
 #include "core/timeline/timeline.h"
+#include "gui/paint/colour.h"
 #include "gui/topology/topology_painter.h"
 
 namespace tutti::gui {
 
 namespace {
-
-QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
 
 /// Writes signs and words from left to right.
 class Writer {

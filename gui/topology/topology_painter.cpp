@@ -7,6 +7,7 @@
 #include "core/plan/compute_kind.h"
 #include "core/timeline/timeline.h"
 #include "gui/model/link_load.h"
+#include "gui/paint/colour.h"
 
 namespace tutti::gui {
 
@@ -25,7 +26,6 @@ constexpr double kTold = 0.5;
 constexpr double kDot = 6.5, kBridge = 3;
 constexpr double kStrip = 15;  ///< height of what a device holds, in its box
 
-QColor colour(Pixel pixel) { return QColor::fromRgb(pixel); }
 QRectF rect_of(const Box& box) { return {box.x, box.y, box.width, box.height}; }
 
 class TopologyPainter {

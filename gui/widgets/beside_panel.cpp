@@ -14,6 +14,7 @@
 #include "core/base/format.h"
 #include "gui/model/beside_rows.h"
 #include "gui/model/guarded.h"
+#include "gui/paint/text_of.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/tell.h"
@@ -29,9 +30,6 @@ namespace {
 constexpr std::size_t kMost = 300;
 constexpr int kDifferenceColumn = 6;
 constexpr int kWidestTitle = 130;
-
-QString text_of(Time t) { return QString::fromStdString(core::show(t)); }
-QString text_of(const std::string& text) { return QString::fromStdString(text); }
 
 /// A cell that is sorted by a number, not by its text.
 class NumberItem : public QTableWidgetItem {

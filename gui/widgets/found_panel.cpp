@@ -7,14 +7,13 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "gui/paint/text_of.h"
 
 namespace tutti::gui {
 
 namespace {
 
 constexpr int kMargin = 8, kText = 18, kWidestBar = 60;
-
-QString text_of(core::Time t) { return QString::fromStdString(core::show(t)); }
 
 }  // namespace
 

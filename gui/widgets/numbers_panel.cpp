@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "gui/model/guarded.h"
+#include "gui/paint/text_of.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
 #include "gui/widgets/tell.h"
@@ -30,8 +31,6 @@ constexpr std::size_t kRowsAtOnce = 64;
 constexpr std::int64_t kQuickToRead = 100'000;
 
 constexpr int kBytesColumn = 4;
-
-QString text_of(Time t) { return QString::fromStdString(core::show(t)); }
 
 }  // namespace
 

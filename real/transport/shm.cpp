@@ -24,11 +24,11 @@ using core::Expected;
 namespace {
 
 /// Several fit into a ring (inbox.h).
-constexpr std::int64_t kPieceBytes = 64 << 10;
+constexpr std::int64_t kShmPieceBytes = 64 << 10;
 /// So many calls of poll() may go by before a peer that sleeps is woken for what it has got, if they find something to do.
 constexpr int kMostUnsettled = 2;
 /// A sleeper looks whether its peers are still there so often.
-constexpr std::chrono::milliseconds kLongestSleep{10};
+constexpr std::chrono::milliseconds kLongestShmSleep{10};
 /// Looks between two offers of the core, where every worker can have one to itself; elsewhere one.
 constexpr int kLooks = 30;
 
@@ -210,7 +210,7 @@ struct ShmTransport::State {
     bell.sleeping.store(1, std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // What came before they could know that we sleep.
-    const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep);
+    const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
     if (!move() && failure.empty() && left.count() > 0) {
       futex_wait(bell.rung, rung, left);
       if (bell.rung.load(std::memory_order_relaxed) == rung) look_after_peers();
@@ -261,7 +261,7 @@ void ShmTransport::connect(Receiver& receiver, Devices& devices) {
 }
 
 bool ShmTransport::is_local(core::Rank rank) const { return !state_->peer_of(rank); }
-std::int64_t ShmTransport::piece_bytes() const { return kPieceBytes; }
+std::int64_t ShmTransport::piece_bytes() const { return kShmPieceBytes; }
 
 bool ShmTransport::send(const Piece& piece, const std::byte* payload, Ticket ticket) {
   State::Peer* const peer = state_->peer_of(piece.channel.to);

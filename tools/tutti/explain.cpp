@@ -166,10 +166,6 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
   return answers;
 }
 
-double share(Time part, Time whole) {
-  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
-}
-
 std::string shown(const std::optional<Time>& time) { return time ? show(*time) : "–"; }
 
 std::string pack_part(const Explanation& e, int rows) {

@@ -4,22 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "core/measured/nccl_tests.h"
 #include "tools/tutti/json.h"
 
 namespace tutti::tools {
 namespace {
-
-std::string nccl_name(core::DataType type) {
-  switch (type) {
-    case core::DataType::kFloat32: return "float";
-    case core::DataType::kFloat64: return "double";
-    case core::DataType::kFloat16: return "half";
-    case core::DataType::kBfloat16: return "bfloat16";
-    case core::DataType::kInt32: return "int32";
-    case core::DataType::kInt64: return "int64";
-  }
-  return "";
-}
 
 /// A number as nccl-tests prints it: as many decimals as fit.
 std::string number(double value) {
@@ -73,7 +62,7 @@ class TextTable : public PerfTable {
       if (said_.insert(note).second) text += fmt::format("# {}\n", note);
     }
     if (rows_++ == 0) text += titles();
-    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count, nccl_name(subject_.type),
+    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count, core::nccl_name(subject_.type),
                         redop(subject_), core::has_root(subject_.collective) ? subject_.root : -1);
     if (subject_.out_of_place) text += half(row.out_of_place);
     if (subject_.in_place) text += half(row.in_place);

@@ -14,10 +14,6 @@ using core::Time;
 
 namespace {
 
-double ratio(Time part, Time whole) {
-  return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
-}
-
 void write_run(Json& json, const RunInfo& info) {
   json.field("tutti_version", std::string_view(info.version));
   json.field("scenario", std::string_view(info.scenario));
@@ -127,7 +123,7 @@ void write_links(Json& json, const Summary& summary) {
       json.field("bandwidth_gb_per_s", core::to_gb_per_s(link.bandwidth));
       json.field("bytes", link.bytes);
       json.field("busy_us", link.busy);
-      json.field("busy_share", ratio(link.busy, summary.length()));
+      json.field("busy_share", share(link.busy, summary.length()));
     });
   });
 }
@@ -151,7 +147,7 @@ std::string report_json(const Summary& summary, const std::optional<StepBand>& b
     if (!summary.info().bound_reason.empty())
       json.key("lower_bound").object([&] {
         json.field("step_us", summary.info().step_bound);
-        json.field("step_time_over_bound", ratio(summary.step_time(), summary.info().step_bound));
+        json.field("step_time_over_bound", share(summary.step_time(), summary.info().step_bound));
         json.field("communication_us", summary.info().communication_bound);
         json.field("communication_reason", std::string_view(summary.info().bound_reason));
       });

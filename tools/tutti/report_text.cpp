@@ -24,10 +24,6 @@ namespace {
 /// Of a step: below, whom the others waited for is no news.
 constexpr double kWorthTelling = 0.005;
 
-double share(Time part, Time whole) {
-  return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
-}
-
 std::string plural(std::int64_t n, const std::string& what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }

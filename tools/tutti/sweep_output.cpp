@@ -46,8 +46,6 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   return points;
 }
 
-std::string shown(const std::string& value) { return value.empty() ? "not set" : value; }
-
 std::string best_points(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
   const std::vector<std::int64_t> points = by_time(outcomes);
   if (points.empty() || rows == 0) return "";
@@ -60,7 +58,7 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
     const bool bounded = o.step_bound > Time();  // not where variables lie on servers
     std::vector<std::string> cells{show(o.step), show(o.exposed), bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
-    for (const std::string& value : store.space().values(points[i])) cells.push_back(shown(value));
+    for (const std::string& value : store.space().values(points[i])) cells.push_back(shown_value(value));
     table.row(cells);
   }
   return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
@@ -83,7 +81,7 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
     if (best[f].size() < 2) continue;
     const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [low, high] = std::minmax_element(best[f].begin(), best[f].end(), less);
-    table.row({fields[f], shown(low->first), show(low->second), shown(high->first), show(high->second)});
+    table.row({fields[f], shown_value(low->first), show(low->second), shown_value(high->first), show(high->second)});
   }
   const std::string text = table.text(2);
   if (std::count(text.begin(), text.end(), '\n') < 2) return "";

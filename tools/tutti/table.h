@@ -5,6 +5,9 @@
 
 namespace tutti::tools {
 
+/// A field's value, as a table names it.
+inline std::string shown_value(const std::string& value) { return value.empty() ? "not set" : value; }
+
 /// Columns of text, lined up. Cells of a column are right-aligned unless its heading begins with '<'.
 class Table {
  public:

@@ -21,12 +21,6 @@ namespace {
 /// What differs by less along a curve is called the same.
 constexpr double kFlat = 0.01;
 
-double share(Time part, Time whole) {
-  return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
-}
-
-std::string shown(const std::string& value) { return value.empty() ? "not set" : value; }
-
 /// What the critical path of the last step goes into, by what it waits for.
 std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
   Breakdown parts;
@@ -86,10 +80,10 @@ std::string flat_part(const AxisCurve& curve) {
   while (from > 0 && is_flat(from - 1)) --from;
   while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
   if (from == to)
-    return fmt::format("{}: no value beside {} comes within {}", curve.field, shown(curve.values[curve.best].first),
-                       show_share(kFlat));
-  return fmt::format("{}: anything from {} to {} is within {}", curve.field, shown(curve.values[from].first),
-                     shown(curve.values[to].first), show_share(kFlat));
+    return fmt::format("{}: no value beside {} comes within {}", curve.field,
+                       shown_value(curve.values[curve.best].first), show_share(kFlat));
+  return fmt::format("{}: anything from {} to {} is within {}", curve.field, shown_value(curve.values[from].first),
+                     shown_value(curve.values[to].first), show_share(kFlat));
 }
 
 std::string curve_part(const TuneResult& r) {
@@ -101,7 +95,7 @@ std::string curve_part(const TuneResult& r) {
     for (std::size_t i = 0; i < curve.values.size(); ++i) {
       const auto& [value, o] = curve.values[i];
       const bool done = o.status == Outcome::Status::kDone;
-      table.row({shown(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "cannot be",
+      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "cannot be",
                  done ? show(o.exposed) : ""});
     }
     text += table.text(4);
@@ -161,7 +155,7 @@ std::string snippet_part(const TuneResult& r) {
 std::string settings(const TuneResult& r, const std::vector<std::string>& values, const std::string& between) {
   std::string text;
   for (std::size_t f = 0; f < r.fields.size(); ++f)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown(values[f]));
+    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown_value(values[f]));
   return text;
 }
 

@@ -8,7 +8,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr Lane kSends = 0;
-constexpr Lane kSignals = 1;
+constexpr Lane kBlockSignals = 1;
 constexpr Lane kFirstRank = 1;
 
 class NvlsBlocks : public Schedule {
@@ -76,14 +76,14 @@ class Scatter : public NvlsBlocks {
   using NvlsBlocks::NvlsBlocks;
 
   [[nodiscard]] std::int64_t steps(Rank, Lane lane) const override {
-    return lane % of_channel() == kSignals ? n_ - 1 : 1 + channel(lane).loops();
+    return lane % of_channel() == kBlockSignals ? n_ - 1 : 1 + channel(lane).loops();
   }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     const Lane role = lane % of_channel();
     const Lane base = lane - role;
-    if (role == kSends && index == 0) return multicast(n_, {Buffer::kData, 0, 0}, base + kSignals);
+    if (role == kSends && index == 0) return multicast(n_, {Buffer::kData, 0, 0}, base + kBlockSignals);
     Step step;
-    if (role == kSignals) {
+    if (role == kBlockSignals) {
       step.kind = StepKind::kReceiveAny;
       step.target = {Buffer::kData, 0, 0};
       return step;
@@ -91,12 +91,12 @@ class Scatter : public NvlsBlocks {
     step.kind = StepKind::kSwitchReduce;
     step.group = {0, n_, 1};
     step.source = step.target = chunk(lane, index - 1, rank);
-    if (index == 1) step.wait = {base + kSignals, n_ - 1};
+    if (index == 1) step.wait = {base + kBlockSignals, n_ - 1};
     return step;
   }
 
  protected:
-  [[nodiscard]] Lane of_channel() const override { return kSignals + 1; }
+  [[nodiscard]] Lane of_channel() const override { return kBlockSignals + 1; }
 };
 
 }  // namespace

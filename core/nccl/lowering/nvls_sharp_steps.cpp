@@ -8,44 +8,44 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr Lane kSignals = CollNet::kFirstOwn;
-constexpr Lane kFirstHead = kSignals + 1;
+constexpr Lane kSharpSignals = CollNet::kFirstOwn;
+constexpr Lane kFirstSharpHead = kSharpSignals + 1;
 
 class NvlsSharp : public CollNet {
  public:
   NvlsSharp(const Communicator& comm, std::vector<ChannelLoops> channels)
-      : CollNet(comm, std::move(channels), kFirstHead + heads_of(comm)), heads_(heads_of(comm)) {}
+      : CollNet(comm, std::move(channels), kFirstSharpHead + heads_of(comm)), heads_(heads_of(comm)) {}
 
   [[nodiscard]] int credits(Rank rank, Lane lane) const override {
-    return role(lane) == kSignals ? kUnlimitedCredits : CollNet::credits(rank, lane);
+    return role(lane) == kSharpSignals ? kUnlimitedCredits : CollNet::credits(rank, lane);
   }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    return role(lane) == kSignals ? gpus_ : CollNet::steps(rank, lane);
+    return role(lane) == kSharpSignals ? gpus_ : CollNet::steps(rank, lane);
   }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    if (role(lane) != kSignals) return CollNet::step(rank, lane, index);
+    if (role(lane) != kSharpSignals) return CollNet::step(rank, lane, index);
     return signal(node_of(rank), lane, index);
   }
 
  protected:
   [[nodiscard]] int head(Rank rank, Lane) const override { return local(rank) < heads_ ? local(rank) : -1; }
   [[nodiscard]] std::int64_t each_inside(Rank rank, Lane base, Lane role) const override {
-    if (role >= kFirstHead) return role - kFirstHead == local(rank) ? 0 : 1;
+    if (role >= kFirstSharpHead) return role - kFirstSharpHead == local(rank) ? 0 : 1;
     if (head(rank, base) < 0) return 0;
     return role == kUp ? 1 : 2;
   }
 
   void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop, std::int64_t part) const override {
     step.group = node_of(rank);
-    if (role >= kFirstHead) {
+    if (role >= kFirstSharpHead) {
       step.kind = StepKind::kReceive;
-      step.from = Peer::at(beside(rank, role - kFirstHead), base + kDown);
-      step.target = channel(base).at(loop, role - kFirstHead);
+      step.from = Peer::at(beside(rank, role - kFirstSharpHead), base + kDown);
+      step.target = channel(base).at(loop, role - kFirstSharpHead);
     } else if (role == kUp) {
       step.kind = StepKind::kSwitchReduce;
       step.source = own(rank, base, loop);
       step.target = sending(rank, base, loop);
-      step.wait = loop == 0 ? Wait{base + kSignals, gpus_} : until_sent(base, loop);
+      step.wait = loop == 0 ? Wait{base + kSharpSignals, gpus_} : until_sent(base, loop);
     } else if (part == 0) {
       step.kind = StepKind::kCopy;
       step.source = received(rank, base, loop);
@@ -54,7 +54,7 @@ class NvlsSharp : public CollNet {
     } else {
       step.kind = StepKind::kMulticast;
       step.source = own(rank, base, loop);
-      step.to = Peer::at(0, base + kFirstHead + local(rank));
+      step.to = Peer::at(0, base + kFirstSharpHead + local(rank));
     }
   }
 

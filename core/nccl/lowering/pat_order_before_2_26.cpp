@@ -6,12 +6,12 @@
 namespace tutti::core::nccl {
 namespace {
 
-class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
+class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
  public:
   using PatReduceScatterWalk::PatReduceScatterWalk;
 
  private:
-  friend class PatReduceScatterWalk<ReduceScatter>;
+  friend class PatReduceScatterWalk<OldReduceScatter>;
 
   [[nodiscard]] int last_received() const { return from_leaves_; }
   void begin() { send_skipped_ = receive_skipped_ = 0; }
@@ -112,7 +112,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
 }  // namespace
 
 PatOrder pat_reduce_scatter_before_2_26(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes) {
-  return ReduceScatter(ranks, slot_bytes, part_bytes).order();
+  return OldReduceScatter(ranks, slot_bytes, part_bytes).order();
 }
 
 }  // namespace tutti::core::nccl

@@ -1,5 +1,6 @@
 #include "core/advice/extrapolation.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ std::vector<std::string> said(const std::string& cluster) {
   return extrapolations(*scenario);
 }
 
-std::string fitted(const std::string& to) { return std::string(kMachine) + " calibrated { " + to + " }"; }
+std::string fitted(const std::string& to) { return fmt::format("{} calibrated {{ {} }}", kMachine, to); }
 
 TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
   EXPECT_THAT(said(kMachine), IsEmpty()) << "nothing was fitted";
