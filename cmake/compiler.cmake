@@ -30,6 +30,7 @@ target_compile_options(tutti_flags INTERFACE
 if(TUTTI_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TUTTI_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   add_link_options(-fsanitize=${TUTTI_SANITIZE})
+  add_compile_definitions(TUTTI_SANITIZED)
 endif()
 if(TUTTI_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")

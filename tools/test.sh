@@ -5,7 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 preset=${1:-release}
-tools/install_packages.sh build test
+groups=(build test)
+case $preset in asan* | tsan) groups+=(dev) ;; esac  # their compiler is clang
+tools/install_packages.sh "${groups[@]}"
 cmake --preset "$preset" -DBUILD_TESTING=ON
 cmake --build --preset "$preset"
 ctest --preset "$preset" --parallel "$(nproc)" "${@:2}"

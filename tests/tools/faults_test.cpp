@@ -156,7 +156,7 @@ TEST(Faults, AStepMayTakeLongerThanTheTimeoutWhileItsWorkersCompute) {
 }
 
 TEST(Faults, AWorkerWithoutMemoryEnoughSaysSo) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef TUTTI_SANITIZED
   GTEST_SKIP() << "sanitizers need all the address space there is";
 #endif
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 200000000 }"));

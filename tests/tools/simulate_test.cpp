@@ -300,7 +300,7 @@ TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
 }
 
 TEST(Simulate, SaysThatMemoryIsOut) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef TUTTI_SANITIZED
   GTEST_SKIP() << "sanitizers need more memory than this, and end the program themselves";
 #endif
   const TemporaryFolder folder;

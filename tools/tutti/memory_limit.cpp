@@ -84,7 +84,7 @@ std::optional<std::uint64_t> free_memory(const MemoryFiles& files) {
 }
 
 void stay_within_memory() {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadows are larger than any memory
+#ifndef TUTTI_SANITIZED  // their shadows are larger than any memory
   const auto free = free_memory();
   rlimit limit{};
   if (!free || getrlimit(RLIMIT_DATA, &limit) != 0) return;
