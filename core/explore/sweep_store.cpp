@@ -195,9 +195,10 @@ Expected<void> SweepStore::create() {
   then([&] { return database.run(point_table(*space_)); });
   const std::pair<const char*, const std::string&> values[] = {
       {"tutti_version", info_.version}, {"scenario_file", info_.scenario_file}, {"scenario_text", info_.scenario_text}};
-  for (const auto& [name, value] : values) {
+  for (const auto& value : values) {
     then([&] {
-      return with(database, "INSERT INTO sweep VALUES (?1, ?2)", [&](Statement& s) { s.bind(1, name).bind(2, value); });
+      return with(database, "INSERT INTO sweep VALUES (?1, ?2)",
+                  [&](Statement& s) { s.bind(1, value.first).bind(2, value.second); });
     });
   }
   for (const std::string& said : info_.set) {

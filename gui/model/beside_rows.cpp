@@ -124,7 +124,9 @@ bool BesideRows::add_by_pack(const Trace& first, const Trace& second, const Dela
     std::vector<Time> free_from;
     std::map<PackOfStep, std::int32_t> slots;
     for (const auto& [pack, range] : order) {
-      const auto is_free = [&](std::size_t slot) { return slot >= free_from.size() || free_from[slot] <= range.from; };
+      const auto is_free = [&, from = range.from](std::size_t slot) {
+        return slot >= free_from.size() || free_from[slot] <= from;
+      };
       const auto wish = wanted.find(pack);
       std::size_t slot = wish == wanted.end() ? 0 : static_cast<std::size_t>(std::clamp(wish->second, 0, 1 << 10));
       if (!is_free(slot)) slot = 0;

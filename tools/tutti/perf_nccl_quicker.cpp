@@ -42,7 +42,8 @@ std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row, cons
 std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, const nccl::Operation& operation,
                                                     const nccl::Candidate& wanted) {
   for (const auto& [name, value] : more) {
-    if (std::any_of(variables_.begin(), variables_.end(), [&](const auto& set) { return set.first == name; }))
+    if (std::any_of(variables_.begin(), variables_.end(),
+                    [&, &name = name](const auto& set) { return set.first == name; }))
       return std::nullopt;
   }
   const std::string text = as_text(more);
