@@ -24,11 +24,6 @@ struct CollectiveTime;
 struct Settings;
 }  // namespace nccl
 
-/// Gives every collective of the plan that NCCL carries out NCCL's choice, and what that takes: as a whole (algorithm nccl; packs and exchanges), or its
-/// parts inside workers (nccl/…). Where its model does not know the machine, Scenario::why_rings says why, and they stay the rings that they are.
-/// Complains of settings that NCCL would not take, and of a message where nothing is NCCL's. REQUIRES: the scenario has its plan.
-void take_nccl_times(const proto::Strategy& strategy, const Library& library, Fields& fields, Scenario& scenario);
-
 /// NCCL's environment variables of strategy.nccl.set, as names and values.
 std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message);
 /// Applies strategy.channels: the least and the most channels, unless variables say them.

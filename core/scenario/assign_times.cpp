@@ -1,0 +1,337 @@
+#include "core/scenario/assign_times.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/nccl/collective_time.h"
+#include "core/nccl/collnet.h"
+#include "core/nccl/machine_communicator.h"
+#include "core/nccl/newest_release.h"
+#include "core/nccl/system_of_machine.h"
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/nccl_model.h"
+#include "core/strategy/collective_parts.h"
+#include "core/strategy/nccl_links.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr const char* kNetworkField = "strategy.nccl.network";
+
+const std::string& text_of(const Error& error) { return error.problems().front().text; }
+
+/// NCCL as the scenario has it: its release and settings, and predictors for the groups of GPUs that there are.
+class Nccl {
+ public:
+  Nccl(const Library& library, WrittenScenario& written)
+      : strategy_(written.message->strategy()),
+        message_(strategy_.nccl()),
+        library_(library),
+        fields_(written.fields),
+        scenario_(written.scenario) {}
+
+  void take() {
+    std::vector<Taken> all = collectives();
+    if (all.empty()) {
+      if (strategy_.has_nccl())
+        fields_.complain_at(
+            strategy_, "nccl",
+            "strategy: nccl does nothing: NCCL has no part in the collectives of this scenario; leave it out, or "
+            "take algorithm: \"nccl\"");
+      return;
+    }
+    if (!read_settings() || scenario_.run.nccl == NcclModel::kRings) return;
+    if (library_.folder().empty()) return;  // whoever has no figures simulates nothing
+    if (auto why = same_workers(); !why.empty()) return give_up(why);
+    if (!load()) return;
+    for (const Taken& one : all) {
+      if (!time(one)) return;
+    }
+    if (scenario_.plan.fusion) time_fused(*scenario_.plan.fusion, all.front());
+  }
+
+ private:
+  /// A collective of NCCL's.
+  struct Taken {
+    Collective* collective = nullptr;
+    const Strategy* strategy = nullptr;
+    int gpus = 1;  ///< of each node
+    int nodes = 1;
+    [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
+  };
+
+  std::vector<Taken> collectives() {
+    std::vector<Taken> all;
+    const int per_worker = scenario_.cluster->replicas_per_worker();
+    const auto& partition = scenario_.plan.partition;
+    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
+      const bool whole = strategy.algorithm == Algorithm::kNccl && c.contributors > 1;
+      if (whole) all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus)});
+      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1});
+    };
+    for (Pack& pack : scenario_.plan.packs) {
+      auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
+      if (fresh) known->second = strategy_of(scenario_.strategy, pack);
+      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker);
+    }
+    for (PlannedExchange& e : scenario_.plan.exchanges)
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
+          e.partition.per_worker(per_worker));
+    return all;
+  }
+
+  bool read_settings() {
+    const auto wrong = [&](const char* field, const std::string& text) {
+      fields_.complain_at(message_, field, "strategy: nccl: {}", text);
+      return false;
+    };
+    if (!message_.version().empty()) {
+      const auto version = nccl::parse_version(message_.version());
+      if (!version) return wrong("version", text_of(version.error()));
+      version_ = *version;
+    }
+    for (const std::string& one : message_.set()) {
+      if (one.find('=') == std::string::npos || !one.starts_with("NCCL_"))
+        return wrong("set", fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
+    }
+    auto settings = nccl::read_settings(nccl_variables(message_), version_);
+    if (!settings) return wrong("set", text_of(settings.error()));
+    if (settings->p2p_disabled.value_or(false) || settings->shm_disabled.value_or(false))
+      return wrong("set",
+                   "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
+                   "here; leave them out (tutti perf --cluster has the times)");
+    if (!message_.network().empty() && !parse_transport(message_.network()))
+      return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), transport_names()));
+    settings_ = std::move(*settings);
+    scenario_.nccl_values = settings_.notes;
+    return true;
+  }
+
+  /// Why they are not all of one kind; empty if they are.
+  [[nodiscard]] std::string same_workers() const {
+    const Cluster& cluster = *scenario_.cluster;
+    for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
+      if (cluster.groups()[g].machine->name() != cluster.groups().front().machine->name())
+        return "its GPUs are in machines of several kinds";
+    }
+    return "";
+  }
+
+  void note(const std::string& text) {
+    std::vector<std::string>& notes = scenario_.nccl_values;
+    if (std::find(notes.begin(), notes.end(), text) == notes.end()) notes.push_back(text);
+  }
+
+  void give_up(const std::string& why) {
+    simulate_as_rings(scenario_);
+    scenario_.why_rings = why;
+  }
+
+  bool load() {
+    auto parameters = nccl::Parameters::load(library_.folder());
+    auto bands = nccl::ErrorBands::load(library_.folder());
+    if (!parameters) fields_.problems().add(parameters.error());
+    if (!bands) fields_.problems().add(bands.error());
+    if (!parameters || !bands) return false;
+    parameters_ = std::move(*parameters);
+    bands_ = *bands;
+    return true;
+  }
+
+  /// False if it cannot be known.
+  bool time(const Taken& one) {
+    const nccl::Predictor* const predictor = predictor_of(one);
+    if (!predictor) return false;
+    Expected<void> done;
+    if (one.as_a_whole()) {
+      const Kind kind{one.collective->kind, one.collective->root};
+      auto known = time_of(*one.collective, *one.strategy, one.strategy->reduction, *predictor, bounds_of(one, {kind}));
+      if (known) one.collective->nccl = std::move(*known);
+      if (!known) done = tl::make_unexpected(known.error());
+    } else {
+      auto parts = timed(*one.collective, *one.strategy, *predictor, bounds_of_parts(one), ways_);
+      if (parts) one.collective->parts = std::move(*parts);
+      if (!parts) done = tl::make_unexpected(parts.error());
+    }
+    if (!done) {
+      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(done.error()));
+      return false;
+    }
+    // Groups tell workers apart in any case.
+    if (one.as_a_whole() && !scenario_.plan.partition && scenario_.plan.exchanges.empty())
+      one.collective->nccl_ways = even_ways(*one.collective, *one.strategy);
+    return true;
+  }
+
+  /// What packs are fused into is known when they are.
+  void time_fused(Fusion& fusion, const Taken& like) {
+    const nccl::Predictor& predictor = *predictor_of(like);
+    if (like.as_a_whole()) {
+      const Bounds bounds = bounds_of(like, {{like.collective->kind, like.collective->root}});
+      fusion.nccl_time = [predictor, bounds, strategy = *like.strategy](const Collective& fused) {
+        auto known = time_of(fused, strategy, strategy.reduction, predictor, bounds);
+        return known ? *known : nullptr;
+      };
+      return;
+    }
+    fusion.nccl_parts = [predictor, bounds = bounds_of_parts(like),
+                         strategy = *like.strategy](const Collective& fused) {
+      Ways ways;
+      auto parts = timed(fused, strategy, predictor, bounds, ways);
+      return parts ? *parts : nullptr;
+    };
+  }
+
+  /// A kind of collective, and its root.
+  using Kind = std::pair<CollectiveKind, Rank>;
+  /// What the links of the machines need at least, by kind.
+  using Bounds = std::map<Kind, NcclLinkBound>;
+
+  /// The bounds of these kinds among as many GPUs.
+  Bounds bounds_of(const Taken& one, const std::vector<Kind>& kinds) {
+    const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
+    const nccl::Predictor& predictor = *predictor_of(one);
+    Bounds bounds;
+    // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file does not have.
+    if (predictor.communicator().nodes != one.nodes) return bounds;
+    for (const Kind& kind : kinds) {
+      const auto [nodes, gpus, channels] = std::tuple(one.nodes, one.gpus, one.strategy->channels.value_or(0));
+      auto known = bounds_.find({nodes, gpus, channels, kind.first, kind.second});
+      if (known == bounds_.end()) {
+        NcclLinkBound bound(machine, scenario_.cluster->network(),
+                            std::make_shared<const nccl::Communicator>(predictor.communicator()), kind.first,
+                            kind.second, one.strategy->channels);
+        known = bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound)).first;
+      }
+      bounds.emplace(kind, known->second);
+    }
+    return bounds;
+  }
+
+  Bounds bounds_of_parts(const Taken& one) {
+    std::vector<Kind> kinds;
+    for (const CollectivePart& part : one.collective->parts->all) {
+      if (part.inside_workers) kinds.emplace_back(part.collective.kind, part.collective.root);
+    }
+    return bounds_of(one, kinds);
+  }
+
+  static Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of(const Collective& c, const Strategy& strategy,
+                                                                       Reduction reduction,
+                                                                       const nccl::Predictor& predictor,
+                                                                       const Bounds& bounds) {
+    auto known = predictor.of(c.kind, c.bytes().count(), c.type, reduction);
+    if (!known) return tl::make_unexpected(known.error());
+    if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end()) bound->second.apply(*known);
+    if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
+    return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
+  }
+
+  /// By kind, root and channels of what is inside a worker: shared, as looking up where it goes costs more than anything else of a small collective.
+  using Ways = std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
+
+  /// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
+  static Expected<std::shared_ptr<const CollectiveParts>> timed(const Collective& whole, const Strategy& strategy,
+                                                                const nccl::Predictor& predictor, const Bounds& bounds,
+                                                                Ways& ways) {
+    const Cluster& cluster = whole.group.cluster();
+    CollectiveParts parts = *whole.parts;
+    const Partition workers{parts.layout.replicas(), parts.layout.per_worker, 1};
+    for (CollectivePart& part : parts.all) {
+      if (!part.inside_workers) continue;
+      Collective& inside = part.collective;
+      auto known = time_of(inside, strategy, Reduction::kSum, predictor, bounds);
+      if (!known) return tl::make_unexpected(known.error());
+      inside.nccl = std::move(*known);
+      Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
+      by_nccl.channels = strategy.channels;
+      by_nccl.collective = inside.kind;
+      by_nccl.root = inside.root;
+      const std::int64_t elements = cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
+      auto way = make_collective(cluster, by_nccl, inside.type, elements, 0, workers).schedule;
+      inside.nccl_ways = ways.try_emplace({inside.kind, inside.root, way->lanes(0)}, way).first->second;
+    }
+    parts.timed = true;
+    return std::make_shared<const CollectiveParts>(std::move(parts));
+  }
+
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
+    Strategy sum = strategy;  // dividing goes nowhere
+    sum.reduction = Reduction::kSum;
+    const std::int64_t elements = cut_evenly(*scenario_.cluster, sum, c.type, c.elements, nullptr);
+    return make_collective(*scenario_.cluster, sum, c.type, elements, 0).schedule;
+  }
+
+  const nccl::Predictor* predictor_of(const Taken& one) {
+    const int nodes = one.nodes;
+    const auto limit = one.strategy->channels;
+    const int channels = limit.value_or(0);
+    const auto known = predictors_.find({nodes, one.gpus, channels});
+    if (known != predictors_.end()) return &known->second;
+    if (nodes > 1 && one.strategy->staging != Staging::kDirect)
+      return give_up("staging through hosts' memory is not in its times"), nullptr;
+    auto system = system_of(nodes, one.gpus);
+    if (!system) return give_up(text_of(system.error())), nullptr;
+    nccl::Settings settings = settings_;
+    set_nccl_channels(settings, limit);
+    system->collnet = nccl::why_no_sharp(*system).empty();
+    const auto known_as =
+        nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField, settings, version_);
+    if (!known_as) return give_up(text_of(known_as.error())), nullptr;
+    if (!known_as->note.empty()) note(known_as->note);
+    if (nodes > 1 && !transport())
+      note(
+          fmt::format("neither the cluster's network nor its kind of link states a transport; NCCL's times take {}, as "
+                      "the network cards of {} state; network {{ transport: … }} says another ({})",
+                      to_string(system->transport), scenario_.cluster->machine(0).name(), transport_names_in_files()));
+    const auto added = predictors_.try_emplace({nodes, one.gpus, channels}, known_as->system, known_as->communicator,
+                                               settings, parameters_, bands_);
+    return &added.first->second;
+  }
+
+  /// What carries messages between machines, where the strategy or the cluster's network states it.
+  [[nodiscard]] std::optional<std::string> transport() const {
+    if (!message_.network().empty()) return message_.network();
+    const auto& network = scenario_.cluster->network();
+    if (!network || network->transport == Transport::kNone) return std::nullopt;
+    return std::string(to_string(network->transport));
+  }
+
+  [[nodiscard]] Expected<nccl::System> system_of(int nodes, int gpus) const {
+    const Cluster& cluster = *scenario_.cluster;
+    const Machine& machine = cluster.machine(0);
+    auto system = nccl::system_of(machine, nodes, gpus, transport(), kNetworkField);
+    if (!system || nodes == 1 || !cluster.network()) return system;
+    const Network& ours = *cluster.network();
+    // A port that carries clearly less than the card; less by headers is in the figures.
+    constexpr double kHeaders = 0.97;
+    if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
+      system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
+    return system;
+  }
+
+  const proto::Strategy& strategy_;
+  const proto::Nccl& message_;
+  const Library& library_;
+  Fields& fields_;
+  Scenario& scenario_;
+  nccl::Version version_ = nccl::kDefaultVersion;
+  nccl::Settings settings_;
+  nccl::Parameters parameters_;
+  nccl::ErrorBands bands_;
+  std::map<int, Strategy> entries_;  ///< of a spec
+  std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
+  std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound> bounds_;  ///< by the same, kind and root
+  Ways ways_;
+};
+
+}  // namespace
+
+void assign_times(const Library& library, WrittenScenario& written) { Nccl(library, written).take(); }
+
+}  // namespace tutti::core

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "core/scenario/library.h"
+#include "core/scenario/written_scenario.h"
+
+namespace tutti::core {
+
+/// The third stage: gives every collective of the plan that NCCL carries out NCCL's choice, and what that takes: as a whole (algorithm
+/// nccl; packs and exchanges), or its parts inside workers (nccl/…). Where the time model does not know the machine,
+/// Scenario::why_rings says why, and they stay the rings that they are. Problems: settings that NCCL would not take, and settings of
+/// NCCL where nothing is NCCL's. REQUIRES: lower() has made the plan, and found no problem.
+void assign_times(const Library& library, WrittenScenario& written);
+
+}  // namespace tutti::core

@@ -1,0 +1,118 @@
+#include "core/scenario/link_checks.h"
+
+#include <set>
+#include <tuple>
+
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+namespace {
+
+class LinkChecks {
+ public:
+  explicit LinkChecks(WrittenScenario& written)
+      : fields_(written.cluster_fields()),
+        message_(written.cluster()),
+        scenario_(written.scenario),
+        cluster_(*written.scenario.cluster) {}
+
+  /// Every device that sends must reach every other one. Workers of one machine are alike, so it is enough to look at
+  /// the first two of each group.
+  void check_reach() {
+    const Strategy& strategy = scenario_.strategy;
+    if (!strategy.spec) return (void)check_reach_of(strategy);
+    for (std::size_t e = 0; e < strategy.spec->entries.size(); ++e) {
+      if (strategy.spec->entries[e].algorithm && !check_reach_of(for_entry(strategy, e))) return;
+    }
+  }
+
+  void check_duration() {
+    const Bytes bytes = scenario_.workload.bytes();
+    const auto check = [&](const std::string& name, Bandwidth bandwidth) {
+      if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
+      fields_.complain(message_,
+                       "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
+                       name, to_gb_per_s(bandwidth), bytes.count());
+    };
+    for (const WorkerGroup& group : cluster_.groups()) {
+      const std::vector<Part>& parts = group.machine->parts();
+      for (std::size_t l = 0; l < group.machine->links().size(); l += 2) {
+        const MachineLink& link = group.machine->links()[l];
+        check(fmt::format("link \"{}\"–\"{}\"", parts[static_cast<std::size_t>(link.from)].name,
+                          parts[static_cast<std::size_t>(link.to)].name),
+              link.bandwidth);
+      }
+      for (const int nic : group.machine->nics()) {
+        check(fmt::format("nic \"{}\"", parts[static_cast<std::size_t>(nic)].name),
+              parts[static_cast<std::size_t>(nic)].nic);
+      }
+    }
+    if (cluster_.network() && cluster_.network()->port_bandwidth)
+      check("the network", *cluster_.network()->port_bandwidth);
+  }
+
+ private:
+  bool check_reach_of(const Strategy& strategy) {
+    const bool to_host = strategy.algorithm == Algorithm::kReductionToOneDevice && !strategy.reduce_to;
+    const bool hosts = sums_on_hosts(strategy.algorithm) || to_host ||
+                       (strategy.servers && strategy.servers->on == Servers::On::kHosts);
+    std::vector<std::int64_t> workers;
+    std::int64_t first = 0;
+    for (const WorkerGroup& group : cluster_.groups()) {
+      workers.push_back(first);
+      if (group.count > 1) workers.push_back(first + 1);
+      first += group.count;
+    }
+    std::set<std::tuple<const Machine*, const Machine*, bool>> seen;
+    for (const std::int64_t a : workers) {
+      for (const std::int64_t b : workers) {
+        if (!seen.insert({&cluster_.machine(a), &cluster_.machine(b), a == b}).second) continue;
+        for (const PartId from : senders(a, hosts)) {
+          for (const PartId to : senders(b, hosts)) {
+            if (!check_route(from, to, strategy.staging)) return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<PartId> senders(std::int64_t worker, bool host) const {
+    std::vector<PartId> parts;
+    if (worker >= cluster_.workers() - cluster_.servers()) return {cluster_.host(worker)};
+    for (int r = 0; r < cluster_.replicas_per_worker(); ++r)
+      parts.push_back(cluster_.replica(worker * cluster_.replicas_per_worker() + r));
+    if (host) parts.push_back(cluster_.host(worker));
+    return parts;
+  }
+
+  bool check_route(PartId from, PartId to, Staging staging) {
+    std::vector<Hop> route;
+    if (cluster_.append_route(from, to, staging, route)) return true;
+    const bool staged = from.worker != to.worker && staging != Staging::kDirect;
+    const bool rails = from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
+    fields_.complain(
+        message_,
+        "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
+        "on, GPUs and network cards do not; add the missing link",
+        cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
+        cluster_.machine(to.worker).name(), staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+        rails ? " on the sender's rail" : "");
+    return false;
+  }
+
+  Fields fields_;
+  const proto::Cluster& message_;
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+};
+
+}  // namespace
+
+void check_links(WrittenScenario& written) {
+  LinkChecks checks(written);
+  checks.check_reach();
+  checks.check_duration();
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,237 @@
+#include "core/scenario/scenario_reader.h"
+
+#include <filesystem>
+#include <map>
+
+#include "core/proto/scenario.pb.h"
+#include "core/scenario/conditions_reader.h"
+#include "core/scenario/other_variables_reader.h"
+#include "core/scenario/strategy_reader.h"
+#include "core/text/bind.h"
+#include "core/text/document.h"
+#include "core/text/limits.h"
+
+namespace tutti::core {
+namespace {
+
+class ScenarioReader {
+ public:
+  ScenarioReader(const Library& library, WrittenScenario& written)
+      : path_(written.path),
+        library_(library),
+        written_(written),
+        problems_(written.problems),
+        fields_(written.fields),
+        message_(*written.message),
+        scenario_(written.scenario) {}
+
+  void read() {
+    scenario_.name = message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
+    scenario_.description = message_.description();
+    read_run();
+    if (auto strategy = strategy_from(message_, fields_)) {
+      scenario_.strategy = std::move(*strategy);
+      written_.strategy_known = true;
+    }
+    read_cluster();
+    read_workload();
+  }
+
+ private:
+  // --- run ---
+
+  void read_run() {
+    const proto::Run& run = message_.run();
+    scenario_.run.steps = static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMostSteps).value_or(3));
+    scenario_.run.seed = run.seed();
+    const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
+    scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
+    if (run.network_model() == proto::Run::IDEAL) scenario_.run.network_model = NetworkModel::kIdeal;
+    if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
+    if (run.interference() == proto::Run::ON) scenario_.run.interference = Interference::kOn;
+    if (run.interference() == proto::Run::OFF) scenario_.run.interference = Interference::kOff;
+    if (run.nccl() == proto::Run::RINGS) scenario_.run.nccl = NcclModel::kRings;
+  }
+
+  // --- cluster ---
+
+  void read_cluster() {
+    if (!message_.has_cluster())
+      return fields_.complain(message_, "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
+    if (message_.cluster().has_file()) {
+      written_.cluster_file = load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
+      if (!written_.cluster_file) return;
+    }
+    const std::string& file = written_.cluster_file ? written_.cluster_file->path : path_;
+    Fields fields = written_.cluster_fields();
+    scenario_.cluster = cluster_from(written_.cluster(), fields, file, library_, scenario_.files);
+    if (scenario_.cluster && message_.has_conditions())
+      scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
+  }
+
+  // --- workload ---
+
+  void read_workload() {
+    if (!message_.has_workload())
+      return fields_.complain(message_, "workload is missing; say at least workload {{ model: … }}");
+    const proto::Workload& w = message_.workload();
+    WorkloadOptions options;
+    const bool have_model = read_model(w, options.model);
+    if (have_model && scenario_.cluster)
+      take_sparse_gradients(w, scenario_.cluster->replicas(), options.model, fields_);
+    std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
+    const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
+    if (!on_read.empty() && !message_.run().has_checkpoint_every())
+      fields_.complain(w.on_read(0),
+                       "workload: on_read variables are brought together when they are saved; say how often, "
+                       "run {{ checkpoint_every: … }}");
+    if (!w.layer_times().empty()) {
+      const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
+      if (!file) {
+        problems_.add(file.error());
+      } else if (!*file) {
+        complain_unknown(fields_, w, "layer_times", "profile of layer times", w.layer_times(),
+                         library_.names(Library::Kind::kLayerTimes));
+      } else if (Expected<LayerTimes> times = read_layer_times((*file)->text, (*file)->path)) {
+        options.layer_times = std::move(*times);
+        remember(**file, scenario_.files);
+      } else {
+        problems_.add(times.error());
+      }
+    }
+    options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
+    // Times that stand in the scenario are per step, whatever the batch is.
+    if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
+    if (w.has_gradient_type()) {
+      if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
+        fields_.complain_at(w, "gradient_type", "workload: gradient_type must be a type, such as FLOAT32");
+      } else {
+        options.gradient_type = static_cast<DataType>(w.gradient_type());
+      }
+    }
+    options.flops_efficiency = fields_.number(w, "flops_efficiency", "workload", {0, 1, false}).value_or(0.5);
+    const auto milliseconds = [&](const char* field) -> std::optional<Time> {
+      const auto ms = fields_.number(w, field, "workload", {0, kMostMilliseconds});
+      if (!ms) return std::nullopt;
+      return time_from_us(*ms * 1e3);
+    };
+    options.forward = milliseconds("forward_ms");
+    options.backward = milliseconds("backward_ms");
+    options.update = milliseconds("update_ms");
+    options.micro_batches =
+        static_cast<std::int32_t>(fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
+    options.accumulate = milliseconds("accumulate_ms");
+    if (w.has_accumulate_ms() && options.micro_batches == 1) {
+      fields_.complain_at(w, "accumulate_ms",
+                          "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
+    }
+    if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
+      options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
+    if (!have_model || !scenario_.cluster || !problems_.empty()) return;
+    auto workload = make_workload(options, *scenario_.cluster);
+    if (!workload) {
+      for (const WorkloadProblem& problem : workload.error()) {
+        if (problem.field.empty()) {
+          fields_.complain(w, "workload: {}", problem.text);
+        } else {
+          fields_.complain_at(w, problem.field, "workload: {}: {}", problem.field, problem.text);
+        }
+      }
+      return;
+    }
+    scenario_.workload = std::move(*workload);
+    scenario_.workload.on_read = std::move(on_read);
+    scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
+  }
+
+  bool read_model(const proto::Workload& w, Model& model) {
+    if (!w.model().empty() && !w.variable().empty()) {
+      fields_.complain_at(w, "model", "workload: model and variable both list variables; keep one");
+      return false;
+    }
+    if (!w.variable().empty()) return read_variables(w, model);
+    if (w.model().empty()) {
+      fields_.complain(w, "workload: say model: \"…\", or list variables with variable {{ … }}");
+      return false;
+    }
+    const auto file = library_.read(Library::Kind::kModel, w.model(), path_);
+    if (!file) {
+      problems_.add(file.error());
+      return false;
+    }
+    if (!*file) {
+      complain_unknown(fields_, w, "model", "model", w.model(), library_.names(Library::Kind::kModel));
+      return false;
+    }
+    Expected<Model> loaded = core::read_model((*file)->text, (*file)->path);
+    if (!loaded) {
+      problems_.add(loaded.error());
+      return false;
+    }
+    model = std::move(*loaded);
+    remember(**file, scenario_.files);
+    return true;
+  }
+
+  bool read_variables(const proto::Workload& w, Model& model) {
+    model.name = scenario_.name;
+    std::map<std::string, int> names;
+    std::int64_t total = 0;
+    const std::size_t before = problems_.size();
+    for (const proto::Variable& v : w.variable()) {
+      Variable variable;
+      variable.name = v.name();
+      if (v.name().empty()) {
+        fields_.complain(v, "a variable needs a name");
+      } else if (!names.emplace(v.name(), 0).second) {
+        fields_.complain_at(v, "name", "variable \"{}\" is listed twice; names must differ", v.name());
+      }
+      variable.shape.assign(v.shape().begin(), v.shape().end());
+      const auto elements = elements_of(variable.shape);
+      if (!elements) {
+        fields_.problems().add(
+            fields_.sources().at(v, "shape", 0),
+            "variable \"{}\": sides of its shape must be 0 or more and multiply to at most 2^46 elements", v.name());
+        continue;
+      }
+      variable.elements = *elements;
+      total += *elements;
+      if (v.has_data_type() && v.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
+        fields_.complain_at(v, "data_type", "variable \"{}\": data_type must be a type, such as FLOAT32", v.name());
+      } else if (v.has_data_type()) {
+        variable.type = static_cast<DataType>(v.data_type());
+      }
+      variable.layer = static_cast<std::int64_t>(model.variables.size());
+      const std::string what = fmt::format("variable \"{}\"", v.name());
+      if (const auto ms = fields_.number(v, "forward_ms", what, {0, kMostMilliseconds}))
+        variable.forward = time_from_us(*ms * 1e3);
+      if (const auto ms = fields_.number(v, "backward_ms", what, {0, kMostMilliseconds}))
+        variable.backward = time_from_us(*ms * 1e3);
+      model.variables.push_back(std::move(variable));
+    }
+    if (total > kMostElements) fields_.complain(w, "workload: {} elements in all are more than 2^46", total);
+    return problems_.size() == before;
+  }
+
+  const std::string& path_;
+  const Library& library_;
+  WrittenScenario& written_;
+  Problems& problems_;
+  Fields& fields_;
+  const proto::Scenario& message_;
+  Scenario& scenario_;
+};
+
+}  // namespace
+
+bool read(const std::string& text, const Library& library, WrittenScenario& written) {
+  const Document document = parse_document(text, written.path, written.problems);
+  bind(document.root, *written.message, written.sources, written.problems);
+  if (document.cut_off) return false;
+  written.scenario.file = written.path;
+  written.scenario.text = text;
+  ScenarioReader(library, written).read();
+  return true;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,18 @@
+#include "core/scenario/written_scenario.h"
+
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+
+WrittenScenario::WrittenScenario(const std::string& file)
+    : path(file), sources(file), fields(sources, problems), message(std::make_unique<proto::Scenario>()) {}
+
+WrittenScenario::~WrittenScenario() = default;
+
+const proto::Cluster& WrittenScenario::cluster() const {
+  return cluster_file ? *cluster_file->message : message->cluster();
+}
+
+Fields WrittenScenario::cluster_fields() { return {cluster_file ? cluster_file->sources : sources, problems}; }
+
+}  // namespace tutti::core

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/scenario/cluster_reader.h"
+#include "core/scenario/scenario.h"
+#include "core/text/fields.h"
+
+namespace tutti::proto {
+class Cluster;
+class Scenario;
+}  // namespace tutti::proto
+
+namespace tutti::core {
+
+/// A scenario on its way from text to plan: what was written, where each field stands, and what came of it so far. Later stages
+/// complain at the place of the field that they are about, so it stays where it is (places are found by messages' addresses).
+struct WrittenScenario {
+  explicit WrittenScenario(const std::string& file);
+  ~WrittenScenario();
+  WrittenScenario(const WrittenScenario&) = delete;
+  WrittenScenario& operator=(const WrittenScenario&) = delete;
+
+  std::string path;
+  Problems problems;
+  SourceMap sources;
+  Fields fields;                             ///< of the scenario's own text
+  std::unique_ptr<proto::Scenario> message;  ///< every value that fits its field
+  std::optional<ClusterFile> cluster_file;   ///< if the cluster is described in a file of its own
+  bool strategy_known = false;               ///< Scenario::strategy was read; else nothing can be lowered
+
+  Scenario scenario;
+
+  /// What describes the cluster, in the scenario or in its file, and where that was written. REQUIRES: it was read.
+  [[nodiscard]] const proto::Cluster& cluster() const;
+  [[nodiscard]] Fields cluster_fields();
+};
+
+}  // namespace tutti::core
