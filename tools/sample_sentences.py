@@ -28,7 +28,8 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def words(text):
-    return re.findall(r"[A-Za-z][A-Za-z'-]+", text)
+    """Words of the prose; names in code spans, of files and of functions are none."""
+    return re.findall(r"(?<![\w./])[A-Za-z][a-z'-]+(?![\w/]|\.\w)", re.sub(r"`[^`]*`", "", text))
 
 
 def sentences(line, text):
@@ -56,8 +57,10 @@ def markdown_paragraphs(text):
         if line.startswith("```"):
             fenced = not fenced
             yield from done()
-        elif fenced or not line.strip() or line.startswith(("#", "<!--", "![")) or re.match(r" {4}\S", line):
+        elif fenced or not line.strip() or line.startswith(("#", "<!--", "![")):
             yield from done()
+        elif not paragraph and re.match(r" {4,}\S", line):  # code
+            pass
         elif line.startswith("|"):
             yield from done()
             for cell in re.split(r"(?<!\\)\|", line):
