@@ -74,7 +74,7 @@ std::string otherwise(const std::string& help) {
   return help.find("Required") == std::string::npos ? "" : "required";
 }
 
-/// Scenarios name units in the names of fields (docs/formats.md).
+/// Scenarios name units in the names of fields (docs/scenarios.md).
 std::string unit_of(const std::string& name) {
   constexpr std::pair<const char*, const char*> kEndings[] = {{"_us", "µs"},        {"_ms", "ms"},
                                                               {"gb_per_s", "GB/s"}, {"_bytes", "bytes"},

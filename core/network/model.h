@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// What decides who waits for whom on the way (docs/models.md).
+/// What decides who waits for whom on the way (docs/networks.md).
 enum class NetworkModel { kFifo, kIdeal, kFair };
 
 constexpr std::string_view to_string(NetworkModel model) {

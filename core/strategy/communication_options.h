@@ -31,7 +31,7 @@ struct CommunicationOptions {
 CommunicationOptions merge(const CommunicationOptions& strategy, const std::optional<CommunicationOptions>& call);
 
 /// How long the timers of a collective run; nothing if none is armed: no timeout was said, or one of less than a microsecond.
-/// There are two of this length, one after the other (docs/models.md). Longer ones than a run can be saturate.
+/// There are two of this length, one after the other (docs/conditions.md). Longer ones than a run can be saturate.
 /// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc.
 std::optional<Time> timer(const CommunicationOptions& options);
 

@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// What is written down of a run. Times are picoseconds since the start of the run. docs/formats.md describes the file.
+/// What is written down of a run. Times are picoseconds since the start of the run. docs/timelines.md describes the file.
 
 /// How much is recorded per device and link. Each level includes the ones before it.
 enum class RecordLevel {

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// Writes a timeline as a file of blocks while it comes into being (docs/formats.md). At most 256 Ki spans are held
+/// Writes a timeline as a file of blocks while it comes into being (docs/timelines.md). At most 256 Ki spans are held
 /// back. A file that was cut off can be read up to its last whole block.
 class TimelineWriter : public TimelineSink {
  public:

@@ -20,7 +20,7 @@ namespace tutti::real {
 /// transport below takes it for its receiver.
 ///
 /// Every link belongs to one worker, whose process keeps its clock: it serves one message after the other, cut through
-/// (the simulator's `fifo`, docs/models.md). A message goes through its sender's links there; then it travels for real,
+/// (the simulator's `fifo`, docs/networks.md). A message goes through its sender's links there; then it travels for real,
 /// in front of it a stamp that says when its head and its tail come to the receiver's first link; there it goes through
 /// the receiver's links, and is handed to the interpreter as a whole when the last link would have let its tail go, or
 /// when it has really come, if that is later. A slot that is free again is told with a stamp too. Stamps are points of

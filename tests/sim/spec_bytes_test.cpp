@@ -1,5 +1,5 @@
 // What each algorithm of all_reduce_spec carries over every kind of link, held against what TensorFlow's builders send: the
-// formulas of docs/algorithms.md, in elements so that nothing is rounded.
+// formulas of docs/tensorflow.md, in elements so that nothing is rounded.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What the strategies of tf.distribute and the modes of tf_cnn_benchmarks carry over every link in one step, held against the
-// table of what each moves (docs/algorithms.md): in elements, so that nothing is rounded.
+// table of what each moves (docs/tensorflow.md): in elements, so that nothing is rounded.
 
 #include <gtest/gtest.h>
 

@@ -128,7 +128,7 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   const std::string how = options.servers > 0 ? fmt::format("variables on servers, {} of them", options.servers)
                                               : fmt::format("gradients reduced by {}", options.algorithm);
   std::string text = fmt::format("# {} on {} × {}, {}.\n", options.model, options.nodes, options.machine, how);
-  text += "# Every field is explained in core/proto/scenario.proto and docs/formats.md.\n\n";
+  text += "# Every field is explained in core/proto/scenario.proto and docs/scenarios.md.\n\n";
   text += fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {} }}\n", options.machine, options.nodes);
   if (options.servers > 0)
     text += fmt::format("  workers {{ machine: \"cpu-host\" count: {} server: true }}\n", options.servers);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Tutti predicts what collectives cost before anyone rents the cluster.\n"
-    "A scenario names a cluster, a workload and a strategy; see docs/formats.md.";
+    "A scenario names a cluster, a workload and a strategy; see docs/scenarios.md.";
 
 constexpr const char* kExamples =
     "Examples:\n"

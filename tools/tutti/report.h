@@ -16,7 +16,7 @@ struct StepBand {
 /// links at most `rows` each.
 std::string report_text(const core::Summary& summary, int rows, const std::optional<StepBand>& band = std::nullopt);
 
-/// The same for machines (docs/formats.md): step_time_us, communication_us, exposed_communication_us, packs, links,
+/// The same for machines (docs/reports.md): step_time_us, communication_us, exposed_communication_us, packs, links,
 /// critical_path and more. Times of packs and path count from the beginning of the last step.
 std::string report_json(const core::Summary& summary, const std::optional<StepBand>& band = std::nullopt);
 
