@@ -274,7 +274,7 @@ def loss(group):
 
 
 def paragraph(text, out):
-    print(textwrap.fill(text, 98) + "\n", file=out)
+    print(textwrap.fill(text, 98, break_on_hyphens=False) + "\n", file=out)
 
 
 def tell_packings(points, out):
