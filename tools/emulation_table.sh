@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Emulated runs against the simulator: every algorithm, 2 to 8 workers, 1 and 10 Gb/s, 50 us, with and without
 # computation to overlap. Real processes, real messages and results that are compared; step times in the scenario's time.
-# The table of docs/validation.md. Takes a minute or two on two cores.  tools/emulation_table.sh [PRESET] [TIMES SLOWER]
+# Prints the table of docs/validation/real-runs.md. Takes a minute or two on two cores.  tools/emulation_table.sh [PRESET] [TIMES SLOWER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

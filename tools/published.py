@@ -2,7 +2,7 @@
 """Predicts what others have measured and published, and puts both side by side.
 
     tools/published.py                               # the tables, in Markdown
-    tools/published.py --write docs/validation.md    # … between the marks there that say so
+    tools/published.py --write docs/validation/throughputs.md    # replace what is between its marks
     tools/published.py --only tf_bench --verbose     # some cases; --verbose shows every scenario
 
 Measurements are those of tests/reference/published/published.json, each with its source and with how far it was verified: what is
@@ -19,6 +19,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- tools/published.py -->", "<!-- end of tools/published.py -->"
@@ -180,22 +181,22 @@ NOT_USED = {
     "tf_bench_issue201": "the machine is not described, and its two rows differ in precision",
     "horovod_512gpu": "the servers' wiring is not stated",
     "horovod_autotune": "hardware and model are not stated",
-    "horovod_288": "which InfiniBand, and how the GPUs are wired, is not stated",
+    "horovod_288": "neither the kind of InfiniBand nor the wiring of the GPUs is stated",
     "horovod_659": "the batch is not stated",
-    "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled: differences between its sizes are predicted (bucket sizes, above)",
-    "nccl_resnet50_fusion": "NCCL over 1 GbE with its own α and β as the only description of the hardware: its best size is found (bucket sizes, above)",
-    "mgwfbp": "figures of a network, nothing to predict",
+    "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled: only differences between sizes are predicted (bucket sizes)",
+    "nccl_resnet50_fusion": "NCCL over 1 GbE with its own α and β as the only description of the hardware: only its best size is predicted (bucket sizes)",
+    "mgwfbp": "parameters of a network, nothing to predict",
     "tf_issue36008": "the batch is not stated",
-    "byteps_issue59": "the batch, and how the GPUs are wired, is not stated; its row of 16 GPUs is of a run set up wrongly",
+    "byteps_issue59": "neither the batch nor the wiring of the GPUs is stated; the run with 16 GPUs was set up wrongly",
     "byteps_issue188": "the model (Faster R-CNN of mmdetection) is not listed",
-    "byteps_readme": "relative claims, and how the machines are wired is not stated",
+    "byteps_readme": "only relative claims, and the wiring of the machines is not stated",
     "byteps_issue350": "the GPUs and the network are not stated",
-    "elasticdl": "a library of its own, which is not described",
-    "megatron_bert": "the box is not described",
-    "dle_": "the batch of each row, or the packing (Apex, Horovod), is not stated",
-    "lambda_pytorch_fp16": "in which type gradients travel is not stated",
+    "elasticdl": "uses a library that is not described",
+    "megatron_bert": "the machine is not described",
+    "dle_": "neither the batch of each row nor the packing (Apex, Horovod) is stated",
+    "lambda_pytorch_fp16": "the type of the gradients on the wire is not stated",
     "cnn_benchmarks": "one GPU", "convnet_benchmarks": "one GPU", "pipedream": "one GPU", "nanogpt": "one number",
-    "deepbench": "NCCL's choice of algorithm and protocol decides, and is not modelled here",
+    "deepbench": "the result depends on NCCL's choice of algorithm and protocol, which this tool does not model",
     "poseidon": "a system that is not modelled", "bytescheduler": "a system that is not modelled",
     "blueconnect": "a system that is not modelled",
     "hta_ddp": "bound by the CPU that launches; its buckets are tested (tests/core/packing/buckets_test.cpp)",
@@ -272,14 +273,20 @@ def loss(group):
     return 1 - max(group, key=lambda p: p.predicted).measured / max(p.measured for p in group)
 
 
+def paragraph(text, out):
+    print(textwrap.fill(text, 98, break_on_hyphens=False) + "\n", file=out)
+
+
 def tell_packings(points, out):
     groups = packings(points)
     if not groups:
         return
     good = [where for where, group in groups.items() if loss(group) <= 0.05]
-    print(f"**The best packing.** {len(groups)} times the same model was measured on the same hardware with one all-reduce for each tensor, with merged ones and "
-          f"with one for all. What is predicted to be the best of these, measured, is within 5 % of the best measured in {len(good)} of "
-          f"them. " + ("Not so:\n" if len(good) < len(groups) else ""), file=out)
+    worse = len(groups) - len(good)
+    paragraph(f"**Best packing.** In {len(groups)} settings, the same model was measured on the same hardware with one all-reduce per "
+              f"tensor, with merged all-reduces, and with one for all tensors. The packing that is predicted to be best was measured "
+              f"within 5 % of the best one in {len(good)} of them. "
+              + ("The exception:" if worse == 1 else "The exceptions:" if worse else ""), out)
     if len(good) < len(groups):
         print("| model, network | GPUs | predicted to be best | measured best | slower by | reason |\n|---|---:|---|---|---:|---|", file=out)
     for where, group in groups.items():
@@ -288,7 +295,7 @@ def tell_packings(points, out):
         chosen, best = max(group, key=lambda p: p.predicted), max(group, key=lambda p: p.measured)
         print(f"| {where[0]}, {where[1].split(' ')[0]} | {where[2]} | {chosen.label.rsplit(', ', 1)[1]} | {best.label.rsplit(', ', 1)[1]} | "
               f"{100 * loss(group):.1f} % | {reason(chosen, best)} |", file=out)
-    print("\n![Predicted and measured throughputs by packing](pictures/packings.svg)\n", file=out)
+    print("\n![Predicted and measured throughputs by packing](../pictures/packings.svg)\n", file=out)
 
 
 def draw_packings(points):
@@ -334,24 +341,25 @@ def draw_packings(points):
 def tell(points, unused, out):
     good = [p for p in points if p.predicted]
     errors = [abs(p.error()) for p in good]
-    print("`tools/published.py` predicts every row with several GPUs of the tables that say enough; it remakes this section. Of each "
-          "table, what one GPU does alone is given, and nothing else.\n", file=out)
-    print("| case | rows | median error | largest | where |\n|---|---:|---:|---:|---|", file=out)
+    paragraph("`tools/published.py` writes this section. It predicts every row with several GPUs, for each table that "
+              "describes its hardware sufficiently. The only measured input is the throughput of one GPU in the same table.", out)
+    print("| case | rows | median error | largest error | row with the largest error |\n|---|---:|---:|---:|---|", file=out)
     for case in dict.fromkeys(p.case["id"] for p in good):
         of = [p for p in good if p.case["id"] == case]
         worst = max(of, key=lambda p: abs(p.error()))
         print(f"| {case} | {len(of)} | {100 * median([abs(p.error()) for p in of]):.1f} % | {100 * worst.error():+.1f} % | "
               f"{worst.label}, {worst.gpus} GPUs |", file=out)
-    print(f"\nAll {len(good)} rows: median error {100 * median(errors):.1f} %, "
-          f"{sum(e <= 0.1 for e in errors)} within 10 %. MG-WFBP merges as its solver says for each network: the best of "
-          f"{len(MERGED_MIB)} pack sizes is taken for it.\n", file=out)
+    print(file=out)
+    paragraph(f"Over all {len(good)} rows, the median error is {100 * median(errors):.1f} %, and {sum(e <= 0.1 for e in errors)} rows "
+              f"are within 10 %. MG-WFBP's solver chooses what to merge for each network; the prediction uses the best of "
+              f"{len(MERGED_MIB)} pack sizes instead.", out)
 
     agree, differ = rivals(good)
     total = len(agree) + len(differ)
     if total:
-        print(f"**Order of strategies.** Of {total} pairs measured on the same hardware with the same model and more than 5 % apart, "
-              f"the predicted order is right in {len(agree)}: Kendall's τ = {(len(agree) - len(differ)) / total:.2f}. "
-              + ("Not so:\n" if differ else ""), file=out)
+        paragraph(f"**Order of strategies.** {total} pairs were measured on the same hardware with the same model and differ by more "
+                  f"than 5 %. The predicted order is right for {len(agree)} of them: "
+                  f"Kendall's τ = {(len(agree) - len(differ)) / total:.2f}. " + ("It is wrong for:" if differ else ""), out)
         if differ:
             print("| model, network | GPUs | measured samples/s | predicted | reason |\n|---|---:|---|---|---|", file=out)
         for a, b in differ:
@@ -362,24 +370,24 @@ def tell(points, unused, out):
         print(file=out)
 
     tell_packings(good, out)
-    print("<details><summary>Every row</summary>\n\n| case | what | GPUs | measured samples/s | predicted | error |\n"
+    print("<details><summary>Every row</summary>\n\n| case | row | GPUs | measured samples/s | predicted samples/s | error |\n"
           "|---|---|---:|---:|---:|---:|", file=out)
     for p in points:
         if p.predicted:
             print(f"| {p.case['id']} | {p.label} | {p.gpus} | {p.measured:.1f} | {p.predicted:.1f} | {100 * p.error():+.1f} % |", file=out)
         else:
             print(f"| {p.case['id']} | {p.label} | {p.gpus} | {p.measured:.1f} | not: {p.problem} | |", file=out)
-    print("\n</details>\n\n<details><summary>Tables that are not predicted, and why</summary>\n\n| case | why |\n|---|---|", file=out)
+    print("\n</details>\n\n<details><summary>Tables that are not predicted</summary>\n\n| case | reason |\n|---|---|", file=out)
     for case, reason_text in unused:
         print(f"| {case['id']} | {reason_text} |", file=out)
     print("\n</details>", file=out)
 
 
 def reason(a, b):
-    """Why the order is wrong, as far as it is known (docs/validation.md has what speaks for it)."""
+    """Why the order is wrong, as far as it is known (docs/validation/throughputs.md has the evidence)."""
     slow = a if a.measured < b.measured else b
     if slow.label.endswith("WFBP-A2A"):
-        return "what a collective costs beside its bytes (Horovod's negotiation, launches) is not modelled: hundreds of small ones look too cheap"
+        return "the fixed cost of a collective (Horovod's negotiation, launches) is not modelled, so hundreds of small collectives look too cheap"
     return "not known"
 
 
@@ -422,7 +430,7 @@ def main():
         section = told.read()
     good = [p for p in points if p.predicted]
     if packings(good):
-        (path.parent / "pictures" / "packings.svg").write_text(draw_packings(good))
+        (ROOT / "docs" / "pictures" / "packings.svg").write_text(draw_packings(good))
     path.write_text(text[:text.index(BEGIN) + len(BEGIN)] + "\n" + section + text[text.index(END):])
 
 

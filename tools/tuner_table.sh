@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The table of docs/validation.md that judges the tuner on 12 grids of which every point is known: prints Markdown.
+# Prints, as Markdown, the table of docs/validation/strategies.md: the tuner on 12 grids whose every point is known.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 // How many ranks of a tree do at all times what no other does: so many at least have to be simulated, however cleverly. Figures of
-// docs/decisions/0025-trees-are-simulated-whole.md.
+// docs/decisions/0025-simulate-double-trees-with-all-ranks.md.
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@ namespace {
 using core::nccl::Parameters;
 
 /// The pull by the square of a logarithm. A figure that more than a few rows speak of moves against it. How strong the pulls are was chosen by the errors of systems
-/// that were left out (docs/decisions/0045-few-systems.md).
+/// that were left out (docs/decisions/0045-regularize-rarely-measured-parameters.md).
 constexpr double kPull = 1e-3;
 constexpr double kPullOfNetworks = 1e-2;  ///< on their latencies, of which most know few systems
 /// A latency of GPUs that fewer systems than these speak of is held to those of other generations by the square of what is missing.

@@ -95,7 +95,7 @@ class Ratios {
   double total_ = 0;
 };
 
-/// The parts that docs/validation.md tells apart beside sizes.
+/// The groups that docs/validation/nccl.md lists in addition to sizes.
 std::string nodes_of(const Row& row) {
   const auto& facts = row.model->table().facts;
   if (facts.nodes <= 2) return facts.nodes == 1 ? "one node" : "two nodes";
