@@ -63,7 +63,7 @@ inline constexpr std::array<Cost, 9> kCosts{
      {"communication", "communication", &Outcome::communication},
      {"exposed_communication", "exposed communication", &Outcome::exposed},
      {"slowed_by_communication", "slowed by communication", &Outcome::slowed},
-     {"least_step_time", "least possible step time", &Outcome::step_bound},
-     {"least_communication", "least possible communication", &Outcome::communication_bound}}};
+     {"least_step_time", "lower bound of the step time", &Outcome::step_bound},
+     {"least_communication", "lower bound of the communication", &Outcome::communication_bound}}};
 
 }  // namespace tutti::core

@@ -84,7 +84,7 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   for (const std::string& name : names)
     plot.curves.push_back(
         {by ? (name.empty() ? "not set" : name) : cost->title, std::vector<std::optional<double>>(x->values.size())});
-  Curve bound{"least possible", std::vector<std::optional<double>>(x->values.size()), true};
+  Curve bound{"lower bound", std::vector<std::optional<double>>(x->values.size()), true};
   const auto better = [](std::optional<double>& least, double value) {
     if (!least || value < *least) return least = value, true;
     return false;

@@ -1,19 +1,23 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/units.h"
 #include "core/cluster/machine.h"
 
 namespace tutti::core {
 
-/// What the time of a chain of steps went into. Along one chain of causes the parts add up to its whole length exactly.
+/// The time of a causal chain of schedule steps, divided by what it is spent on. The parts of one chain add up to its
+/// length exactly.
 struct Breakdown {
-  Time launch;                        ///< starting the collective
-  std::array<Time, kLinkKinds> wire;  ///< bytes moving, by the kind of the route's narrowest link
-  Time latency;                       ///< of links
-  Time queue;                         ///< waiting for a link, port, engine or slot that others were using
-  Time reduce;                        ///< adding
+  Time launch;                        ///< launching the collective
+  std::array<Time, kLinkKinds> wire;  ///< transfer of bytes, by the kind of the route's slowest link
+  Time latency;                       ///< link latency
+  Time queue;                         ///< waiting for a link, port, engine or slot in use by others
+  Time reduce;                        ///< reductions
   Time copy;                          ///< copying and scaling in memory
 
   [[nodiscard]] Time total() const {
@@ -31,5 +35,8 @@ struct Breakdown {
     return *this;
   }
 };
+
+/// Returns all parts with the names that reports use: "link latency", "transfer over nvlink links", …
+std::vector<std::pair<std::string, Time>> named_parts(const Breakdown& parts);
 
 }  // namespace tutti::core

@@ -101,20 +101,12 @@ bool is(const PathPiece& piece, ComputeKind kind) {
   return piece.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(kind);
 }
 
-/// "12.3 ms moving bytes over network links, 1.1 ms waiting for others, …", the largest first.
+/// Returns "12.3 ms transfer over network links, 1.1 ms link latency, …", the largest part first.
 std::string in_words(const Breakdown& parts) {
-  std::vector<std::pair<Time, std::string>> named{{parts.launch, "starting the collective"},
-                                                  {parts.latency, "latency of links"},
-                                                  {parts.queue, "waiting for a link, engine or slot in use"},
-                                                  {parts.reduce, "adding"},
-                                                  {parts.copy, "copying in memory"}};
-  for (int k = 0; k < kLinkKinds; ++k) {
-    named.emplace_back(parts.wire[static_cast<std::size_t>(k)],
-                       fmt::format("moving bytes over {} links", to_string(static_cast<LinkKind>(k))));
-  }
-  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::pair<std::string, Time>> named = named_parts(parts);
+  std::stable_sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
-  for (const auto& [time, name] : named) {
+  for (const auto& [name, time] : named) {
     if (time > Time()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", show(time), name);
   }
   return text;
@@ -163,7 +155,7 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
   return end;
 }
 
-/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms moving bytes over nvlink links, …"; nothing if there is none.
+/// "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; nothing if there is none.
 std::string tell_exchanges(std::span<const PathPiece> pieces) {
   Time time;
   Breakdown parts;
@@ -199,9 +191,9 @@ std::string tell_packs(std::span<const PathPiece> pieces) {
   std::string text = which_packs(pieces.front().pack, pieces.back().pack, pieces.size()) + " in flight";
   if (pieces.size() > 1) text += ", one after the other";
   text += ": " + in_words(parts);
-  if (!slowest->slowest_link.empty()) text += fmt::format("; the slowest link on the way is {}", slowest->slowest_link);
+  if (!slowest->slowest_link.empty()) text += fmt::format("; slowest link: {}", slowest->slowest_link);
   const bool matters = parts.queue > Time(parts.total().count() / 20);
-  if (!queued->queued_at.empty() && matters) text += fmt::format("; the longest wait is at {}", queued->queued_at);
+  if (!queued->queued_at.empty() && matters) text += fmt::format("; longest wait at {}", queued->queued_at);
   return text;
 }
 

@@ -151,7 +151,7 @@ Facts facts_of_run(const Trace& trace) {
   } else {
     facts.emplace_back("step time", "not known: no step's end is recorded");
   }
-  if (run.step_bound > Time()) facts.emplace_back("least possible step", show(run.step_bound));
+  if (run.step_bound > Time()) facts.emplace_back("lower bound of the step time", show(run.step_bound));
   facts.emplace_back("recorded", fmt::format("{} spans in {} rows", trace.spans(), trace.rows().size()));
   for (const std::string& note : run.notes) facts.emplace_back("note", note);
   return facts;

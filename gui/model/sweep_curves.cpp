@@ -179,7 +179,7 @@ class Drawing {
     };
     for (SweepCurve& curve : drawn_.curves) in_order(curve);
     in_order(drawn_.bound);
-    drawn_.bound.name = more ? "most possible" : "least possible";
+    drawn_.bound.name = more ? "upper bound" : "lower bound";
   }
 
   /// Times become how much faster than the line's first point they are.
@@ -297,7 +297,7 @@ const std::vector<SweepCost>& sweep_costs() {
     };
     add_times(is_first);
     all.push_back({kSpeedUp, "speed-up", "", true});
-    all.push_back({kEfficiency, "least possible over step time", "%", true});
+    all.push_back({kEfficiency, "lower bound / step time", "%", true});
     add_times([&](core::Time Outcome::*time) { return !is_first(time); });
     return all;
   }();
@@ -338,9 +338,8 @@ std::string describe_point(const SweepData& data, std::int64_t point) {
   if (!outcome) return text + "\nnot done yet";
   if (outcome->status != Outcome::Status::kDone)
     return text + fmt::format("\n{}: {}", to_string(outcome->status), outcome->message);
-  text +=
-      fmt::format("\nstep {}, {} of it exposed communication; least possible {}\n{} packs", core::show(outcome->step),
-                  core::show(outcome->exposed), core::show(outcome->step_bound), outcome->packs);
+  text += fmt::format("\nstep {}, {} of it exposed communication; lower bound {}\n{} packs", core::show(outcome->step),
+                      core::show(outcome->exposed), core::show(outcome->step_bound), outcome->packs);
   if (outcome->stopped) text += "\n" + outcome->message;
   for (const core::SweepStore::Measured& one : data.measured) {
     if (one.point != point) continue;

@@ -378,7 +378,7 @@ TEST_F(Sweeps, ArePicturesAndTablesInFiles) {
     EXPECT_GT(file_text(file).size(), 2000u);
   }
   EXPECT_THAT(file_text(folder_.file("p.svg")),
-              testing::AllOf(HasSubstr("strategy.launch_us"), HasSubstr("least possible")));
+              testing::AllOf(HasSubstr("strategy.launch_us"), HasSubstr("lower bound")));
   EXPECT_THAT(panel().csv().toStdString(), HasSubstr("strategy.launch_us,strategy.algorithm,step_time_ms"));
   EXPECT_NE(window_->write_shown(QStringLiteral("/nowhere/at/all.png")).toStdString(), "");
   window_->set_dark(false);

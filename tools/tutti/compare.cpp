@@ -41,18 +41,18 @@ std::string text_of(const Comparison& c, int rows) {
   if (const Pair left = waiting(c.steady); left.a > core::Time() || left.b > core::Time()) row("  waiting", left);
   if (c.steady.slowed.a > core::Time() || c.steady.slowed.b > core::Time())
     row("slowed by communication", c.steady.slowed);
-  row("a pack in flight", c.steady.communication);
+  row("communication", c.steady.communication);
   text += parts.text(0);
   text += c.basis_a == c.basis_b ? fmt::format("({})\n\n", c.basis_a)
                                  : fmt::format("(first: {}; second: {})\n\n", c.basis_a, c.basis_b);
   for (const std::string& sentence : c.in_words()) text += sentence + '\n';
   if (!c.last.packs.empty() && rows > 0) {
-    text += "\npacks of the last step, the largest difference first\n";
+    text += "\npacks of the last step, largest difference first\n";
     std::vector<core::PackComparison> packs = c.last.packs;
     std::stable_sort(packs.begin(), packs.end(), [](const auto& x, const auto& y) {
       return std::abs(x.took.difference().count()) > std::abs(y.took.difference().count());
     });
-    Table table({"pack", "bytes", "start", "start", "took", "took", "difference", "", "<last gradient"});
+    Table table({"pack", "bytes", "start 1", "start 2", "time 1", "time 2", "difference", "", "<last gradient"});
     for (std::size_t i = 0; i < packs.size() && i < static_cast<std::size_t>(rows); ++i) {
       const core::PackComparison& p = packs[i];
       table.row({std::to_string(p.pack), show(p.bytes), show(p.start.a), show(p.start.b), show(p.took.a),
@@ -63,8 +63,8 @@ std::string text_of(const Comparison& c, int rows) {
     if (hidden > 0) text += fmt::format("  … and {} more (--rows {} shows all)\n", hidden, packs.size());
   }
   if (!c.kinds.empty()) {
-    text += fmt::format("\nsteps of lanes that both recorded: {} (their time without waiting)\n", c.steps_joined);
-    Table table({"<step", "number", "first", "second", "difference", "", "mean |error|"});
+    text += fmt::format("\nschedule steps in both timelines: {} (times without waiting)\n", c.steps_joined);
+    Table table({"<schedule step", "count", "first", "second", "difference", "", "mean |error|"});
     for (const core::KindComparison& k : c.kinds) {
       table.row({core::span_name(k.kind) + (k.together ? "s, together" : ""), std::to_string(k.steps), show(k.time.a),
                  show(k.time.b), signed_time(k.time.difference()), signed_share(k.time), show(k.mean_error)});
@@ -145,7 +145,7 @@ int compare(const CompareOptions& options, const Environment&) {
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&options.a, &*a), std::pair(&options.b, &*b)}) {
     if (!timeline->complete())
-      tell(fmt::format("{}: the file {}; what could be read is compared\n", *path, timeline->damage()));
+      tell(fmt::format("{}: the file {}; comparing the readable part\n", *path, timeline->damage()));
   }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());

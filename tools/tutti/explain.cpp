@@ -121,8 +121,11 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
   if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); }))
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fusion)
-    notes.emplace_back("packs that were fused took as long as what they were fused into; by itself each is told alone");
-  if (too_long) notes.emplace_back("packs of so many ranks are not run by themselves: it would take too long");
+    notes.emplace_back(
+        "the time in the step of a fused pack is that of the fused buffer; its other times are those of the pack "
+        "alone");
+  if (too_long)
+    notes.emplace_back("packs with this many ranks are not simulated alone, because it would take too long");
   return list;
 }
 
@@ -135,7 +138,7 @@ Expected<std::vector<Answer>> answers_of(const core::Scenario& scenario, const c
   for (const std::string& note : questions->notes) notes.push_back("not varied: " + note);
   std::vector<Answer> answers;
   for (core::WhatIf& question : questions->list) answers.push_back({std::move(question), std::nullopt});
-  Progress progress("asking what would help");
+  Progress progress("simulating changes");
   sim::Simulator simulator;
   sim::CrowdWork crowd;
   for (std::size_t i = 0; i < answers.size(); ++i) crowd.points.push_back(static_cast<std::int64_t>(i));
@@ -171,7 +174,7 @@ std::string shown(const std::optional<Time>& time) { return time ? show(*time) :
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
   const bool nccl = std::any_of(e.packs.begin(), e.packs.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); });
-  std::vector<std::string> headings{"pack", "bytes", "least possible", "closed form", "by itself", "in the step"};
+  std::vector<std::string> headings{"pack", "bytes", "lower bound", "closed form", "alone", "in the step"};
   if (nccl) headings.emplace_back("<by NCCL");
   Table table(std::move(headings));
   for (std::size_t i = 0; i < e.packs.size() && i < static_cast<std::size_t>(rows); ++i) {
@@ -182,9 +185,8 @@ std::string pack_part(const Explanation& e, int rows) {
     table.row(std::move(row));
   }
   std::string text =
-      "packs: what no algorithm beats; the closed form, which knows the ports at both ends of a message; all links, "
-      "by\n"
-      "itself; and among the others in the step\n" +
+      "packs: lower bound of any algorithm; closed form (ports only); simulated alone (all links); simulated in the "
+      "step\n" +
       table.text(2);
   if (e.packs.size() > static_cast<std::size_t>(rows))
     text += fmt::format("  … and {} more (--rows {} shows all)\n", e.packs.size() - static_cast<std::size_t>(rows),
@@ -199,7 +201,7 @@ std::string pack_part(const Explanation& e, int rows) {
 
 std::string answer_part(const Explanation& e, int rows) {
   const Time now = e.summary.step_time();
-  Table table({"saves", "", "step time", "<what if"});
+  Table table({"saves", "", "step time", "<change"});
   int shown_rows = 0;
   std::size_t idle = 0, worse = 0;
   for (const Answer& answer : e.answers) {
@@ -211,11 +213,11 @@ std::string answer_part(const Explanation& e, int rows) {
     if (shown_rows++ < rows)
       table.row({show(saved), core::show_share(share(saved, now)), show(answer.outcome->step), answer.question.what});
   }
-  std::string text = "what would help most (each simulated)\n";
-  text += shown_rows > 0 ? table.text(2) : "  nothing of what was tried: computation decides\n";
+  std::string text = "changes that would help most (each simulated)\n";
+  text += shown_rows > 0 ? table.text(2) : "  none of the changes that were tried: computation dominates\n";
   if (idle + worse > 0)
-    text += fmt::format("  of {} others, {} change less than {}, and {} make it longer\n", idle + worse, idle,
-                        core::show_share(kWorthTelling), worse);
+    text += fmt::format("  {} other changes: {} change the step time by less than {}, {} make it longer\n",
+                        idle + worse, idle, core::show_share(kWorthTelling), worse);
   return text + '\n';
 }
 
@@ -227,14 +229,14 @@ std::string text_of(const Explanation& e, int rows) {
                                  info.version, info.network_model);
   text += fmt::format("  {}; {}; {}\n\n", info.cluster, info.workload, info.strategy);
   const Time compute = parts->forward + parts->backward + parts->other_compute;
-  text += fmt::format("computation takes {} ({}); {} of communication is exposed ({})\n", show(compute),
+  text += fmt::format("computation {} ({}), exposed communication {} ({})\n", show(compute),
                       core::show_share(share(compute, step)), show(parts->exposed),
                       core::show_share(share(parts->exposed, step)));
   if (!info.bound_reason.empty()) {
-    text += fmt::format("the least possible is {}, so at most {} can be saved without other hardware: {}\n",
-                        show(info.step_bound), show(std::max(Time(), step - info.step_bound)), info.bound_reason);
+    text += fmt::format("lower bound {}: at most {} can be saved on this hardware ({})\n", show(info.step_bound),
+                        show(std::max(Time(), step - info.step_bound)), info.bound_reason);
   }
-  text += "\nwhat the last step waited for\n";
+  text += "\ncritical path of the last step\n";
   for (const std::string& line : e.summary.path_in_words()) text += "  " + line + '\n';
   text += '\n';
   text += pack_part(e, rows);

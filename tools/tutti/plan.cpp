@@ -58,7 +58,7 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
       waits ? fmt::format("when ready and its turn, up to {} bytes at a time", scenario.plan.credit->count())
       : pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry)
                                  : "when ready";
-  if (pack.also_needs >= 0) text += ", with the next bucket begun";
+  if (pack.also_needs >= 0) text += ", when the next bucket has its first gradient";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";
   if (pack.after >= 0) text += fmt::format(", after pack {}", pack.after);
@@ -120,7 +120,7 @@ std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = pack.collective.schedule->ranks();
   if (core::who_reduces(scenario.strategy, scenario.plan) != core::WhoReduces::kServersAtOwnPace)
     return fmt::format("{} ranks", ranks);
-  return fmt::format("the {} replicas of a worker, each of {} workers by itself", pack.collective.contributors,
+  return fmt::format("the {} replicas of a worker, separately in each of {} workers", pack.collective.contributors,
                      scenario.plan.partition->groups());
 }
 
@@ -152,16 +152,16 @@ std::string packs_table(const Scenario& scenario) {
   };
   std::vector<Column> columns{
       {"<type", [](const Pack& p) { return std::string(to_string(p.collective.type)); }},
-      {"<taking part", [&](const Pack& p) { return taking_part(scenario, p); }},
+      {"<participants", [&](const Pack& p) { return taking_part(scenario, p); }},
       {"<starts", [&](const Pack& p) { return start_rule(scenario, p); }},
   };
   if (scenario.strategy.spec)
-    columns.insert(columns.begin(), {"<by", [&](const Pack& p) { return way_of(scenario, p); }});
+    columns.insert(columns.begin(), {"<algorithm", [&](const Pack& p) { return way_of(scenario, p); }});
   if (std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
                   [](const Pack& p) { return !by_nccl(p).empty(); }))
     columns.push_back({"<by NCCL", [](const Pack& p) { return by_nccl(p); }});
   if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
-    columns.insert(columns.begin(), {"<lies on", [](const Pack& p) { return where_it_lies(p); }});
+    columns.insert(columns.begin(), {"<server", [](const Pack& p) { return where_it_lies(p); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
   std::vector<std::string> common;
@@ -174,7 +174,7 @@ std::string packs_table(const Scenario& scenario) {
   }
   std::vector<std::string> headings{"pack", "bytes", "gradients"};
   for (const Column* column : differing) headings.push_back(column->heading);
-  headings.emplace_back("<which");
+  headings.emplace_back("<names");
   Table table(std::move(headings));
   for (std::size_t p = 0; p < packs.size(); ++p) {
     std::vector<std::string> row{std::to_string(p), show(packs[p].collective.bytes()),
@@ -361,11 +361,11 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.exchange && (*options.exchange < 0 || *options.exchange >= exchanges))
     return report(Error::request(
         exchanges == 0 ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
-                       : fmt::format("--exchange {}: there are exchanges 0 to {}", *options.exchange, exchanges - 1)));
+                       : fmt::format("--exchange {}: the exchanges are 0 to {}", *options.exchange, exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
-    return report(Error::request("--exchange names what --schedule prints and --check proves; give one of them"));
+    return report(Error::request("--exchange selects the exchange for --schedule or --check; add one of them"));
   if (options.pack < 0 || options.pack >= packs)
-    return report(Error::request(fmt::format("--pack {}: there are packs 0 to {}", options.pack, packs - 1)));
+    return report(Error::request(fmt::format("--pack {}: the packs are 0 to {}", options.pack, packs - 1)));
   const ShownSteps steps_shown = shown_steps(chosen(*scenario, options));
   const Collective& collective = steps_shown.collective;
   const std::string shown =
@@ -374,8 +374,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
     const std::int64_t steps = steps_of(*collective.schedule);
     if (steps > kMostPrintedSteps) {
       return report(
-          Error::request(fmt::format("--schedule: {} has {} steps on {} ranks, more than the {} that are printed; "
-                                     "take fewer workers or channels",
+          Error::request(fmt::format("--schedule: {} has {} steps on {} ranks, more than the limit of {}; "
+                                     "use fewer workers or channels",
                                      shown, steps, collective.schedule->ranks(), kMostPrintedSteps)));
     }
   }
@@ -390,7 +390,7 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.schedule) {
     const std::string& why = steps_shown.why_not_nccls;
     text += fmt::format("\nsteps of {} ({} elements{}):\n", shown, collective.elements,
-                        why.empty() ? "" : fmt::format("; not NCCL's own: {}", why));
+                        why.empty() ? "" : fmt::format("; not NCCL's own schedule: {}", why));
     text += core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;

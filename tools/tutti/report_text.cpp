@@ -44,9 +44,9 @@ std::string heading(const Summary& summary) {
 void add_bound(Table& table, const Summary& summary) {
   const RunInfo& info = summary.info();
   const double above = share(summary.step_time(), info.step_bound) - 1;
-  table.row(
-      {"least possible", show(info.step_bound), "",
-       info.step_bound.count() > 0 ? fmt::format("the step takes {} more", show_share(std::max(0.0, above))) : ""});
+  table.row({"lower bound", show(info.step_bound), "",
+             info.step_bound.count() > 0 ? fmt::format("the step time is {} above it", show_share(std::max(0.0, above)))
+                                         : ""});
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
@@ -54,7 +54,7 @@ void add_bound(Table& table, const Summary& summary) {
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
   if (steady < 0) return summary.steady_basis();
-  const std::string same = fmt::format("the same from step {} on", steady);
+  const std::string same = fmt::format("constant from step {} on", steady);
   return steady <= 1 ? same : fmt::format("{}; {}", summary.steady_basis(), same);
 }
 
@@ -63,21 +63,20 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
   table.row({"step time", show(step.time), "", basis(summary)});
   if (band)
     table.row({"  error band", show(band->low), "",
-               fmt::format("to {}, if NCCL's times are at the ends of their bands", show(band->high))});
+               fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
   table.row({"  forward", show(step.forward), show_share(share(step.forward, step.time)), ""});
   table.row({"  backward", show(step.backward), show_share(share(step.backward, step.time)), ""});
   table.row({"  copies and updates", show(step.other_compute), show_share(share(step.other_compute, step.time)), ""});
   table.row({"  exposed communication", show(step.exposed), show_share(share(step.exposed, step.time)),
-             fmt::format("of {} with a pack in flight", show(step.communication))});
+             fmt::format("of {} of communication", show(step.communication))});
   if (const Time left = waiting(step); left > Time())
-    table.row(
-        {"  waiting", show(left), show_share(share(left, step.time)), "nothing to compute, and no pack in flight"});
+    table.row({"  waiting", show(left), show_share(share(left, step.time)), "neither computation nor communication"});
   if (step.slowed > Time())
     table.row({"slowed by communication", show(step.slowed), show_share(share(step.slowed, step.time)),
-               "so much longer computation took than alone"});
+               "extra computation time from shared multiprocessors and memory"});
   if (const auto awaited = summary.awaited(); awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
-    table.row({"others waited", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
-               fmt::format("on average, for the last to have its gradients: {} in {} of {}", awaited->device,
+    table.row({"waiting for the slowest", show(awaited->mean), show_share(share(awaited->mean, summary.step_time())),
+               fmt::format("mean over replicas until the last has its gradients: {} in {} of {}", awaited->device,
                            awaited->steps, plural(awaited->of_steps, "step"))});
   }
   const RunInfo& info = summary.info();
@@ -90,7 +89,7 @@ std::string step_part(const Summary& summary, const StepParts& step, const std::
 std::string path_part(const Summary& summary) {
   const std::vector<std::string> lines = summary.path_in_words();
   if (lines.empty()) return "";
-  std::string text = "what the last step waited for\n";
+  std::string text = "critical path of the last step\n";
   for (const std::string& line : lines) text += "  " + line + '\n';
   return text + '\n';
 }
@@ -104,10 +103,11 @@ std::string band(const RunInfo::PackInfo& info) {
 std::string pack_part(const Summary& summary, Time step_start, int rows) {
   const std::vector<PackRecord> packs = summary.last_packs();
   if (packs.empty() || rows == 0) return "";
-  std::string text = "packs of the last step, in launch order (times since the step began, on the last replica)\n";
+  std::string text =
+      "packs of the last step, in launch order (times since the start of the step, on the last replica)\n";
   const std::vector<RunInfo::PackInfo>& planned = summary.info().packs;
   const bool nccl = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return !p.nccl.empty(); });
-  std::vector<std::string> headings{"pack", "gradients", "bytes", "ready", "start", "end", "took"};
+  std::vector<std::string> headings{"pack", "gradients", "bytes", "ready", "start", "end", "time"};
   const bool bands = std::any_of(planned.begin(), planned.end(), [](const auto& p) { return p.band_high > 0; });
   if (bands) headings.emplace_back("band");
   if (nccl) headings.emplace_back("<by NCCL");
@@ -135,8 +135,8 @@ std::string pack_part(const Summary& summary, Time step_start, int rows) {
 std::string link_part(const Summary& summary, int rows) {
   const std::vector<LinkRecord> links = summary.busiest_links();
   if (links.empty() || rows == 0) return "";
-  std::string text = fmt::format("links, busiest first, of {} in use (over the whole run)\n", links.size());
-  Table table({"<link", "<kind", "capacity", "carried", "busy"});
+  std::string text = fmt::format("busiest of {} links in use (over the whole run)\n", links.size());
+  Table table({"<link", "<kind", "bandwidth", "bytes", "busy"});
   int shown = 0;
   for (const LinkRecord& link : links) {
     if (shown++ == rows) break;
@@ -156,7 +156,7 @@ std::string report_text(const Summary& summary, int rows, const std::optional<St
     text += pack_part(summary, summary.steps().back().start, rows);
     text += link_part(summary, rows);
   } else {
-    text += "no step ended\n";
+    text += "no step was completed\n";
   }
   const std::vector<std::string>& notes = summary.info().notes;
   if (!notes.empty() && !text.ends_with("\n\n")) text += '\n';

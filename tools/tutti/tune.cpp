@@ -524,7 +524,7 @@ core::Plot curve_plot(const TuneResult& result) {
   plot.x_title = curve.field;
   plot.y_title = "step time (ms)";
   plot.bytes = curve.field.find("bytes") != std::string::npos;
-  core::Curve line{"step time", {}}, bound{"least possible", {}, true}, now{"now", {}, true};
+  core::Curve line{"step time", {}}, bound{"lower bound", {}, true}, now{"now", {}, true};
   for (const auto& [value, outcome] : curve.values) {
     plot.x.push_back(value);
     const bool done = outcome.status == Outcome::Status::kDone;

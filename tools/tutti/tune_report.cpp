@@ -21,25 +21,16 @@ namespace {
 /// What differs by less along a curve is called the same.
 constexpr double kFlat = 0.01;
 
-/// What the critical path of the last step goes into, by what it waits for.
+/// Returns the time of the packs on the critical path of the last step, by what it is spent on.
 std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
   Breakdown parts;
   for (const core::PathPiece& piece : summary.path()) {
     if (piece.kind == core::SpanKind::kPackInFlight) parts += piece.parts;
   }
-  std::vector<std::pair<std::string, Time>> named{{"starting collectives", parts.launch},
-                                                  {"latency of links", parts.latency},
-                                                  {"waiting for a link, engine or slot in use", parts.queue},
-                                                  {"adding", parts.reduce},
-                                                  {"copying in memory", parts.copy}};
-  for (int k = 0; k < core::kLinkKinds; ++k) {
-    named.emplace_back(fmt::format("moving bytes over {} links", to_string(static_cast<core::LinkKind>(k))),
-                       parts.wire[static_cast<std::size_t>(k)]);
-  }
-  return named;
+  return core::named_parts(parts);
 }
 
-/// "31.2 ms less of it in moving bytes over socket links", the largest change first.
+/// Returns lines such as "critical path: 31.2 ms less in transfer over socket links", largest change first.
 std::vector<std::string> path_changes(const Told& now, const Told& best) {
   std::vector<std::pair<Time, std::string>> changes;
   const auto before = path_parts(now.summary), after = path_parts(best.summary);
@@ -50,7 +41,7 @@ std::vector<std::string> path_changes(const Told& now, const Told& best) {
   std::vector<std::string> lines;
   for (const auto& [change, name] : changes) {
     if (share(Time(std::abs(change.count())), now.outcome.step) < 0.002) break;
-    lines.push_back(fmt::format("{} {} of the critical path in {}", show(Time(std::abs(change.count()))),
+    lines.push_back(fmt::format("critical path: {} {} in {}", show(Time(std::abs(change.count()))),
                                 change < Time() ? "less" : "more", name));
   }
   return lines;
@@ -80,22 +71,22 @@ std::string flat_part(const AxisCurve& curve) {
   while (from > 0 && is_flat(from - 1)) --from;
   while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
   if (from == to)
-    return fmt::format("{}: no value beside {} comes within {}", curve.field,
+    return fmt::format("{}: no value other than {} is within {} of the best", curve.field,
                        shown_value(curve.values[curve.best].first), show_share(kFlat));
-  return fmt::format("{}: anything from {} to {} is within {}", curve.field, shown_value(curve.values[from].first),
-                     shown_value(curve.values[to].first), show_share(kFlat));
+  return fmt::format("{}: every value from {} to {} is within {} of the best", curve.field,
+                     shown_value(curve.values[from].first), shown_value(curve.values[to].first), show_share(kFlat));
 }
 
 std::string curve_part(const TuneResult& r) {
   if (r.curves.empty()) return "";
-  std::string text = "around the best\n";
+  std::string text = "step time around the best settings\n";
   for (const AxisCurve& curve : r.curves) {
     text += "  " + flat_part(curve) + '\n';
     Table table({"<value", "step time", "exposed"});
     for (std::size_t i = 0; i < curve.values.size(); ++i) {
       const auto& [value, o] = curve.values[i];
       const bool done = o.status == Outcome::Status::kDone;
-      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "cannot be",
+      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""), done ? show(o.step) : "invalid",
                  done ? show(o.exposed) : ""});
     }
     text += table.text(4);
@@ -105,15 +96,15 @@ std::string curve_part(const TuneResult& r) {
 
 std::string sensitivity_part(const TuneResult& r) {
   if (r.sensitivity.empty()) return "";
-  Table table({"<if the cluster had", "now", "best", "gain"});
+  Table table({"<with", "now", "best", "gain"});
   bool holds = true;
   for (const Sensitivity& s : r.sensitivity) {
     table.row(
         {s.what, show(s.now), show(s.best), s.best <= s.now ? show_share(share(s.now - s.best, s.now)) : "worse"});
     holds = holds && s.best <= s.now;
   }
-  return "how far this hangs on the cluster's figures\n" + table.text(2) +
-         (holds ? "  the best settings are worse in none of these cases\n\n"
+  return "sensitivity to the parameters of the cluster\n" + table.text(2) +
+         (holds ? "  the best settings are not worse in any of these cases\n\n"
                 : "  the best settings are not the best in every case: calibrate the cluster first (tutti "
                   "calibrate)\n\n");
 }
@@ -138,15 +129,16 @@ std::string snippet_part(const TuneResult& r) {
       continue;
     }
     paste +=
-        fmt::format("{}{}{}: step {}\n", snippet.framework, snippet.as_simulated ? "" : ", the nearest that it has",
+        fmt::format("{}{}{}: step time {}\n", snippet.framework, snippet.as_simulated ? "" : ", its nearest setting",
                     snippet.remark.empty() ? "" : fmt::format(" ({})", snippet.remark), show(one.outcome.step));
     paste += indented(snippet.text);
   }
-  if (!paste.empty()) paste = (r.advice.change ? "to paste\n" : "to paste, for what is there\n") + paste + '\n';
-  if (!others.empty()) others = "not to paste\n" + others + '\n';
+  if (!paste.empty())
+    paste = (r.advice.change ? "settings to paste\n" : "settings to paste, as they are now\n") + paste + '\n';
+  if (!others.empty()) others = "not available as settings\n" + others + '\n';
   if (r.snippets.empty()) {
     paste =
-        "to paste\n  none of the frameworks that are known here has this setting; what some of them have is found with "
+        "settings to paste\n  no known framework has this setting; to search settings that frameworks have, use "
         "--over strategy.algorithm=ring,nccl\n\n";
   }
   return paste + others;
@@ -169,13 +161,14 @@ std::string notes_part(const TuneResult& r) {
 std::string lost_part(const TuneResult& r) {
   std::string text;
   for (const Lost& one : r.lost) {
-    text += fmt::format("    {}\n  takes {}, but with {} it would take {} and what there is {}\n",
+    text += fmt::format("    {}\n  step time {}, but with {} it would be {}, and that of the present settings {}\n",
                         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
                         show(one.on.now));
   }
   return text.empty()
              ? text
-             : "not recommended, as links may be other than their figures say (tutti calibrate)\n" + text + '\n';
+             : "not recommended: slower than now if the links differ from their parameters (run tutti calibrate)\n" +
+                   text + '\n';
 }
 
 /// What seems to be faster, and why that says nothing.
@@ -183,10 +176,11 @@ std::string rival_part(const TuneResult& r) {
   if (!r.rival) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
-      "cannot tell\n    {}\n  whether that is faster than {}: the step is predicted to take {} instead of {}, but the "
-      "two predictions\n  cannot be compared: {}.\n  Measure both on the cluster: tutti calibrate fits links to runs, "
-      "tutti perf --against judges NCCL by nccl-tests\n\n",
-      settings(r, r.rival->values, "\n    "), r.advice.change ? "what is recommended" : "what is there",
+      "cannot be told apart from {1}\n    {0}\n  The predicted step time is {2} instead of {3}, but the two "
+      "predictions "
+      "cannot be compared: {4}.\n  Measure both on the cluster: tutti calibrate fits links to runs, and tutti perf "
+      "--against compares\n  NCCL with nccl-tests\n\n",
+      settings(r, r.rival->values, "\n    "), r.advice.change ? "the recommended settings" : "the present settings",
       show(r.rival->outcome.step), show(recommended), r.rival->why);
 }
 
@@ -198,33 +192,33 @@ std::string tune_text(const TuneResult& r) {
                                  info.network_model, r.seed);
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
-  text +=
-      fmt::format("tried {} of {} settings{}{}{}, and {} beside them\n", r.tried - r.left_out, r.in_all,
-                  r.left_out > 0 ? fmt::format("; {} were left out, since they take long to simulate", r.left_out) : "",
-                  r.refused > 0 ? fmt::format("; {} cannot be", r.refused) : "",
-                  r.stopped > 0 ? fmt::format("; {} were hopeless and not run to their end", r.stopped) : "", r.beside);
-  if (r.not_comparable > 0) text += fmt::format("{} of them cannot be compared with what there is\n", r.not_comparable);
+  text += fmt::format("simulated {} of {} settings{}{}{}, and {} more around them\n", r.tried - r.left_out, r.in_all,
+                      r.left_out > 0 ? fmt::format("; skipped {} that take long to simulate", r.left_out) : "",
+                      r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
+                      r.stopped > 0 ? fmt::format("; stopped {} early as clearly slower", r.stopped) : "", r.beside);
+  if (r.not_comparable > 0)
+    text += fmt::format("{} of them cannot be compared with the present settings\n", r.not_comparable);
   if (!r.best) {
     text += '\n';
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why) : r.advice.why + '\n';
     if (r.is_advice()) text += rival_part(r) + snippet_part(r);
-    if (!r.is_advice() && !r.refusal.empty()) text += "  for one: " + r.refusal + '\n';
+    if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
     return text + notes_part(r);
   }
   const Outcome& best = r.best->outcome;
   const bool bounded = best.step_bound > Time();  // not where variables lie on servers
   const bool slower = best.step > now.step;
-  text += fmt::format("step now {}, best {}{} ({} {}); the least possible is {}\n", show(now.step),
+  text += fmt::format("step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
                       slower ? "of what was tried " : "", show(best.step),
                       show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
                       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
-  if (r.promised < 1) text += fmt::format("what was not tried promises {} more at most\n", show_share(r.promised));
+  if (r.promised < 1) text += fmt::format("the remaining settings may gain at most {} more\n", show_share(r.promised));
   text += '\n';
   text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'
                           : "recommended: change nothing\n";
   text += "  " + r.advice.why + "\n\n";
   if (!r.advice.change && r.advice.gain > 0)
-    text += "the best that was found\n    " + settings(r, r.values, "\n    ") + "\n\n";
+    text += "best settings found\n    " + settings(r, r.values, "\n    ") + "\n\n";
   text += lost_part(r) + rival_part(r);
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';

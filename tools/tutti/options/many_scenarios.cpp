@@ -8,108 +8,114 @@
 namespace tutti::tools {
 
 void add_plan(CLI::App& app, PlanOptions& o) {
-  CLI::App* c = app.add_subcommand("plan", "Show what would travel: which gradients together, when, by what steps");
+  CLI::App* c = app.add_subcommand(
+      "plan", "Show the packs of a training step: their gradients, launch order, algorithm and schedule");
   c->footer(
       "Examples:\n"
       "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
       "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
-  c->add_flag("--variables", o.variables, "Name every gradient of every pack");
-  c->add_flag("--schedule", o.schedule, "Print every step of one pack or exchange (small groups)");
-  c->add_option("--pack", o.pack, "The pack whose steps --schedule prints")->capture_default_str();
-  c->add_option("--exchange", o.exchange, "The exchange whose steps --schedule prints, in place of a pack's");
-  c->add_flag("--check", o.check, "Prove that the schedules are right, element by element");
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
+  c->add_flag("--schedule", o.schedule, "Print every schedule step of one pack or exchange (small groups only)");
+  c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
+  c->add_option("--exchange", o.exchange,
+                "Number of the exchange whose schedule steps --schedule prints, instead of a pack");
+  c->add_flag("--check", o.check, "Prove by symbolic execution that every schedule computes the right result");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "explain", "Why a step takes what it takes: bounds, closed forms, what it waits for, what would help");
+      "explain", "Explain the step time: lower bounds, closed forms, critical path, and which changes would help");
   c->footer(
       "Examples:\n"
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"
       "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
-  c->add_option("--rows", o.rows, "Packs and answers to list in the text")->capture_default_str();
-  c->add_option("--threads", o.threads, "So many simulations at the same time (default: as many as there are cores)");
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  c->add_option("--rows", o.rows, "Maximum number of packs and of suggested changes to list in the text output")
+      ->capture_default_str();
+  c->add_option("--threads", o.threads, "Number of simulations to run in parallel (default: the number of cores)");
 }
 
 void add_sweep(CLI::App& app, SweepOptions& o) {
-  CLI::App* c =
-      app.add_subcommand("sweep", "Predict a scenario at many points: grids and lists over any of its fields");
+  CLI::App* c = app.add_subcommand("sweep", "Simulate a scenario over a grid or list of values of any fields");
   c->footer(
-      "VALUES are a list with commas; A..B*F is a range in which each value is F times the one before, A..B+S one in\n"
-      "steps of S. Bytes may be written as 64KiB or 25MB. Nothing between two commas: the field is not written.\n"
-      "Interrupted (Ctrl-C, or killed), the same command goes on where it was. A point that cannot be is recorded with "
-      "why.\n"
+      "VALUES is a list separated by commas. A..B*F is a geometric range with factor F, A..B+S an arithmetic range "
+      "with\n"
+      "step S. Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the field unset.\n"
+      "After Ctrl-C or a kill, the same command continues where it stopped. A point that is not a valid scenario is\n"
+      "recorded with the reason.\n"
       "Examples:\n"
       "  tutti sweep mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*2 --over "
       "strategy.algorithm=ring,nccl\n"
       "  tutti sweep mine.textproto --over cluster.workers.count=2..64*2 --plot workers.svg\n"
       "  mpirun -n 8 tutti sweep mine.textproto --over strategy.shards=1..64*2\n"
       "  tutti sweep mine.sweep --csv mine.csv --plot mine.svg --x strategy.bytes_per_pack --by strategy.algorithm");
-  c->add_option("scenario", o.scenario.file,
-                "Scenario file (text format or JSON), or a sweep that was made, to be shown")
+  c->add_option("scenario", o.scenario.file, "Scenario file (text format or JSON), or an existing sweep file to report")
       ->required()
       ->check(not_utf8);
-  c->add_option("--over", o.over, "FIELD=VALUES: what varies (again for more: all combinations)")
+  c->add_option("--over", o.over, "FIELD=VALUES: a field to vary (repeatable; all combinations are simulated)")
       ->expected(1)
       ->take_all();
-  c->add_option("--points", o.points, "CSV file with names of fields and rows of their values: what varies together");
-  c->add_option("--set", o.scenario.set, "FIELD=VALUE: with this field changed at all points (again for more)")
+  c->add_option("--points", o.points, "CSV file with field names in the first row and one point per further row");
+  c->add_option("--set", o.scenario.set, "FIELD=VALUE: override this field at all points (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("-o,--output", o.output, "SQLite file for the results (default: the scenario's name with .sweep)")
+  c->add_option("-o,--output", o.output,
+                "SQLite file for the results (default: the name of the scenario with the suffix .sweep)")
       ->check(not_utf8);
   add_joining(c, o.join);
-  c->add_option("--listen", o.join.listen, "Rank 0 of several ranks waits for the others at this HOST:PORT");
+  c->add_option("--listen", o.join.listen, "Address HOST:PORT at which rank 0 waits for the other ranks");
   c->add_option("--timeout-seconds", o.timeout_seconds,
-                "A rank of which nothing is heard for so long has failed, and others do its points (default 60)");
-  c->add_option("--threads", o.threads, "So many points at the same time (default: as many as there are cores)");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
-  c->add_option("--csv", o.csv, "Write all points to this file");
-  c->add_option("--json", o.json, "Write all points to this file");
+                "Declare a rank failed after this many seconds of silence, and reassign its points (default 60)");
+  c->add_option("--threads", o.threads, "Number of points to simulate in parallel (default: the number of cores)");
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
+  c->add_option("--csv", o.csv, "Write all points to this CSV file");
+  c->add_option("--json", o.json, "Write all points to this JSON file");
   c->add_option("--plot", o.plot,
-                "Draw a cost over a field into this .svg or .png file (a PNG takes the window's program)");
-  c->add_option("--x", o.x, "Of the plot: over this field (default: the one with the most numbers)");
-  c->add_option("--by", o.by, "Of the plot: a curve for each value of this field");
-  c->add_option("--cost", o.cost, "Of the plot: step_time, exposed_communication, communication, …")
+                "Plot a cost over a field into this .svg or .png file (PNG requires the window's program)");
+  c->add_option("--x", o.x, "Field on the x axis of the plot (default: the field with the most values)");
+  c->add_option("--by", o.by, "Field whose values become the curves of the plot");
+  c->add_option("--cost", o.cost,
+                "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
       ->capture_default_str();
-  c->add_option("--measured", o.measured, "Of the plot: what was measured, a CSV file with the columns FIELD and ms");
-  c->add_option("--rows", o.rows, "Best points to list in the text")->capture_default_str();
+  c->add_option("--measured", o.measured, "CSV file with measured points for the plot; its columns are FIELD and ms");
+  c->add_option("--rows", o.rows, "Maximum number of points to list in the text output, best first")
+      ->capture_default_str();
 }
 
 void add_tune(CLI::App& app, TuneOptions& o) {
-  CLI::App* c = app.add_subcommand("tune", "Find the best settings, say how sure that is, and what to paste where");
+  CLI::App* c = app.add_subcommand(
+      "tune", "Search for the best settings and print them as configuration snippets of each framework");
   c->footer(
-      "Without --over, what the strategy's framework has is varied: pack sizes, and algorithms with their shards; what "
-      "takes\n"
-      "long to simulate among thousands of devices is left out, and said.\n"
+      "Without --over, the search varies the settings of the strategy's framework: pack sizes, and algorithms with "
+      "their\n"
+      "shards. On thousands of devices it skips settings that take long to simulate, and reports which.\n"
       "Examples:\n"
       "  tutti tune mine.textproto\n"
       "  tutti tune mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*1.2 --over strategy.shards=1,2,4,8\n"
       "  tutti tune mine.textproto --evaluations 300 --seed 1 -o tuned.textproto --plot around.svg");
   c->add_option("scenario", o.scenario.file, "Scenario file (text format or JSON)")->required()->check(not_utf8);
   c->add_option("--set", o.scenario.set,
-                "FIELD=VALUE: with this field changed, now and in all that is tried (again for more)")
+                "FIELD=VALUE: override this field in the scenario and in every setting that is tried (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("--over", o.over, "FIELD=VALUES: what may be varied, as of tutti sweep (again for more)")
+  c->add_option("--over", o.over, "FIELD=VALUES: a field to vary, written as for tutti sweep (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("--points", o.points, "CSV file with names of fields and rows of their values: what varies together");
+  c->add_option("--points", o.points, "CSV file with field names in the first row and one point per further row");
   c->add_option("--evaluations", o.evaluations,
-                "Simulate at most so many settings, those that show what is around the best among them")
+                "Maximum number of settings to simulate, including those for the curves around the best one")
       ->capture_default_str();
-  c->add_option("--seed", o.seed, "Of the way through the settings")->capture_default_str();
-  c->add_option("--threads", o.threads, "So many simulations at the same time (default: as many as there are cores)");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_option("--seed", o.seed, "Seed of the search")->capture_default_str();
+  c->add_option("--threads", o.threads, "Number of simulations to run in parallel (default: the number of cores)");
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
   c->add_option("-o,--output", o.output, "Write the scenario with the best settings to this file");
-  c->add_option("--csv", o.csv, "Write all that was tried to this file");
+  c->add_option("--csv", o.csv, "Write all settings that were tried to this CSV file");
   c->add_option(
        "--database", o.database,
-       "Keep all that is tried in this SQLite file as it is done (tutti view shows it meanwhile), and go on with it")
+       "Store every result in this SQLite file as soon as it is known, and resume from it (tutti view shows it live)")
       ->check(not_utf8);
   c->add_option("--plot", o.plot, "Draw the step time around the best setting into this .svg or .png file");
 }

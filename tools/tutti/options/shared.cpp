@@ -13,61 +13,67 @@ std::string not_utf8(const std::string& path) {
 
 CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& what) {
   CLI::Option* const scenario = c->add_option("scenario", o.file, what)->required()->check(not_utf8);
-  c->add_option("--set", o.set,
-                "FIELD=VALUE: read the scenario with this field changed, such as strategy.shards=4 (again for more)")
+  c->add_option("--set", o.set, "FIELD=VALUE: override a field of the scenario, such as strategy.shards=4 (repeatable)")
       ->expected(1)
       ->take_all();
   c->add_option("--tf-config", o.tf_config,
-                "With as many workers as TF_CONFIG in this file has, or env: the environment's");
+                "Take the number of workers from TF_CONFIG: a file with its JSON, or env for the environment variable");
   return scenario;
 }
 
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
   c->add_option("--timeline", o.timeline,
-                "Write what happened to this file (of files that are there, only timelines are replaced)");
-  c->add_option("--record", o.record, "What the timeline holds per device: none, packs or steps (default steps)");
-  c->add_option("--workers", o.workers, "Record these workers only in the timeline, such as 0-3 (default 0-15)");
-  c->add_option("--from-us", o.from_us, "Record in the timeline from this time on");
-  c->add_option("--to-us", o.to_us, "Record in the timeline up to this time");
-  c->add_option("--max-spans", o.most_spans, "Record at most so many spans in the timeline (default 2000000)");
-  c->add_option("--steps", o.steps, "Training steps to " + verb + " (instead of the scenario's)");
-  c->add_option("--rows", o.rows, "Packs and links to list in the text")->capture_default_str();
+                "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
+  c->add_option("--record", o.record, "Detail of the timeline: none, packs or steps (default steps)");
+  c->add_option("--workers", o.workers, "Workers to record in the timeline, such as 0-3 (default 0-15)");
+  c->add_option("--from-us", o.from_us, "Start of the recorded time window, in microseconds");
+  c->add_option("--to-us", o.to_us, "End of the recorded time window, in microseconds");
+  c->add_option("--max-spans", o.most_spans, "Maximum number of spans in the timeline (default 2000000)");
+  c->add_option("--steps", o.steps, "Number of training steps to " + verb + " (overrides the scenario)");
+  c->add_option("--rows", o.rows, "Maximum number of packs and of links to list in the text output")
+      ->capture_default_str();
 }
 
 void add_joining(CLI::App* c, JoinOptions& o) {
-  c->add_option("--secret-file", o.secret_file,
-                "File with the secret that all workers share (or set TUTTI_SECRET); needed beyond this machine");
-  c->add_option("--launcher", o.launcher, std::string("Who started this process with others: ") + real::kLaunchers)
-      ->capture_default_str();
   c->add_option(
-      "--rendezvous", o.rendezvous,
-      "Where ranks find rank 0 if their launcher does not say: HOST:PORT, or a folder or file that they share");
-  c->add_option("--wait-seconds", o.wait_seconds, "Wait so long for the others to come (default 60)");
+      "--secret-file", o.secret_file,
+      "File with the shared secret of all workers (or set TUTTI_SECRET); required beyond the loopback interface");
+  c->add_option("--launcher", o.launcher, std::string("Launcher that started the processes: ") + real::kLaunchers)
+      ->capture_default_str();
+  c->add_option("--rendezvous", o.rendezvous,
+                "Where ranks find rank 0 if the launcher does not provide it: HOST:PORT, or a shared folder or file");
+  c->add_option("--wait-seconds", o.wait_seconds,
+                "Maximum time to wait for the other processes to join, in seconds (default 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
-  c->add_option("--listen", o.join.listen, "Wait for workers at this HOST:PORT instead of starting them");
+  c->add_option("--listen", o.join.listen,
+                "Address HOST:PORT at which workers join, instead of starting them on this machine");
   add_joining(c, o.join);
-  c->add_option("--transport", o.transport, "Between workers: tcp (default), or shm (memory that they share)");
+  c->add_option("--transport", o.transport,
+                "Transport between workers: tcp (default), or shm (shared memory of one machine)");
   c->add_option("--streams", o.streams,
-                "TCP connections between each two workers: several where one does not fill the network (default 1)");
-  c->add_option("--timeout-seconds", o.timeout_seconds,
-                "A step in which nothing moves, or a worker of which nothing is heard, for so long has failed (default "
-                "60; with --emulate the former on the scenario's clock)");
+                "TCP connections between each pair of workers; several can fill a network that one cannot (default 1)");
+  c->add_option(
+      "--timeout-seconds", o.timeout_seconds,
+      "Fail after this many seconds without progress in a training step, or without a sign of life from a worker "
+      "(default 60; with --emulate, progress is measured on the scenario's clock)");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {
-  c->add_option("--model", o.model, "A shipped model, or the path of a list of variables")->capture_default_str();
-  c->add_option("--machine", o.machine, "A shipped machine, or the path of a machine file")->capture_default_str();
-  c->add_option("--network", o.network, "one_switch, rails, fat_tree or dragonfly")->capture_default_str();
+  c->add_option("--model", o.model, "Name of a shipped model, or path of a list of variables (.csv or .json)")
+      ->capture_default_str();
+  c->add_option("--machine", o.machine, "Name of a shipped machine, or path of a machine file")->capture_default_str();
+  c->add_option("--network", o.network, "Network between machines: one_switch, rails, fat_tree or dragonfly")
+      ->capture_default_str();
   c->add_option("--link", o.link,
-                "A shipped kind of network link, or the path of a file (default: a latency to replace)");
-  c->add_option("--algorithm", o.algorithm, "How gradients are reduced (default: nccl on GPUs, ring on CPUs)");
-  c->add_option("-o,--output", o.output, "File to write (default: standard output)");
-  c->add_flag("--force", o.force, "Overwrite the file if it exists");
-  c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
+                "Name of a shipped network link, or path of a link file (default: a placeholder latency to edit)");
+  c->add_option("--algorithm", o.algorithm, "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
+  c->add_option("-o,--output", o.output, "Output file (default: standard output)");
+  c->add_flag("--force", o.force, "Overwrite an existing output file");
+  c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
 }
 
 }  // namespace tutti::tools
