@@ -1,7 +1,7 @@
 #include "core/scenario/framework_reader.h"
 
+#include "core/framework/byteps/byteps_reader.h"
 #include "core/proto/scenario.pb.h"
-#include "core/scenario/byteps_reader.h"
 
 namespace tutti::core {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "core/framework/byteps/byteps_reader.h"
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
+#include "core/framework/tensorflow/distribution.h"
 #include "core/proto/scenario.pb.h"
-#include "core/scenario/all_reduce_spec_reader.h"
-#include "core/scenario/byteps_reader.h"
 #include "core/scenario/communicators_reader.h"
-#include "core/scenario/distribution_reader.h"
 #include "core/scenario/link_checks.h"
 #include "core/scenario/strategy_reader.h"
 

@@ -4,13 +4,13 @@
 
 #include <fmt/ranges.h>
 
+#include "core/framework/byteps/byteps_reader.h"
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
+#include "core/framework/tensorflow/distribution.h"
+#include "core/framework/tensorflow/multi_worker_reader.h"
 #include "core/proto/scenario.pb.h"
-#include "core/scenario/all_reduce_spec_reader.h"
-#include "core/scenario/byteps_reader.h"
 #include "core/scenario/communicators_reader.h"
-#include "core/scenario/distribution_reader.h"
 #include "core/scenario/framework_reader.h"
-#include "core/scenario/tensorflow_reader.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/packing/byteps_keys.h"
+#include "core/framework/byteps/keys.h"
 #include "core/workload/workload.h"
 
 namespace tutti::core {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/framework/byteps/push_pull_plan.h"
+#include "core/framework/tensorflow/spec_plan.h"
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
@@ -12,10 +14,8 @@
 #include "core/strategy/fusion.h"
 #include "core/strategy/gradient_groups.h"
 #include "core/strategy/order_of_packs.h"
-#include "core/strategy/push_pull_plan.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/sparse_plan.h"
-#include "core/strategy/spec_plan.h"
 
 namespace tutti::core {
 

@@ -16,7 +16,7 @@ enum class Placement : std::uint8_t {
   kRoundRobin,     ///< one after the other
   kGreedyBytes,    ///< where the fewest bytes lie so far
   kLeastElements,  ///< where the fewest elements lie so far
-  kByHash,         ///< part by part, where the hash of its key says (core/packing/byteps_keys.h); place() does not
+  kByHash,         ///< part by part, where the hash of its key says (core/framework/byteps/keys.h); place() does not
 };
 std::string_view to_string(Placement placement);
 

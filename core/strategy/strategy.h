@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/framework/tensorflow/collective_all_reduce.h"
 #include "core/schedule/contract.h"
 #include "core/strategy/all_reduce_spec.h"
-#include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
 #include "core/strategy/distribution.h"
 #include "core/strategy/framework.h"

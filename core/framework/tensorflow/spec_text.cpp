@@ -1,4 +1,4 @@
-#include "core/strategy/spec_text.h"
+#include "core/framework/tensorflow/spec_text.h"
 
 #include <charconv>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "core/scenario/distribution_reader.h"
+#include "core/framework/tensorflow/distribution.h"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/strategy/collective_all_reduce.h"
+#include "core/framework/tensorflow/collective_all_reduce.h"
 #include "core/strategy/tf_runtime.h"
 #include "core/text/fields.h"
 

@@ -1,10 +1,10 @@
-#include "core/scenario/all_reduce_spec_reader.h"
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "core/framework/tensorflow/spec_text.h"
 #include "core/proto/scenario.pb.h"
-#include "core/strategy/spec_text.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {

@@ -1,4 +1,4 @@
-#include "core/packing/byteps_keys.h"
+#include "core/framework/byteps/keys.h"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/strategy/collective_all_reduce.h"
+#include "core/framework/tensorflow/collective_all_reduce.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/strategy/push_pull_plan.h"
+#include "core/framework/byteps/push_pull_plan.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/strategy/communication_options.h"
+#include "core/framework/tensorflow/communication_options.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/scenario/byteps_reader.h"
+#include "core/framework/byteps/byteps_reader.h"
 
 #include <optional>
 

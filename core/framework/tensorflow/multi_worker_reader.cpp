@@ -1,4 +1,4 @@
-#include "core/scenario/tensorflow_reader.h"
+#include "core/framework/tensorflow/multi_worker_reader.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/strategy/communication_options.h"
+#include "core/framework/tensorflow/communication_options.h"
 
 namespace tutti::core {
 
