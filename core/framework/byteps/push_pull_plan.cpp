@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/algorithm/push_pull.h"
-#include "core/packing/buckets.h"
 #include "core/schedule/at_offset.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/collective_parts.h"
@@ -17,15 +16,15 @@ namespace {
 
 class PushPullPlanner {
  public:
-  PushPullPlanner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
-      : workload_(workload),
-        strategy_(strategy),
-        byteps_(std::get<BytePs>(*strategy.framework)),
-        cluster_(cluster),
-        per_worker_(cluster.replicas_per_worker()),
-        workers_(static_cast<std::int32_t>(cluster.replicas() / per_worker_)),
-        on_gpus_(cluster.part(cluster.replica(0)).kind == PartKind::kGpu),
-        layout_{workers_, per_worker_, true, true, static_cast<std::int32_t>(cluster.servers())} {}
+  PushPullPlanner(const BytePs& byteps, const PlanInput& input)
+      : workload_(input.workload),
+        strategy_(input.strategy),
+        byteps_(byteps),
+        cluster_(input.cluster),
+        per_worker_(cluster_.replicas_per_worker()),
+        workers_(static_cast<std::int32_t>(cluster_.replicas() / per_worker_)),
+        on_gpus_(cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu),
+        layout_{workers_, per_worker_, true, true, static_cast<std::int32_t>(cluster_.servers())} {}
 
   Plan make() {
     plan_.notes = strategy_.notes;
@@ -35,7 +34,7 @@ class PushPullPlanner {
       plan_.credit = Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count());
     std::vector<std::uint64_t> partitions(workload_.gradients.size());  // of each gradient so far
     std::vector<std::int64_t> loads(static_cast<std::size_t>(strategy_.servers->count));
-    for (const Bucket& bucket : buckets_of(byteps_, workload_, cluster_.replicas(), per_worker_)) {
+    for (const Bucket& bucket : partitions_of(byteps_, workload_, per_worker_)) {
       const Member& member = bucket.members.front();
       const auto v = static_cast<std::size_t>(member.variable);
       const std::uint64_t key = byteps_key(v, partitions[v]++);
@@ -133,17 +132,16 @@ class PushPullPlanner {
 
 }  // namespace
 
-tl::expected<Plan, StrategyProblem> plan_push_pull(const Workload& workload, const Strategy& strategy,
-                                                   const Cluster& cluster) {
-  if (has_slices(workload))
+tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const PlanInput& input) {
+  if (has_slices(input.workload))
     return tl::make_unexpected(StrategyProblem{
         "byteps",
         "sparse gradients are not modelled with BytePS's servers; leave sparse_gradient out, and the whole variable is "
         "pushed"});
-  if (strategy.compression)
+  if (input.strategy.compression)
     return tl::make_unexpected(StrategyProblem{
         "compression", "it is not modelled with BytePS's servers; leave it out, or say an algorithm, such as pscpu"});
-  Plan plan = PushPullPlanner(workload, strategy, cluster).make();
+  Plan plan = PushPullPlanner(options, input).make();
   if (plan.packs.empty())
     return tl::make_unexpected(
         StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});

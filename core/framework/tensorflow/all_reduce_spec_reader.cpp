@@ -95,7 +95,8 @@ bool read_entries(const proto::AllReduceSpec& message, Fields& fields, AllReduce
 
 }  // namespace
 
-std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strategy, Fields& fields) {
+std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strategy, Fields& fields,
+                                                  Complaints& complaints) {
   const std::size_t before = fields.problems().size();
   complain_about_others(strategy, fields);
   const proto::AllReduceSpec& message = strategy.all_reduce_spec();
@@ -111,7 +112,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
                        "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; leave result_order "
                        "out, or say api: MULTI_WORKER_ALL_REDUCE");
   }
-  for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, strategy, fields);
+  for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, message.text(), complaints);
   const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
                                 [](const SpecEntry& e) { return e.algorithm && starts_with_nccl(*e.algorithm); });
   if (strategy.has_channels() && !nccl)
@@ -122,21 +123,20 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   return spec;
 }
 
-void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const proto::Strategy& strategy,
-                    Fields& fields) {
-  const proto::AllReduceSpec& message = strategy.all_reduce_spec();
-  if (problem.entry < static_cast<std::size_t>(message.entry_size())) {
-    const proto::SpecEntry& entry = message.entry(static_cast<int>(problem.entry));
-    return fields.complain_at(entry, problem.field, "all_reduce_spec: entry {}: {}{}{}", problem.entry + 1,
-                              problem.field, problem.field.empty() ? "" : ": ", problem.text);
+void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
+                    Complaints& complaints) {
+  const std::string path = "strategy.all_reduce_spec";
+  if (const std::string entry = fmt::format("{}.entry[{}]", path, problem.entry); complaints.has(entry)) {
+    return complaints.complain_at(problem.field.empty() ? entry : entry + "." + problem.field,
+                                  "all_reduce_spec: entry {}: {}{}{}", problem.entry + 1, problem.field,
+                                  problem.field.empty() ? "" : ": ", problem.text);
   }
-  if (fields.has(message, "text")) {
-    return fields.complain_at(message, "text", "all_reduce_spec: \"{}\"{}: {}", message.text(),
-                              spec.entries.size() > 1 ? fmt::format(", entry {}", problem.entry + 1) : "",
-                              problem.text);
+  if (const std::string written = path + ".text"; complaints.has(written)) {
+    return complaints.complain_at(written, "all_reduce_spec: \"{}\"{}: {}", text,
+                                  spec.entries.size() > 1 ? fmt::format(", entry {}", problem.entry + 1) : "",
+                                  problem.text);
   }
-  fields.complain_at(strategy, "all_reduce_spec", "all_reduce_spec: TensorFlow's default, {}: {}", to_text(spec),
-                     problem.text);
+  complaints.complain_at(path, "all_reduce_spec: TensorFlow's default, {}: {}", to_text(spec), problem.text);
 }
 
 }  // namespace tutti::core

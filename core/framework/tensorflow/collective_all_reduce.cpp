@@ -50,13 +50,11 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
 
 namespace {
 
-class Lowering {
+class CollectiveAllReduceLowering {
  public:
-  Lowering(Strategy& strategy, const Cluster& cluster, std::int64_t gradients)
-      : strategy_(strategy),
-        all_reduce_(*strategy.collective_all_reduce),
-        options_(all_reduce_.merged()),
-        gradients_(gradients) {
+  CollectiveAllReduceLowering(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
+                              Strategy& strategy)
+      : strategy_(strategy), all_reduce_(all_reduce), options_(all_reduce_.merged()), gradients_(gradients) {
     has_gpus_ = std::all_of(cluster.groups().begin(), cluster.groups().end(),
                             [](const WorkerGroup& group) { return !group.machine->gpus().empty(); });
   }
@@ -74,7 +72,12 @@ class Lowering {
     }
     // Only the optimizers of 2.3 and later can be told to leave the aggregation to the program.
     const bool waits = all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
-    if (waits) strategy_.update = Update::kAfterAll;
+    strategy_.update = strategy_.update_asked.value_or(waits ? Update::kAfterAll : Update::kPerPack);
+    strategy_.instance_keys = true;
+    strategy_.reduced_by = fmt::format("CollectiveAllReduce {}, implementation {}", to_string(all_reduce_.generation),
+                                       to_string(options_.implementation));
+    rule_sparse_gradients();
+    rule_checkpoints();
   }
 
  private:
@@ -156,6 +159,28 @@ class Lowering {
     if (token && !nccl) note("a token orders the collectives of a device, those of the ring too: one after the other");
   }
 
+  // --- what is no dense gradient ---
+
+  void rule_sparse_gradients() {
+    SparseRules& rules = strategy_.sparse;
+    // Its gathers are those of TensorFlow's runtime, whatever reduces.
+    rules.gathered_by = Algorithm::kTfRing;
+    rules.indices_beside_values = true;
+    rules.lengths_first = all_reduce_.generation == Generation::kTf24 || all_reduce_.generation == Generation::kTf25;
+    rules.after_last_pack = all_reduce_.generation == Generation::kTf25;
+    if (all_reduce_.generation == Generation::kTf24) rules.whole_if_rows_differ = "TensorFlow 2.4";
+    if (all_reduce_.generation == Generation::kTf115)
+      rules.refused_if_rows_differ = {
+          "collective_all_reduce",
+          "TF_1_15 gathers sparse gradients as if all replicas had as many rows, and fails where they have not "
+          "(rows_differ); take TF_2_4"};
+  }
+
+  /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's configuration says NCCL.
+  void rule_checkpoints() {
+    if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager)) strategy_.checkpoint.by = Algorithm::kTfRing;
+  }
+
   static constexpr int kDefaultMergeScope = 32;
 
   Strategy& strategy_;
@@ -168,8 +193,10 @@ class Lowering {
 
 }  // namespace
 
-void lower_collective_all_reduce(Strategy& strategy, const Cluster& cluster, std::int64_t gradients) {
-  Lowering(strategy, cluster, gradients).lower();
+void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
+                                 Strategy& strategy) {
+  CollectiveAllReduceLowering(all_reduce, cluster, gradients, strategy).lower();
+  strategy.take_what_is_asked();
 }
 
 }  // namespace tutti::core

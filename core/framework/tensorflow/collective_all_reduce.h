@@ -42,10 +42,10 @@ struct CollectiveAllReduce {
 /// What keeps it from running: texts that name the field (before the colon) and the remedy.
 std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce);
 
-/// Fills in what follows from `strategy.collective_all_reduce` for a batch of so many gradients on this cluster: algorithm
-/// (tf_ring or nccl), packing, merging, launches and their order, staging, updates, timers. `notes`: what a reader should
-/// know of how that came about.
-/// REQUIRES: strategy.collective_all_reduce is there, without problems.
-void lower_collective_all_reduce(Strategy& strategy, const Cluster& cluster, std::int64_t gradients);
+/// Makes of `strategy` what CollectiveAllReduce does with a batch of so many gradients on this cluster: algorithm (tf_ring or nccl),
+/// packing, merging, launches and their order, staging, updates, timers, sparse gradients and checkpoints; notes of how that came
+/// about. REQUIRES: problems_of() it are none.
+void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster, std::int64_t gradients,
+                                 Strategy& strategy);
 
 }  // namespace tutti::core

@@ -1,77 +1,48 @@
 #include "core/framework/tensorflow/distribution.h"
 
-#include <algorithm>
-#include <cctype>
+#include <array>
 #include <utility>
 
-#include <fmt/ranges.h>
-
-#include "core/proto/scenario.pb.h"
+#include <fmt/format.h>
 
 namespace tutti::core {
 namespace {
 
-const char* field_of(const proto::Strategy& s) {
-  switch (s.distribution_case()) {
-    case proto::Strategy::kOneDevice: return "one_device";
-    case proto::Strategy::kMirrored: return "mirrored";
-    case proto::Strategy::kCentralStorage: return "central_storage";
-    case proto::Strategy::kParameterServer: return "parameter_server";
-    case proto::Strategy::kTfCnnBenchmarks: return "tf_cnn_benchmarks";
-    case proto::Strategy::DISTRIBUTION_NOT_SET: break;
-  }
-  return "";
-}
-
-std::string mode_name(proto::TfCnnBenchmarks::VariableUpdate mode) {
-  std::string name = proto::TfCnnBenchmarks::VariableUpdate_Name(mode);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
-
-class Lowering {
+class DistributionLowering {
  public:
-  Lowering(const proto::Strategy& message, const Cluster& cluster, Fields& fields, Strategy& strategy)
-      : message_(message), cluster_(cluster), fields_(fields), strategy_(strategy) {}
+  DistributionLowering(const Distribution& distribution, const Cluster& cluster, Strategy& strategy,
+                       Complaints& complaints)
+      : distribution_(distribution),
+        field_(field_of(distribution)),
+        cluster_(cluster),
+        strategy_(strategy),
+        complaints_(complaints) {}
 
   void lower() {
-    switch (message_.distribution_case()) {
-      case proto::Strategy::kOneDevice: return one_device();
-      case proto::Strategy::kMirrored: return mirrored(message_.mirrored());
-      case proto::Strategy::kCentralStorage: return central_storage();
-      case proto::Strategy::kParameterServer: return parameter_server(message_.parameter_server());
-      case proto::Strategy::kTfCnnBenchmarks: return tf_cnn_benchmarks(message_.tf_cnn_benchmarks());
-      case proto::Strategy::DISTRIBUTION_NOT_SET: return;
-    }
+    std::visit([this](const auto& options) { take_options(options); }, distribution_);
   }
 
  private:
   template <class... Args>
   void complain(fmt::format_string<Args...> format, Args&&... args) {
-    fields_.complain_at(message_, field_of(message_), "strategy: {}: {}", field_of(message_),
-                        fmt::format(format, std::forward<Args>(args)...));
+    complaints_.complain_at(fmt::format("strategy.{}", field_), "strategy: {}: {}", field_,
+                            fmt::format(format, std::forward<Args>(args)...));
+  }
+  /// At a field of the strategy's message.
+  template <class... Args>
+  void complain_at(std::string_view field, fmt::format_string<Args...> format, Args&&... args) {
+    complaints_.complain_at(fmt::format("strategy.{}.{}", field_, field), format, std::forward<Args>(args)...);
   }
   template <class... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {
     strategy_.notes.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void name(Distribution which, std::string name) {
-    strategy_.distribution = which;
-    strategy_.distribution_name = std::move(name);
-  }
+  void name(std::string name) { strategy_.distribution_name = std::move(name); }
   [[nodiscard]] std::int64_t workers() const { return cluster_.workers() - cluster_.servers(); }
   [[nodiscard]] bool on_gpus() const { return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu; }
 
-  /// As the algorithm usually is, but for what the scenario says.
-  void take(Algorithm algorithm) {
-    const Strategy usual = Strategy::for_algorithm(algorithm);
-    strategy_.algorithm = usual.algorithm;
-    strategy_.merging = usual.merging;
-    strategy_.launch = usual.launch;
-    strategy_.waits_for_workers = usual.waits_for_workers;
-    if (!strategy_.staging_asked) strategy_.staging = usual.staging;
-  }
+  void take(Algorithm algorithm) { strategy_.take(algorithm); }
   void take(const Servers& servers) {
     take(Algorithm::kOnServers);
     strategy_.servers = servers;
@@ -79,8 +50,8 @@ class Lowering {
 
   // --- tf.distribute ---
 
-  void one_device() {
-    name(Distribution::kOneDevice, "OneDeviceStrategy");
+  void take_options(const OneDevice&) {
+    name("OneDeviceStrategy");
     take(Algorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(
@@ -89,41 +60,40 @@ class Lowering {
           cluster_.replicas());
   }
 
-  void mirrored(const proto::MirroredStrategy& mirrored) {
+  void take_options(const Mirrored& mirrored) {
     if (workers() > 1)
       return complain(
           "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are {} workers); take "
           "communication_options for MultiWorkerMirroredStrategy, or all_reduce_spec for MultiWorkerAllReduce",
           workers());
     const CrossDeviceOps ops = ops_of(mirrored);
-    name(Distribution::kMirrored, fmt::format("MirroredStrategy ({})", to_string(ops)));
+    name(fmt::format("MirroredStrategy ({})", to_string(ops)));
+    // A batch of IndexedSlices is gathered on the first device whatever reduces dense gradients.
+    // SOURCE: tensorflow/python/distribute/cross_device_ops.py, AllReduceCrossDeviceOps._batch_reduce.
+    strategy_.sparse.over_first_device = true;
+    // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica; mirrored_strategy.py, _reduce_to.
+    strategy_.checkpoint.on_cpu = true;
     take(ops == CrossDeviceOps::kNcclAllReduce               ? Algorithm::kNccl
          : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? Algorithm::kHierarchicalCopy
                                                              : Algorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
-      if (mirrored.num_packs() != 0)
-        fields_.complain_at(
-            mirrored, "num_packs",
-            "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; leave it out");
+      if (mirrored.num_packs.value_or(0) != 0)
+        complain_at("num_packs",
+                    "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; leave it out");
       return;
     }
-    const std::int64_t packs = mirrored.has_num_packs() ? mirrored.num_packs() : 1;
-    if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15());
+    const std::int64_t packs = mirrored.num_packs.value_or(1);
+    if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
-      return fields_.complain_at(mirrored, "num_packs", "mirrored: num_packs: {}; take 1 or more",
-                                 problem.empty() ? "it is too large" : problem);
+      return complain_at("num_packs", "mirrored: num_packs: {}; take 1 or more",
+                         problem.empty() ? "it is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack then.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
   }
 
-  CrossDeviceOps ops_of(const proto::MirroredStrategy& mirrored) {
-    switch (mirrored.cross_device_ops()) {
-      case proto::MirroredStrategy::NCCL_ALL_REDUCE: return CrossDeviceOps::kNcclAllReduce;
-      case proto::MirroredStrategy::HIERARCHICAL_COPY_ALL_REDUCE: return CrossDeviceOps::kHierarchicalCopyAllReduce;
-      case proto::MirroredStrategy::REDUCTION_TO_ONE_DEVICE: return CrossDeviceOps::kReductionToOneDevice;
-      default: break;
-    }
-    const bool kernels = !mirrored.has_nccl_kernels() || mirrored.nccl_kernels();
+  CrossDeviceOps ops_of(const Mirrored& mirrored) {
+    if (mirrored.cross_device_ops) return *mirrored.cross_device_ops;
+    const bool kernels = mirrored.nccl_kernels;
     const CrossDeviceOps best = choose_the_best(on_gpus(), kernels);
     note("MirroredStrategy takes {} here: {}", to_string(best),
          !on_gpus() ? "not all devices are GPUs"
@@ -132,8 +102,8 @@ class Lowering {
     return best;
   }
 
-  void central_storage() {
-    name(Distribution::kCentralStorage, "CentralStorageStrategy");
+  void take_options(const CentralStorage&) {
+    name("CentralStorageStrategy");
     if (workers() > 1)
       return complain("CentralStorageStrategy works on one worker (here there are {}); take one, or parameter_server",
                       workers());
@@ -142,17 +112,15 @@ class Lowering {
     take(servers);
   }
 
-  void parameter_server(const proto::ParameterServerStrategy& ps) {
-    name(Distribution::kParameterServer, "ParameterServerStrategy");
+  void take_options(const ParameterServer& ps) {
+    name("ParameterServerStrategy");
     if (cluster_.servers() == 0)
       return complain(
           "The cluster spec needs to have `ps` jobs. Add workers {{ machine: … server: true }} to the cluster");
     Servers servers = on_dedicated();
-    servers.placement = ps.placement() == proto::ParameterServerStrategy::GREEDY_BY_BYTES ? Placement::kGreedyBytes
-                                                                                          : Placement::kRoundRobin;
+    servers.placement = ps.placement;
     servers.push = Servers::Relay::kHost;
-    servers.pull =
-        ps.variable_read_cache() == proto::ParameterServerStrategy::CPU ? Servers::Relay::kHost : Servers::Relay::kNone;
+    servers.pull = ps.caches_on_cpu ? Servers::Relay::kHost : Servers::Relay::kNone;
     servers.asynchronous = true;
     take(servers);
   }
@@ -166,22 +134,22 @@ class Lowering {
 
   // --- tf_cnn_benchmarks ---
 
-  void tf_cnn_benchmarks(const proto::TfCnnBenchmarks& t) {
-    using Mode = proto::TfCnnBenchmarks;
-    mode_ = mode_name(t.variable_update());
-    name(Distribution::kTfCnnBenchmarks, fmt::format("tf_cnn_benchmarks --variable_update={}", mode_));
-    refuse_flags_of_other_modes(t);
-    switch (t.variable_update()) {
-      case Mode::REPLICATED: return replicated(t);
-      case Mode::DISTRIBUTED_REPLICATED: return distributed_replicated(t);
-      case Mode::DISTRIBUTED_ALL_REDUCE:
+  void take_options(const TfCnnBenchmarks& t) {
+    using Mode = TfCnnBenchmarks::VariableUpdate;
+    mode_ = to_string(t.variable_update);
+    name(fmt::format("tf_cnn_benchmarks --variable_update={}", mode_));
+    strategy_.sparse.on_servers = false;  // it has no embeddings
+    switch (t.variable_update) {
+      case Mode::kReplicated: return replicated(t);
+      case Mode::kDistributedReplicated: return distributed_replicated(t);
+      case Mode::kDistributedAllReduce:
         if (!strategy_.spec)
           complain("distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
         return;
-      case Mode::COLLECTIVE_ALL_REDUCE:
+      case Mode::kCollectiveAllReduce:
         // collective#2 of several workers' devices turns its second ring by half of a worker's.
         return take(Algorithm::kTfRing);
-      case Mode::INDEPENDENT:
+      case Mode::kIndependent:
         take(Algorithm::kRing);
         strategy_.independent = true;
         return;
@@ -189,54 +157,23 @@ class Lowering {
     }
   }
 
-  void refuse_flags_of_other_modes(const proto::TfCnnBenchmarks& t) {
-    using Mode = proto::TfCnnBenchmarks;
-    const auto refuse = [&](bool said, const char* flag, const char* whose) {
-      if (said)
-        fields_.complain_at(t, flag, "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out", flag, mode_, whose);
-    };
-    const auto mode = t.variable_update();
-    refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");
-    refuse(t.network_topology() != Mode::DGX1 && !t.hierarchical_copy(), "network_topology", "hierarchical_copy has");
-    const bool shared = mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED;
-    refuse(t.has_cross_replica_sync() && mode != Mode::PARAMETER_SERVER, "cross_replica_sync", "parameter_server has");
-    refuse(t.has_servers_on_workers() && !shared, "servers_on_workers",
-           "parameter_server and distributed_replicated have");
-    refuse(t.local_parameter_device() == Mode::CPU && !shared && mode != Mode::REPLICATED, "local_parameter_device",
-           "parameter_server, replicated and distributed_replicated have");
-    const bool reduces_by_spec = mode == Mode::REPLICATED || mode == Mode::DISTRIBUTED_ALL_REDUCE;
-    if (message_.has_all_reduce_spec() && !reduces_by_spec)
-      fields_.complain_at(message_, "all_reduce_spec", "strategy: all_reduce_spec: {} has none; leave it out", mode_);
-    const bool packs =
-        strategy_.spec || (mode == Mode::REPLICATED && t.hierarchical_copy()) || mode == Mode::COLLECTIVE_ALL_REDUCE;
-    for (const char* field : {"num_packs", "agg_small_grads_max_bytes"}) {
-      if (fields_.has(message_, field) && !packs)
-        fields_.complain_at(message_, field,
-                            "strategy: {}: {} sends each gradient by itself here; leave it out, or say "
-                            "all_reduce_spec or hierarchical_copy",
-                            field, mode_);
-    }
-  }
-
-  void replicated(const proto::TfCnnBenchmarks& t) {
+  void replicated(const TfCnnBenchmarks& t) {
     if (workers() > 1)
       return complain(
           "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
           "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
           workers());
     if (strategy_.spec) {
-      if (t.hierarchical_copy())
-        complain("--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
+      if (t.hierarchical_copy) complain("--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
       if (strategy_.spec->entries.size() > 1)
         complain(
             "replicated does not support hybrid all-reduce strategies; give all_reduce_spec one entry, or take "
             "DISTRIBUTED_ALL_REDUCE");
       return;
     }
-    if (t.hierarchical_copy()) {
+    if (t.hierarchical_copy) {
       take(Algorithm::kHierarchicalCopy);
-      if (t.network_topology() == proto::TfCnnBenchmarks::GCP_V100)
-        strategy_.hierarchical_copy.topology = HierarchicalCopy::Topology::kGcpV100;
+      if (t.gcp_v100) strategy_.hierarchical_copy.topology = HierarchicalCopy::Topology::kGcpV100;
       return;
     }
     Servers copies = on_own_devices(t);
@@ -246,9 +183,9 @@ class Lowering {
   }
 
   /// Of one worker: its GPUs or its CPU.
-  [[nodiscard]] Servers on_own_devices(const proto::TfCnnBenchmarks& t) const {
+  [[nodiscard]] Servers on_own_devices(const TfCnnBenchmarks& t) const {
     Servers servers;
-    if (t.local_parameter_device() == proto::TfCnnBenchmarks::GPU && on_gpus()) {
+    if (!t.on_cpu && on_gpus()) {
       servers.on = Servers::On::kReplicas;
       servers.count = cluster_.replicas_per_worker();
       servers.placement = Placement::kLeastElements;
@@ -257,14 +194,14 @@ class Lowering {
   }
 
   /// Those of the cluster, or the first workers' CPUs; nothing (and a problem) if it cannot be told.
-  std::optional<Servers> on_several_workers(const proto::TfCnnBenchmarks& t) {
-    if (t.has_servers_on_workers()) {
-      const auto count = fields_.integer(t, "servers_on_workers", "tf_cnn_benchmarks", 1, workers());
+  std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
+    if (t.servers_on_workers) {
+      const auto count = complaints_.in_range("strategy.tf_cnn_benchmarks.servers_on_workers", "tf_cnn_benchmarks",
+                                              *t.servers_on_workers, 1, workers());
       if (cluster_.servers() > 0) {
-        fields_.complain_at(
-            t, "servers_on_workers",
-            "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say who the servers "
-            "are; keep one");
+        complain_at("servers_on_workers",
+                    "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say who the servers "
+                    "are; keep one");
         return std::nullopt;
       }
       if (!count) return std::nullopt;
@@ -279,35 +216,35 @@ class Lowering {
     return std::nullopt;
   }
 
-  void on_servers(const proto::TfCnnBenchmarks& t) {
-    const bool local = workers() == 1 && cluster_.servers() == 0 && !t.has_servers_on_workers();
-    const bool sync = !t.has_cross_replica_sync() || t.cross_replica_sync();
+  void on_servers(const TfCnnBenchmarks& t) {
+    const bool local = workers() == 1 && cluster_.servers() == 0 && !t.servers_on_workers;
+    const bool sync = t.cross_replica_sync.value_or(true);
     if (local) {
       if (!sync)
-        fields_.complain_at(
-            t, "cross_replica_sync",
+        complain_at(
+            "cross_replica_sync",
             "tf_cnn_benchmarks: cross_replica_sync: one worker without servers has nobody to wait for; leave it "
             "out");
       return take(on_own_devices(t));
     }
     auto servers = on_several_workers(t);
     if (!servers) return;
-    const bool gpu = t.local_parameter_device() == proto::TfCnnBenchmarks::GPU && on_gpus();
+    const bool gpu = !t.on_cpu && on_gpus();
     servers->placement = Placement::kGreedyBytes;
     servers->push = gpu ? Servers::Relay::kReplicaInTurn : Servers::Relay::kHost;
     servers->pull = gpu ? Servers::Relay::kByLoad : Servers::Relay::kHost;
     servers->asynchronous = !sync;
-    if (!sync && t.has_servers_on_workers())
+    if (!sync && t.servers_on_workers)
       return complain(
           "workers that do not wait for each other need servers of their own; say workers {{ server: true }} in "
           "the cluster in place of servers_on_workers");
     take(*servers);
   }
 
-  void distributed_replicated(const proto::TfCnnBenchmarks& t) {
+  void distributed_replicated(const TfCnnBenchmarks& t) {
     auto servers = on_several_workers(t);
     if (!servers) return;
-    const bool gpu = t.local_parameter_device() == proto::TfCnnBenchmarks::GPU && on_gpus();
+    const bool gpu = !t.on_cpu && on_gpus();
     servers->placement = Placement::kGreedyBytes;
     servers->push = gpu ? Servers::Relay::kReplicaInTurn : Servers::Relay::kHost;
     servers->pull = Servers::Relay::kHost;
@@ -315,81 +252,38 @@ class Lowering {
     take(*servers);
   }
 
-  const proto::Strategy& message_;
+  const Distribution& distribution_;
+  std::string_view field_;
   const Cluster& cluster_;
-  Fields& fields_;
   Strategy& strategy_;
+  Complaints& complaints_;
   std::string mode_;
 };
 
 }  // namespace
 
-void check_distribution(const proto::Strategy& s, Fields& fields) {
-  const char* const name = field_of(s);
-  const bool benchmarks = s.has_tf_cnn_benchmarks();
-  const auto refuse = [&](bool said, const char* field) {
-    if (said) fields.complain_at(s, field, "strategy: {}: {} decides that by itself; keep one of the two", field, name);
-  };
-  refuse(!s.algorithm().empty(), "algorithm");
-  refuse(s.has_all_reduce_spec() && !benchmarks, "all_reduce_spec");
-  refuse(s.has_communication_options(), "communication_options");
-  refuse(s.has_hints(), "hints");
-  refuse(s.has_collective_all_reduce(), "collective_all_reduce");
-  refuse(s.has_bytes_per_pack(), "bytes_per_pack");
-  refuse(s.has_num_packs() && !benchmarks, "num_packs");
-  refuse(s.has_agg_small_grads_max_bytes() && !benchmarks, "agg_small_grads_max_bytes");
-  refuse(s.has_all_reduce_merge_scope() && !benchmarks, "all_reduce_merge_scope");
-  refuse(s.collective() != proto::Strategy::ALL_REDUCE, "collective");
-  const bool rings =
-      benchmarks && s.tf_cnn_benchmarks().variable_update() == proto::TfCnnBenchmarks::COLLECTIVE_ALL_REDUCE;
-  refuse(s.shards() > 1 && !rings, "shards");
-  // What lies on servers travels as it is, variable by variable.
-  const bool on_servers =
-      s.has_central_storage() || s.has_parameter_server() ||
-      (benchmarks && s.tf_cnn_benchmarks().variable_update() != proto::TfCnnBenchmarks::REPLICATED &&
-       s.tf_cnn_benchmarks().variable_update() <= proto::TfCnnBenchmarks::DISTRIBUTED_REPLICATED);
-  const auto refuse_there = [&](bool said, const char* field) {
-    if (said && on_servers)
-      fields.complain_at(
-          s, field, "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out", field);
-  };
-  refuse_there(s.has_compression(), "compression");
-  refuse_there(s.pad_packs(), "pad_packs");
-  refuse_there(s.out_of_place(), "out_of_place");
-  refuse_there(s.merging() != proto::Strategy::MERGING_DEFAULT, "merging");
-  refuse_there(s.launch() != proto::Strategy::LAUNCH_DEFAULT, "launch");
-  refuse_there(s.update() != proto::Strategy::UPDATE_DEFAULT, "update");
-  refuse_there(s.has_channels(), "channels");
+std::string_view field_of(const Distribution& distribution) {
+  constexpr std::array<std::string_view, std::variant_size_v<Distribution>> kFields{
+      "one_device", "mirrored", "central_storage", "parameter_server", "tf_cnn_benchmarks"};
+  return kFields[distribution.index()];
 }
 
-void lower_distribution(const proto::Strategy& message, const Cluster& cluster, Fields& fields, Strategy& strategy) {
-  Lowering(message, cluster, fields, strategy).lower();
+std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode) {
+  using Mode = TfCnnBenchmarks::VariableUpdate;
+  switch (mode) {
+    case Mode::kParameterServer: return "parameter_server";
+    case Mode::kReplicated: return "replicated";
+    case Mode::kDistributedReplicated: return "distributed_replicated";
+    case Mode::kDistributedAllReduce: return "distributed_all_reduce";
+    case Mode::kCollectiveAllReduce: return "collective_all_reduce";
+    case Mode::kIndependent: return "independent";
+  }
+  return "";
 }
 
-void take_reduce_to_device(const proto::Strategy& s, const Cluster& cluster, Fields& fields, Strategy& strategy) {
-  if (s.drop_odd_device() && strategy.algorithm != Algorithm::kHierarchicalCopy)
-    fields.complain_at(s, "drop_odd_device",
-                       "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
-  strategy.hierarchical_copy.drops_odd = s.drop_odd_device();
-  if (s.reduce_to_device().empty()) return;
-  if (strategy.algorithm != Algorithm::kReductionToOneDevice)
-    return fields.complain_at(s, "reduce_to_device",
-                              "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
-  std::vector<std::string> names;
-  for (int r = 0; r < cluster.replicas_per_worker(); ++r) {
-    names.push_back(cluster.part(cluster.replica(r)).name);
-    if (names.back() != s.reduce_to_device()) continue;
-    strategy.reduce_to = r;
-    return;
-  }
-  const Machine& machine = cluster.machine(0);
-  if (!machine.gpus().empty() && !machine.cpus().empty()) {
-    names.push_back(cluster.part(cluster.host(0)).name);
-    if (names.back() == s.reduce_to_device()) return strategy.reduce_to.reset();
-  }
-  fields.complain_at(s, "reduce_to_device",
-                     "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
-                     s.reduce_to_device(), fmt::join(names, ", "));
+void lower_distribution(const Distribution& distribution, const Cluster& cluster, Strategy& strategy,
+                        Complaints& complaints) {
+  DistributionLowering(distribution, cluster, strategy, complaints).lower();
 }
 
 }  // namespace tutti::core

@@ -7,23 +7,6 @@
 
 namespace tutti::core {
 
-TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
-  TfRuntime runtime;
-  runtime.subdiv_offsets.assign(message.subdiv_offsets().begin(), message.subdiv_offsets().end());
-  if (const auto most = fields.integer(message, "max_subdivs_per_device", "tf_ring", -1, 1 << 10))
-    runtime.max_subdivs_per_device = static_cast<int>(*most);
-  if (message.has_align_bytes()) {
-    const std::int32_t align = message.align_bytes();
-    if (align != 64 && align != 32 && align != 16)
-      fields.complain_at(message, "align_bytes", "tf_ring: align_bytes must be 64, 32 or 16 (got {})", align);
-    else
-      runtime.align = Bytes(align);
-  }
-  runtime.tasks_by_name = message.task_order() == proto::TfRing::BY_NAME;
-  runtime.gpu_ring_order = message.gpu_ring_order();
-  return runtime;
-}
-
 namespace {
 
 CommunicationOptions options_from(const proto::CommunicationOptions& message, const std::string& what, Fields& fields) {

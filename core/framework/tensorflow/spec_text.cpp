@@ -45,13 +45,13 @@ std::optional<std::int64_t> limit_of(std::string_view text) {
   return *value << shift;
 }
 
-struct Part {
+struct SpecPart {
   std::string_view text;
   std::size_t at = 0;
 };
 
-std::vector<Part> parts_of(std::string_view text) {
-  std::vector<Part> parts;
+std::vector<SpecPart> parts_of(std::string_view text) {
+  std::vector<SpecPart> parts;
   for (std::size_t at = 0;;) {
     const std::size_t colon = text.find(':', at);
     parts.push_back({text.substr(at, colon == std::string_view::npos ? colon : colon - at), at});
@@ -60,7 +60,7 @@ std::vector<Part> parts_of(std::string_view text) {
   }
 }
 
-tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const Part& part) {
+tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const SpecPart& part) {
   SpecEntry entry;
   const std::size_t hash = part.text.find('#');
   entry.name = part.text.substr(0, hash);
@@ -78,7 +78,7 @@ tl::expected<SpecEntry, SpecTextProblem> benchmarks_entry(const Part& part) {
 tl::expected<SpecText, SpecTextProblem> parse_benchmarks(std::string_view text) {
   SpecText spec;
   spec.api = SpecApi::kTfCnnBenchmarks;
-  const std::vector<Part> parts = parts_of(text);
+  const std::vector<SpecPart> parts = parts_of(text);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i % 2 == 0) {
       auto entry = benchmarks_entry(parts[i]);

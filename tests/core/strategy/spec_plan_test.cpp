@@ -1,4 +1,4 @@
-#include "core/framework/tensorflow/spec_plan.h"
+#include "core/strategy/spec_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
