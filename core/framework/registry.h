@@ -35,6 +35,8 @@ struct FrameworkKind {
   /// How its programs are told to do what a strategy does, or what comes near it; nothing if nothing does. May be null: no such text
   /// is known.
   std::vector<ProgramSetting> (*settings)(const Planned& planned) = nullptr;
+  /// Fields of a scenario that decide how gradients are packed and fused, and nothing else: "strategy.horovod.fusion_threshold".
+  std::vector<std::string> packing_fields;
   /// A message that the schema of strategies does not have: it stands in the field `name`. Null: the schema has the fields above.
   const google::protobuf::Message& (*schema)() = nullptr;
 };

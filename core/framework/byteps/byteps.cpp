@@ -158,6 +158,8 @@ std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
 
 std::shared_ptr<const Framework> byteps(const BytePs& options) { return std::make_shared<BytePsFramework>(options); }
 
-FrameworkKind byteps_kind() { return {"byteps", {"byteps"}, read_byteps, byteps_settings}; }
+FrameworkKind byteps_kind() {
+  return {"byteps", {"byteps"}, read_byteps, byteps_settings, {"strategy.byteps.partition_bytes"}};
+}
 
 }  // namespace tutti::core

@@ -99,6 +99,8 @@ std::shared_ptr<const Framework> deepspeed(const DeepSpeed& options) {
   return std::make_shared<DeepSpeedFramework>(options);
 }
 
-FrameworkKind deepspeed_kind() { return {"deepspeed", {"deepspeed"}, read_deepspeed, deepspeed_settings}; }
+FrameworkKind deepspeed_kind() {
+  return {"deepspeed", {"deepspeed"}, read_deepspeed, deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"}};
+}
 
 }  // namespace tutti::core

@@ -128,6 +128,12 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
 
 std::shared_ptr<const Framework> horovod(const Horovod& options) { return std::make_shared<HorovodFramework>(options); }
 
-FrameworkKind horovod_kind() { return {"horovod", {"horovod"}, read_horovod, horovod_settings}; }
+FrameworkKind horovod_kind() {
+  return {"horovod",
+          {"horovod"},
+          read_horovod,
+          horovod_settings,
+          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"}};
+}
 
 }  // namespace tutti::core

@@ -111,6 +111,8 @@ std::shared_ptr<const Framework> megatron(const Megatron& options) {
   return std::make_shared<MegatronFramework>(options);
 }
 
-FrameworkKind megatron_kind() { return {"megatron", {"megatron"}, read_megatron, megatron_settings}; }
+FrameworkKind megatron_kind() {
+  return {"megatron", {"megatron"}, read_megatron, megatron_settings, {"strategy.megatron.ddp_bucket_size"}};
+}
 
 }  // namespace tutti::core

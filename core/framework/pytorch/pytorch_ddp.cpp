@@ -134,6 +134,12 @@ std::shared_ptr<const Framework> pytorch_ddp(const PytorchDdp& options) {
   return std::make_shared<PytorchDdpFramework>(options);
 }
 
-FrameworkKind pytorch_ddp_kind() { return {"pytorch_ddp", {"pytorch_ddp"}, read_ddp, ddp_settings}; }
+FrameworkKind pytorch_ddp_kind() {
+  return {"pytorch_ddp",
+          {"pytorch_ddp"},
+          read_ddp,
+          ddp_settings,
+          {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"}};
+}
 
 }  // namespace tutti::core

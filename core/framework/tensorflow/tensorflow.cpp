@@ -80,7 +80,8 @@ FrameworkKind tensorflow_kind() {
           {"communication_options", "hints", "collective_all_reduce", "all_reduce_spec", "one_device", "mirrored",
            "central_storage", "parameter_server", "tf_cnn_benchmarks"},
           read_tensorflow,
-          tensorflow_settings};
+          tensorflow_settings,
+          {"strategy.communication_options.bytes_per_pack", "strategy.hints.bytes_per_pack"}};
 }
 
 }  // namespace tutti::core

@@ -6,6 +6,7 @@
 
 #include "core/advice/snippets.h"
 #include "core/edit/overrides.h"
+#include "core/explore/plan_key.h"
 #include "core/explore/usual_axes.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
@@ -105,6 +106,8 @@ TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
   ASSERT_TRUE(changed) << changed.error().message();
   EXPECT_THAT(changed->plan.packs, SizeIs(1));
   EXPECT_FALSE(core::parse_override("--set", "strategy.toy.gradients=5"));
+
+  EXPECT_TRUE(core::decides_packing_only(change->path));
 
   const auto axes = core::usual_axes(*changed);
   ASSERT_TRUE(axes) << axes.error().message();

@@ -66,9 +66,8 @@ std::vector<core::ProgramSetting> toy_settings(const core::Planned& planned) {
 }  // namespace
 
 core::FrameworkKind toy_kind() {
-  return {"toy", {}, read_toy, toy_settings, []() -> const google::protobuf::Message& {
-            return proto::Toy::default_instance();
-          }};
+  const auto schema = []() -> const google::protobuf::Message& { return proto::Toy::default_instance(); };
+  return {"toy", {}, read_toy, toy_settings, {"strategy.toy.gradients_per_pack"}, schema};
 }
 
 }  // namespace tutti::test
