@@ -20,7 +20,7 @@ for target in "${targets[@]}"; do
     seeds=()
     if [ "$target" = scenario ]; then
         # The words of the schema, so that not all time goes into misspelling them.
-        grep -ohE '[A-Za-z_]+ = [0-9]+;' core/proto/scenario.proto core/proto/machine.proto | awk '{print "\"" $1 "\""}' |
+        grep -ohE '[A-Za-z_]+ = [0-9]+;' core/proto/scenario.proto core/proto/machine.proto core/proto/framework/*.proto | awk '{print "\"" $1 "\""}' |
             sort -u >build/fuzz/scenario.dict
         seeds=(-dict=build/fuzz/scenario.dict -seed_inputs="$(printf '%s,' scenarios/*.textproto | sed 's/,$//')")
     fi

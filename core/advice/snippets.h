@@ -36,7 +36,4 @@ struct Snippets {
 };
 Snippets snippets_of(const Scenario& recommended, const Scenario& now, const Library& library);
 
-/// MiB in which `bytes` can be said exactly, or nearly so: "25", "0.5", "12.3456".
-std::string in_mebibytes(std::int64_t bytes);
-
 }  // namespace tutti::core

@@ -11,6 +11,7 @@
 #include "core/calibrate/cluster_structure.h"
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
+#include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/network_reader.h"
@@ -121,7 +122,8 @@ Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& t
   Problems problems;
   SourceMap sources(path);
   auto scenario = std::make_unique<proto::Scenario>();
-  bind(parse_document(text, path, problems).root, *scenario, sources, problems);
+  GuestMessages guests = framework_messages();  // about which nobody asks here
+  bind(parse_document(text, path, problems).root, *scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   return scenario;
 }
@@ -135,7 +137,8 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
-  bind(parse_document(text, path, problems).root, scenario, sources, problems);
+  GuestMessages guests = framework_messages();
+  bind(parse_document(text, path, problems).root, scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   ClusterFigures figures;
   std::string written_at = path;

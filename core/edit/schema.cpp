@@ -10,6 +10,7 @@
 
 #include "core/base/check.h"
 #include "core/edit/schema_text.h"
+#include "core/framework/registry.h"
 
 namespace tutti::core {
 
@@ -122,7 +123,7 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
 /// Turns descriptors into types of ours, each message once.
 class SchemaReader {
  public:
-  Expected<Schema> read(std::string_view descriptors, const std::string& root) {
+  Expected<Schema> read(std::string_view descriptors, const std::string& root, const GuestMessages& guests) {
     pb::FileDescriptorSet files;
     if (!files.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size())))
       return tl::make_unexpected(Error::request("these are no descriptors of a schema"));
@@ -133,11 +134,27 @@ class SchemaReader {
     const pb::Descriptor* const top = pool_.FindMessageTypeByName(root);
     if (!top) return tl::make_unexpected(Error::request("the schema has no message " + root));
     schema_.root_ = message(*top);
+    guests.visit([this](const pb::Descriptor& host, const std::string& field, const pb::Descriptor& type) {
+      add_guest(host, field, type);
+    });
     if (!endless_.empty()) return tl::make_unexpected(Error::request("the message " + endless_ + " holds itself"));
     return std::move(schema_);
   }
 
  private:
+  /// A field that the schema does not have. Compiled schemas have no comments.
+  void add_guest(const pb::Descriptor& host, const std::string& name, const pb::Descriptor& type) {
+    const pb::Descriptor* const here = pool_.FindMessageTypeByName(host.full_name());
+    const auto known = known_.find(here);
+    if (known == known_.end()) return;
+    FieldType field;
+    field.name = field.other_name = name;
+    field.full_name = fmt::format("{}.{}", host.full_name(), name);
+    field.kind = FieldType::Kind::kMessage;
+    field.message = message(type);
+    known->second->fields.push_back(std::move(field));
+  }
+
   const MessageType* message(const pb::Descriptor& type) {
     if (const auto known = known_.find(&type); known != known_.end()) {
       if (open_.contains(&type)) endless_ = type.full_name();
@@ -186,17 +203,17 @@ class SchemaReader {
 
   pb::DescriptorPool pool_;
   Schema schema_;
-  std::map<const pb::Descriptor*, const MessageType*> known_;
+  std::map<const pb::Descriptor*, MessageType*> known_;
   std::set<const pb::Descriptor*> open_;
   std::string endless_;
 };
 
 Expected<Schema> Schema::read(std::string_view descriptors, const std::string& root) {
-  return SchemaReader().read(descriptors, root);
+  return SchemaReader().read(descriptors, root, GuestMessages());
 }
 
 Schema Schema::scenario() {
-  auto made = read(schema_text(), "tutti.proto.Scenario");
+  auto made = SchemaReader().read(schema_text(), "tutti.proto.Scenario", framework_messages());
   TUTTI_CHECK(made.has_value(), "our own schema cannot be read");
   return std::move(*made);
 }

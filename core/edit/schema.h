@@ -52,7 +52,7 @@ struct MessageType {
 /// A Protocol Buffers schema with its comments: what a form is made of.
 class Schema {
  public:
-  /// That of scenarios: core/proto, as it was when this program was built.
+  /// That of scenarios: core/proto, as it was when this program was built, and what registered frameworks add to it.
   static Schema scenario();
   /// `descriptors`: a serialized google.protobuf.FileDescriptorSet, each file behind those that it imports, with comments
   /// if they are to be shown (protoc --descriptor_set_out --include_source_info); `root`: the full name of the message

@@ -1,8 +1,10 @@
 #include "core/explore/plan_key.h"
 
+#include <algorithm>
 #include <set>
 
 #include "core/base/random.h"
+#include "core/framework/registry.h"
 
 namespace tutti::core {
 namespace {
@@ -22,25 +24,18 @@ class Mixer {
 }  // namespace
 
 bool decides_packing_only(const FieldPath& field) {
-  static const std::set<std::string> fields{"strategy.bytes_per_pack",
-                                            "strategy.num_packs",
-                                            "strategy.agg_small_grads_max_bytes",
-                                            "strategy.agg_small_grads_max_group",
-                                            "strategy.agg_small_grads_exact_group",
-                                            "strategy.all_reduce_merge_scope",
-                                            "strategy.communication_options.bytes_per_pack",
-                                            "strategy.hints.bytes_per_pack",
-                                            "strategy.pytorch_ddp.bucket_cap_mb",
-                                            "strategy.pytorch_ddp.first_bucket_bytes",
-                                            "strategy.deepspeed.reduce_bucket_size",
-                                            "strategy.megatron.ddp_bucket_size",
-                                            "strategy.byteps.partition_bytes",
-                                            "strategy.horovod.fusion_threshold",
-                                            "strategy.horovod.cycle_time_ms",
-                                            "strategy.horovod.cache_capacity"};
+  static const std::set<std::string> own{"strategy.bytes_per_pack",
+                                         "strategy.num_packs",
+                                         "strategy.agg_small_grads_max_bytes",
+                                         "strategy.agg_small_grads_max_group",
+                                         "strategy.agg_small_grads_exact_group",
+                                         "strategy.all_reduce_merge_scope"};
   std::string name;
   for (const PathStep& step : field) name += (name.empty() ? "" : ".") + step.field;
-  return fields.contains(name);
+  const auto has = [&](const FrameworkKind& kind) {
+    return std::find(kind.packing_fields.begin(), kind.packing_fields.end(), name) != kind.packing_fields.end();
+  };
+  return own.contains(name) || std::any_of(framework_kinds().begin(), framework_kinds().end(), has);
 }
 
 PlanKey plan_key(const Plan& plan) {

@@ -1,27 +1,15 @@
 #include "core/explore/usual_axes.h"
 
 #include <algorithm>
-#include <cmath>
-#include <variant>
 
 #include <fmt/format.h>
 
 #include "core/edit/scenario_text.h"
+#include "core/framework/tried_sizes.h"
+#include "core/strategy/framework.h"
 
 namespace tutti::core {
 namespace {
-
-/// Pack sizes in steps of the square root of two: finer ones differ by less than a gradient.
-constexpr double kStep = 1.4142135623730951;
-constexpr std::int64_t kLeastPack = 64 * 1024;
-
-/// From `least` to what holds `most`, in whole numbers.
-std::vector<std::string> sizes(double least, double most) {
-  std::vector<std::string> values;
-  double value = least;
-  for (; value < most * kStep; value *= kStep) values.push_back(fmt::format("{}", std::llround(value)));
-  return values;
-}
 
 /// How many gradients are merged: powers of two up to all.
 std::vector<std::string> scopes(std::size_t gradients) {
@@ -70,69 +58,26 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
 
 Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   const Strategy& s = scenario.strategy;
-  const auto bytes = static_cast<double>(std::max<std::int64_t>(1, scenario.workload.bytes().count()));
-  std::int64_t elements = 1;
-  for (const Variable& gradient : scenario.workload.gradients) elements += gradient.elements;
   std::vector<Axis> axes;
   Problems problems;
   const auto add = [&](Expected<Axis> axis) {
     if (axis) return axes.push_back(std::move(*axis));
     problems.add(axis.error());
   };
-  const ScenarioText text(scenario.text, Schema::scenario());
-  const auto has = [&](const std::string& field) {
-    return text.find(parse_override("tune", field + "=")->path) != nullptr;
-  };
-  const std::vector<std::string> packs = sizes(static_cast<double>(kLeastPack), bytes);
-  if (has("strategy.mirrored")) {
-    add(one_field("strategy.mirrored.cross_device_ops",
-                  {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}));
-    add(one_field("strategy.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}));
-  } else if (has("strategy.parameter_server")) {
-    add(one_field("strategy.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}));
-    add(one_field("strategy.parameter_server.variable_read_cache", {"NONE", "CPU"}));
-  } else if (has("strategy.tf_cnn_benchmarks")) {
-    add(one_field("strategy.tf_cnn_benchmarks.variable_update",
-                  {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
-                   "COLLECTIVE_ALL_REDUCE"}));
-    add(one_field("strategy.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}));
-  } else if (s.distribution == Distribution::kBytePs) {
-    add(one_field("strategy.byteps.partition_bytes", packs));
-    add(one_field("strategy.byteps.scheduling_credit", {"0", "1", "2", "4", "8", "16"}));
-    add(one_field("strategy.byteps.key_hash_fn", {"DJB2", "NAIVE", "SDBM"}));
-  } else if (s.spec || s.servers || has("strategy.one_device")) {
+  const auto tried = s.framework ? s.framework->tried_values(scenario.workload) : std::nullopt;
+  if (tried && tried->empty())
     return tl::make_unexpected(
         Error::request("this strategy has no usual settings to try; say which with --over, such as --over "
                        "strategy.num_packs=0,1,2,4,8",
                        {scenario.file, 0, 0}));
-  } else if (s.framework) {
-    if (std::holds_alternative<PytorchDdp>(*s.framework)) {
-      std::vector<std::string> caps;
-      for (double mb = 0.25; mb < bytes / 1048576 * kStep; mb *= kStep) caps.push_back(fmt::format("{:.4g}", mb));
-      add(one_field("strategy.pytorch_ddp.bucket_cap_mb", caps));
-      add(one_field("strategy.pytorch_ddp.first_bucket_bytes", {"", "65536", "262144", "1048576", "4194304"}));
-    } else if (std::holds_alternative<DeepSpeed>(*s.framework)) {
-      add(one_field("strategy.deepspeed.reduce_bucket_size", sizes(1e4, static_cast<double>(elements))));
-      add(one_field("strategy.deepspeed.overlap_comm", {"true", "false"}));
-    } else if (std::holds_alternative<Megatron>(*s.framework)) {
-      add(one_field("strategy.megatron.ddp_bucket_size", sizes(1e4, static_cast<double>(elements))));
-      add(one_field("strategy.megatron.overlap_grad_reduce", {"true", "false"}));
-    } else if (std::holds_alternative<Horovod>(*s.framework)) {
-      // What Horovod's own search goes over, and shorter cycles. SOURCE: horovod/common/parameter_manager.cc.
-      add(one_field("strategy.horovod.cycle_time_ms", {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}));
-      add(one_field("strategy.horovod.fusion_threshold", packs));
-    } else {
-      add(one_field("strategy.byteps.partition_bytes", packs));
-    }
-  } else if (s.collective_all_reduce) {
-    add(one_field("strategy.communication_options.bytes_per_pack", packs));
-    add(one_field("strategy.communication_options.implementation", {"RING", "NCCL"}));
+  if (tried) {
+    for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
     if (s.merge_scope_asked)
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     else
-      add(one_field("strategy.bytes_per_pack", packs));
-    add(algorithms_of(scenario, text));
+      add(one_field("strategy.bytes_per_pack", tried_bytes(scenario.workload)));
+    add(algorithms_of(scenario, ScenarioText(scenario.text, Schema::scenario())));
   }
   if (!problems.empty()) return problems.take();
   return axes;

@@ -27,33 +27,29 @@ namespace {
 
 class CommunicatorsReader {
  public:
-  CommunicatorsReader(Fields& fields, const Strategy& strategy, const Cluster& cluster)
-      : fields_(fields), strategy_(strategy), cluster_(cluster) {}
+  explicit CommunicatorsReader(Fields& fields) : fields_(fields) {}
 
-  std::vector<Communicator> read(const proto::Scenario& message) {
-    std::vector<Communicator> all;
-    const proto::Communicator* splits = nullptr;
+  std::vector<WrittenCommunicator> read(const proto::Scenario& message) {
+    std::vector<WrittenCommunicator> all;
+    bool splits = false;
     for (const proto::Communicator& c : message.communicator()) {
       const std::size_t before = fields_.problems().size();
-      Communicator communicator = one(c);
-      if (c.splits_model() && std::exchange(splits, &c) != nullptr) {
+      WrittenCommunicator communicator = one(c);
+      if (c.splits_model() && std::exchange(splits, true)) {
         fields_.complain_at(c, "splits_model",
                             "communicator \"{}\": another one splits the model already; describe both as one whose "
                             "size is the product, and give the other its exchanges alone",
                             c.name());
       }
-      if (fields_.problems().size() != before || !fields_.sources().whole(c)) continue;
-      for (const std::string& problem : problems_of(communicator, cluster_))
-        fields_.complain(c, "communicator \"{}\": {}", c.name(), problem);
+      communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);
       all.push_back(std::move(communicator));
     }
-    if (splits) check_splitting(*splits);
     return all;
   }
 
  private:
-  Communicator one(const proto::Communicator& c) {
-    Communicator communicator;
+  WrittenCommunicator one(const proto::Communicator& c) {
+    WrittenCommunicator communicator;
     communicator.name = c.name();
     if (c.name().empty()) {
       fields_.complain(c, "a communicator needs a name, such as name: \"tensor\"");
@@ -61,54 +57,20 @@ class CommunicatorsReader {
       fields_.complain_at(c, "name", "communicator \"{}\" is there twice; names must differ", c.name());
     }
     const std::string what = fmt::format("communicator \"{}\"", c.name());
-    communicator.partition = partition(c, what);
+    if (!c.has_size()) fields_.complain(c, "{}: size is missing; say how many replicas a group has", what);
+    // How large they may be depends on the cluster.
+    if (c.has_size()) communicator.size = c.size();
+    if (c.has_stride()) communicator.stride = c.stride();
     communicator.splits_model = c.splits_model();
-    read_strategy(c, what, communicator.strategy);
+    communicator.algorithm = c.algorithm();
+    if (const auto channels = fields_.integer(c, "channels", what, 1, 64))
+      communicator.channels = static_cast<int>(*channels);
+    if (const auto us = fields_.number(c, "launch_us", what, {0, kMostLatencyUs}))
+      communicator.launch = time_from_us(*us);
     for (const proto::Exchange& e : c.exchange()) communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, "{} does nothing: give it an exchange {{ … }}, or say splits_model: true", what);
     return communicator;
-  }
-
-  Partition partition(const proto::Communicator& c, const std::string& what) {
-    const std::int64_t replicas = cluster_.replicas();
-    if (!c.has_size()) fields_.complain(c, "{}: size is missing; say how many replicas a group has", what);
-    Partition partition{replicas, fields_.integer(c, "size", what, 2, std::max<std::int64_t>(2, replicas)).value_or(1),
-                        fields_.integer(c, "stride", what, 1, replicas).value_or(1)};
-    if (replicas % partition.size != 0 || replicas / partition.size % partition.stride != 0) {
-      fields_.complain_at(c, "size",
-                          "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and stride "
-                          "whose product divides {}",
-                          what, replicas, partition.size, partition.stride, replicas);
-      return {};
-    }
-    return partition;
-  }
-
-  /// Its own algorithm, with that algorithm's defaults; else that of the gradients.
-  void read_strategy(const proto::Communicator& c, const std::string& what, Strategy& strategy) {
-    const auto algorithm = c.algorithm().empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm());
-    if (!algorithm || !is_flat(*algorithm)) {
-      return fields_.complain_at(c, "algorithm",
-                                 "{}: algorithm \"{}\" is none of those that work among any group: ring, nccl, "
-                                 "halving_doubling, recursive_doubling; say one of them",
-                                 what, c.algorithm().empty() ? to_string(strategy_.algorithm) : c.algorithm());
-    }
-    strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
-    strategy.reduction = Reduction::kSum;
-    strategy.spec.reset();
-    strategy.shards = 1;
-    strategy.root = 0;
-    strategy.compression.reset();
-    if (strategy_.staging_asked) strategy.staging = strategy_.staging;
-    if (const auto channels = fields_.integer(c, "channels", what, 1, 64))
-      strategy.channels = static_cast<int>(*channels);
-    if (c.has_channels() && *algorithm != Algorithm::kNccl)
-      fields_.complain_at(c, "channels", "{}: only nccl has channels; leave them out", what);
-    strategy.launch_overhead = strategy_.launch_overhead;
-    strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.has_launch_us();
-    if (const auto us = fields_.number(c, "launch_us", what, {0, kMostLatencyUs}))
-      strategy.launch_overhead = time_from_us(*us);
   }
 
   Exchange exchange(const proto::Exchange& e, const std::string& of) {
@@ -136,42 +98,14 @@ class CommunicatorsReader {
     return exchange;
   }
 
-  /// What becomes of the gradients when every replica has a part of the model.
-  void check_splitting(const proto::Communicator& c) {
-    if (!is_flat(strategy_.algorithm)) {
-      fields_.complain_at(
-          c, "splits_model",
-          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take ring, nccl, "
-          "halving_doubling or recursive_doubling as the strategy's algorithm",
-          c.name(), to_string(strategy_.algorithm));
-    }
-    if (strategy_.collective != CollectiveKind::kAllReduce) {
-      fields_.complain_at(c, "splits_model",
-                          "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name());
-    }
-    const bool pairs =
-        strategy_.algorithm == Algorithm::kHalvingDoubling || strategy_.algorithm == Algorithm::kRecursiveDoubling;
-    const std::int64_t group = c.size() > 0 ? cluster_.replicas() / c.size() : 1;
-    if (pairs && (group & (group - 1)) != 0) {
-      fields_.complain_at(
-          c, "splits_model",
-          "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "
-          "of the model; take ring",
-          c.name(), to_string(strategy_.algorithm), group);
-    }
-  }
-
   Fields& fields_;
-  const Strategy& strategy_;
-  const Cluster& cluster_;
   std::set<std::string> names_;
 };
 
 }  // namespace
 
-std::vector<Communicator> communicators_from(const proto::Scenario& message, Fields& fields, const Strategy& strategy,
-                                             const Cluster& cluster) {
-  return CommunicatorsReader(fields, strategy, cluster).read(message);
+std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields) {
+  return CommunicatorsReader(fields).read(message);
 }
 
 }  // namespace tutti::core

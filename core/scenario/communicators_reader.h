@@ -1,8 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "core/cluster/cluster.h"
 #include "core/strategy/communicator.h"
 #include "core/text/fields.h"
 
@@ -15,8 +16,20 @@ namespace tutti::core {
 /// Of a number of proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// The communicators of a scenario, with the defaults that come from its strategy. Mistakes go to the fields' problems.
-std::vector<Communicator> communicators_from(const proto::Scenario& message, Fields& fields, const Strategy& strategy,
-                                             const Cluster& cluster);
+/// A communicator as it was written: what it is depends on the cluster and on the strategy (communicators.h).
+struct WrittenCommunicator {
+  std::string name;
+  std::optional<std::int64_t> size;
+  std::optional<std::int64_t> stride;
+  bool splits_model = false;
+  std::string algorithm;  ///< "": the strategy's
+  std::optional<int> channels;
+  std::optional<Time> launch;
+  std::vector<Exchange> exchanges;
+  bool sound = true;  ///< everything that was written is here, and nothing was complained of
+};
+
+/// The communicators of a scenario. Mistakes go to the fields' problems.
+std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields);
 
 }  // namespace tutti::core

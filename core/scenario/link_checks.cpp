@@ -3,16 +3,14 @@
 #include <set>
 #include <tuple>
 
-#include "core/proto/scenario.pb.h"
-
 namespace tutti::core {
 namespace {
 
 class LinkChecks {
  public:
   explicit LinkChecks(WrittenScenario& written)
-      : fields_(written.cluster_fields()),
-        message_(written.cluster()),
+      : problems_(written.problems),
+        place_(written.cluster_place),
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
@@ -30,9 +28,9 @@ class LinkChecks {
     const Bytes bytes = scenario_.workload.bytes();
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
-      fields_.complain(message_,
-                       "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
-                       name, to_gb_per_s(bandwidth), bytes.count());
+      problems_.add(place_,
+                    "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
+                    name, to_gb_per_s(bandwidth), bytes.count());
     };
     for (const WorkerGroup& group : cluster_.groups()) {
       const std::vector<Part>& parts = group.machine->parts();
@@ -91,18 +89,17 @@ class LinkChecks {
     if (cluster_.append_route(from, to, staging, route)) return true;
     const bool staged = from.worker != to.worker && staging != Staging::kDirect;
     const bool rails = from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
-    fields_.complain(
-        message_,
-        "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
-        "on, GPUs and network cards do not; add the missing link",
-        cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
-        cluster_.machine(to.worker).name(), staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
-        rails ? " on the sender's rail" : "");
+    problems_.add(place_,
+                  "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
+                  "on, GPUs and network cards do not; add the missing link",
+                  cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),
+                  cluster_.machine(to.worker).name(), staged ? " through both hosts' memory (staging: VIA_HOST)" : "",
+                  rails ? " on the sender's rail" : "");
     return false;
   }
 
-  Fields fields_;
-  const proto::Cluster& message_;
+  Problems& problems_;
+  const Location& place_;
   const Scenario& scenario_;
   const Cluster& cluster_;
 };

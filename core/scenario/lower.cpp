@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "core/proto/scenario.pb.h"
-#include "core/scenario/all_reduce_spec_reader.h"
-#include "core/scenario/byteps_reader.h"
-#include "core/scenario/communicators_reader.h"
-#include "core/scenario/distribution_reader.h"
+#include <fmt/ranges.h>
+
+#include "core/scenario/communicators.h"
 #include "core/scenario/link_checks.h"
-#include "core/scenario/strategy_reader.h"
+#include "core/strategy/framework.h"
 
 namespace tutti::core {
 namespace {
@@ -16,18 +14,13 @@ namespace {
 class ScenarioLowering {
  public:
   explicit ScenarioLowering(WrittenScenario& written)
-      : written_(written),
-        problems_(written.problems),
-        fields_(written.fields),
-        message_(*written.message),
-        scenario_(written.scenario) {}
+      : written_(written), problems_(written.problems), complaints_(written.complaints), scenario_(written.scenario) {}
 
   void lower() {
     if (!scenario_.cluster || !written_.strategy_known) return;
-    lower_framework();
+    lower_strategy();
     for (const StrategyProblem& problem : problems_of(scenario_.strategy, *scenario_.cluster)) complain_about(problem);
-    if (scenario_.strategy.spec) check_entries(*scenario_.strategy.spec);
-    take_communicators();
+    lower_communicators();
     if (!problems_.empty()) return;
     auto plan = make_plan(scenario_.workload, scenario_.strategy, *scenario_.cluster, scenario_.communicators);
     if (!plan) return complain_about(plan.error());
@@ -36,59 +29,68 @@ class ScenarioLowering {
   }
 
  private:
-  /// What a framework's strategy comes to on this cluster: an algorithm, servers, how packs are launched.
-  void lower_framework() {
-    if (scenario_.strategy.collective_all_reduce) {
-      lower_collective_all_reduce(scenario_.strategy, *scenario_.cluster, std::ssize(scenario_.workload.gradients));
-      take_what_is_asked(message_.strategy(), scenario_.strategy);
-    }
-    if (message_.strategy().distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) {
-      lower_distribution(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
-      take_what_is_asked(message_.strategy(), scenario_.strategy);
-    }
-    if (is_byteps(message_.strategy()))
-      lower_byteps(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
-    if (scenario_.strategy.servers && scenario_.strategy.servers->updates && message_.workload().has_update_ms()) {
-      fields_.complain_at(
-          message_.workload(), "update_ms",
+  /// What the strategy comes to on this cluster: what a framework chooses, and devices that are named.
+  void lower_strategy() {
+    Strategy& strategy = scenario_.strategy;
+    if (strategy.framework) strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
+    if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
+      complaints_.complain_at(
+          "workload.update_ms",
           "workload: update_ms: the devices that hold the variables update them, in {} passes over their "
           "memory; leave it out",
           kUpdatePasses);
     }
-    if (problems_.empty()) take_reduce_to_device(message_.strategy(), *scenario_.cluster, fields_, scenario_.strategy);
+    if (problems_.empty()) choose_devices(strategy);
   }
 
-  void take_communicators() {
-    if (message_.communicator_size() > 0)
-      scenario_.communicators = communicators_from(message_, fields_, scenario_.strategy, *scenario_.cluster);
+  /// Of algorithms that single out a device.
+  void choose_devices(Strategy& strategy) {
+    if (strategy.hierarchical_copy.drops_odd && strategy.algorithm != Algorithm::kHierarchicalCopy)
+      complaints_.complain_at("strategy.drop_odd_device",
+                              "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
+    if (strategy.reduce_to_device.empty()) return;
+    if (strategy.algorithm != Algorithm::kReductionToOneDevice)
+      return complaints_.complain_at("strategy.reduce_to_device",
+                                     "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
+    const Cluster& cluster = *scenario_.cluster;
+    std::vector<std::string> names;
+    for (int r = 0; r < cluster.replicas_per_worker(); ++r) {
+      names.push_back(cluster.part(cluster.replica(r)).name);
+      if (names.back() != strategy.reduce_to_device) continue;
+      strategy.reduce_to = r;
+      return;
+    }
+    const Machine& machine = cluster.machine(0);
+    if (!machine.gpus().empty() && !machine.cpus().empty()) {
+      names.push_back(cluster.part(cluster.host(0)).name);
+      if (names.back() == strategy.reduce_to_device) return strategy.reduce_to.reset();
+    }
+    complaints_.complain_at("strategy.reduce_to_device",
+                            "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
+                            strategy.reduce_to_device, fmt::join(names, ", "));
+  }
+
+  void lower_communicators() {
+    scenario_.communicators =
+        core::lower_communicators(written_.communicators, scenario_.strategy, *scenario_.cluster, complaints_);
     const bool splits = std::any_of(scenario_.communicators.begin(), scenario_.communicators.end(),
                                     [](const Communicator& c) { return c.splits_model; });
     if (scenario_.strategy.spec && splits) {
-      fields_.complain_at(
-          message_.strategy(), "all_reduce_spec",
+      complaints_.complain_at(
+          "strategy.all_reduce_spec",
           "strategy: all_reduce_spec reduces over all replicas, which hold different parts of the model "
           "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
     }
   }
 
-  /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
-  void check_entries(const AllReduceSpec& spec) {
-    if (spec.validation == SpecValidation::kLiteral) return;
-    for (std::size_t e = 0; e < spec.entries.size(); ++e) {
-      for (const SpecProblem& problem : problems_on(scenario_.strategy, e, *scenario_.cluster))
-        core::complain_about(problem, spec, message_.strategy(), fields_);
-    }
-  }
-
   void complain_about(const StrategyProblem& problem) {
-    if (problem.field.empty()) return fields_.complain(message_, "{}", problem.text);
-    fields_.complain_at(message_.strategy(), problem.field, "strategy: {}: {}", problem.field, problem.text);
+    if (problem.field.empty()) return complaints_.complain_at("", "{}", problem.text);
+    complaints_.complain_at("strategy." + problem.field, "strategy: {}: {}", problem.field, problem.text);
   }
 
   WrittenScenario& written_;
   Problems& problems_;
-  Fields& fields_;
-  const proto::Scenario& message_;
+  Complaints& complaints_;
   Scenario& scenario_;
 };
 

@@ -3,6 +3,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "core/base/check.h"
+#include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
 #include "core/text/bind.h"
 
@@ -41,7 +42,8 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   Problems problems;
   SourceMap sources(path);
   proto::Scenario scenario;
-  bind(parse_document(text, path, problems).root, scenario, sources, problems);
+  GuestMessages guests = framework_messages();  // left out, as all packing is
+  bind(parse_document(text, path, problems).root, scenario, sources, problems, &guests);
   TUTTI_CHECK(problems.empty(), "{} has problems", path);
 
   proto::Workload& workload = *scenario.mutable_workload();

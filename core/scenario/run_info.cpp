@@ -10,6 +10,7 @@
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/bounds.h"
+#include "core/strategy/framework.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/who_reduces.h"
 
@@ -58,19 +59,15 @@ std::string describe(const AllReduceSpec& spec) {
 
 std::string describe(const Strategy& strategy) {
   std::string text = strategy.spec ? describe(*strategy.spec) : std::string(to_string(strategy.algorithm));
-  const bool pushes = strategy.distribution == Distribution::kBytePs;
-  if (strategy.servers) text = fmt::format("{} {}", pushes ? "partitions" : "variables", describe(*strategy.servers));
+  const bool in_parts = strategy.servers && strategy.servers->placement == Placement::kByHash;
+  if (strategy.servers) text = fmt::format("{} {}", in_parts ? "partitions" : "variables", describe(*strategy.servers));
   if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
   if (strategy.algorithm == Algorithm::kReductionToOneDevice)
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100) text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
-  if (strategy.collective_all_reduce) {
-    text += fmt::format(" (CollectiveAllReduce {}, implementation {})",
-                        to_string(strategy.collective_all_reduce->generation),
-                        to_string(strategy.collective_all_reduce->merged().implementation));
-  }
+  if (!strategy.reduced_by.empty()) text += fmt::format(" ({})", strategy.reduced_by);
   if (strategy.collective != CollectiveKind::kAllReduce) text += fmt::format(", {}", to_string(strategy.collective));
   if (has_root(strategy.collective)) text += fmt::format(" of rank {}", strategy.root);
   if (strategy.out_of_place) text += ", out of place";
@@ -89,7 +86,8 @@ std::string describe(const Strategy& strategy) {
     if (strategy.agg_small_grads_exact_group) text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
   }
   if (strategy.all_reduce_merge_scope > 1) text += fmt::format(", merge scope {}", strategy.all_reduce_merge_scope);
-  if (strategy.framework) text += ", packs of " + describe(*strategy.framework);
+  const std::string packs = strategy.framework ? strategy.framework->describe_packs() : "";
+  if (!packs.empty()) text += ", packs of " + packs;
   if (strategy.pad_packs) text += ", packs padded";
   if (strategy.reduction != Reduction::kSum) text += fmt::format(", {}", to_string(strategy.reduction));
   const Strategy usual = Strategy::for_algorithm(strategy.algorithm);

@@ -29,12 +29,13 @@ class ScenarioReader {
     scenario_.name = message_.name().empty() ? std::filesystem::path(path_).stem().string() : message_.name();
     scenario_.description = message_.description();
     read_run();
-    if (auto strategy = strategy_from(message_, fields_)) {
+    if (auto strategy = strategy_from(message_, written_.guests, fields_, written_.complaints)) {
       scenario_.strategy = std::move(*strategy);
       written_.strategy_known = true;
     }
     read_cluster();
     read_workload();
+    written_.communicators = communicators_from(message_, fields_);
   }
 
  private:
@@ -64,6 +65,7 @@ class ScenarioReader {
     }
     const std::string& file = written_.cluster_file ? written_.cluster_file->path : path_;
     Fields fields = written_.cluster_fields();
+    written_.cluster_place = fields.sources().at(written_.cluster());
     scenario_.cluster = cluster_from(written_.cluster(), fields, file, library_, scenario_.files);
     if (scenario_.cluster && message_.has_conditions())
       scenario_.run.conditions = conditions_from(message_.conditions(), fields_, *scenario_.cluster);
@@ -226,7 +228,8 @@ class ScenarioReader {
 
 bool read(const std::string& text, const Library& library, WrittenScenario& written) {
   const Document document = parse_document(text, written.path, written.problems);
-  bind(document.root, *written.message, written.sources, written.problems);
+  written.places = Places::of(document.root, *proto::Scenario::descriptor(), written.path);
+  bind(document.root, *written.message, written.sources, written.problems, &written.guests);
   if (document.cut_off) return false;
   written.scenario.file = written.path;
   written.scenario.text = text;

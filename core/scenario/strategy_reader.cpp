@@ -4,13 +4,9 @@
 
 #include <fmt/ranges.h>
 
+#include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
-#include "core/scenario/all_reduce_spec_reader.h"
-#include "core/scenario/byteps_reader.h"
 #include "core/scenario/communicators_reader.h"
-#include "core/scenario/distribution_reader.h"
-#include "core/scenario/framework_reader.h"
-#include "core/scenario/tensorflow_reader.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {
@@ -29,19 +25,33 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
   }
 }
 
+/// What is said of TensorFlow's collective runtime, which tf_ring is of.
+TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
+  TfRuntime runtime;
+  runtime.subdiv_offsets.assign(message.subdiv_offsets().begin(), message.subdiv_offsets().end());
+  if (const auto most = fields.integer(message, "max_subdivs_per_device", "tf_ring", -1, 1 << 10))
+    runtime.max_subdivs_per_device = static_cast<int>(*most);
+  if (message.has_align_bytes()) {
+    const std::int32_t align = message.align_bytes();
+    if (align != 64 && align != 32 && align != 16)
+      fields.complain_at(message, "align_bytes", "tf_ring: align_bytes must be 64, 32 or 16 (got {})", align);
+    else
+      runtime.align = Bytes(align);
+  }
+  runtime.tasks_by_name = message.task_order() == proto::TfRing::BY_NAME;
+  runtime.gpu_ring_order = message.gpu_ring_order();
+  return runtime;
+}
+
 class StrategyReader {
  public:
-  StrategyReader(const proto::Strategy& message, Fields& fields) : message_(message), fields_(fields) {}
+  StrategyReader(const proto::Strategy& message, const GuestMessages& guests, Fields& fields, Complaints& complaints)
+      : message_(message), guests_(guests), fields_(fields), complaints_(complaints) {}
 
   std::optional<Strategy> read() {
-    const auto all_reduce = collective_all_reduce_from(message_, fields_);
-    if (message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET) check_distribution(message_, fields_);
-    const bool known = read_who_reduces(all_reduce);
+    const bool known = read_who_reduces();
     read_packing();
-    read_framework();
-    strategy_.launch_asked = message_.launch() != proto::Strategy::LAUNCH_DEFAULT;
-    take_what_is_asked(message_, strategy_);
-    read_update();
+    read_what_is_asked();
     read_staging();
     read_collective();
     read_compression();
@@ -57,28 +67,21 @@ class StrategyReader {
   // --- who reduces ---
 
   /// False if that cannot be told.
-  bool read_who_reduces(const std::optional<CollectiveAllReduce>& all_reduce) {
-    bool known = true;
-    if (message_.has_all_reduce_spec()) {
-      auto spec = all_reduce_spec_from(message_, fields_);
-      known = spec.has_value();
-      const bool any = spec && !spec->entries.empty();
-      const auto largest = any ? spec->entries.back().algorithm : std::nullopt;
-      strategy_ = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
-      strategy_.spec = std::move(spec);
-    } else {
-      // Of MultiWorkerMirroredStrategy, and other strategies of tf.distribute, it is known when cluster and gradients are.
-      const bool later =
-          all_reduce || message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET || is_byteps(message_);
-      const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
-      known = algorithm.has_value();
-      strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
-    }
-    strategy_.collective_all_reduce = all_reduce;
+  bool read_who_reduces() {
+    ReadFramework read = read_framework(message_, guests_, fields_, complaints_);
+    bool known = !read.said || read.framework;
+    // What a framework chooses is known when cluster and gradients are.
+    const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
+    const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
+    known = known && algorithm.has_value();
+    strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+    strategy_.framework = std::move(read.framework);
     strategy_.shards = static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
     if (const auto channels = fields_.integer(message_, "channels", kWhat, 1, 64))
       strategy_.channels = static_cast<int>(*channels);
     if (message_.has_tf_ring()) strategy_.tf_runtime = tf_runtime_from(message_.tf_ring(), fields_);
+    strategy_.reduce_to_device = message_.reduce_to_device();
+    strategy_.hierarchical_copy.drops_odd = message_.drop_odd_device();
     return known;
   }
 
@@ -146,20 +149,21 @@ class StrategyReader {
     }
   }
 
-  void read_framework() {
-    strategy_.framework = framework_from(message_, fields_);
-    if (!strategy_.framework) return;
-    // One stream for all buckets, in their order; BytePS's parts go side by side.
-    if (!std::holds_alternative<BytePs>(*strategy_.framework)) strategy_.launch = Launch::kSerial;
-    strategy_.launch_order = LaunchOrder::kAsHandedOver;
-  }
-
   // --- all else ---
 
-  void read_update() {
-    const bool after_all = message_.update() == proto::Strategy::AFTER_ALL ||
-                           (message_.update() == proto::Strategy::UPDATE_DEFAULT && strategy_.framework);
-    strategy_.update = after_all ? Update::kAfterAll : Update::kPerPack;
+  void read_what_is_asked() {
+    switch (message_.merging()) {
+      case proto::Strategy::SCOPED_ALLOCATOR: strategy_.merging_asked = Merging::kScopedAllocator; break;
+      case proto::Strategy::CONCAT: strategy_.merging_asked = Merging::kConcat; break;
+      case proto::Strategy::SEPARATE: strategy_.merging_asked = Merging::kSeparate; break;
+      default: break;
+    }
+    if (message_.launch() == proto::Strategy::CONCURRENT) strategy_.launch_asked = Launch::kConcurrent;
+    if (message_.launch() == proto::Strategy::SERIAL) strategy_.launch_asked = Launch::kSerial;
+    if (message_.update() == proto::Strategy::AFTER_ALL) strategy_.update_asked = Update::kAfterAll;
+    if (message_.update() == proto::Strategy::PER_PACK) strategy_.update_asked = Update::kPerPack;
+    strategy_.take_what_is_asked();
+    strategy_.update = strategy_.update_asked.value_or(Update::kPerPack);
   }
 
   void read_staging() {
@@ -199,27 +203,19 @@ class StrategyReader {
   }
 
   const proto::Strategy& message_;
+  const GuestMessages& guests_;
   Fields& fields_;
+  Complaints& complaints_;
   Strategy strategy_;
 };
 
 }  // namespace
 
-std::optional<Strategy> strategy_from(const proto::Scenario& scenario, Fields& fields) {
-  if (scenario.has_strategy()) return StrategyReader(scenario.strategy(), fields).read();
+std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests, Fields& fields,
+                                      Complaints& complaints) {
+  if (scenario.has_strategy()) return StrategyReader(scenario.strategy(), guests, fields, complaints).read();
   fields.complain(scenario, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
   return std::nullopt;
-}
-
-void take_what_is_asked(const proto::Strategy& message, Strategy& strategy) {
-  switch (message.merging()) {
-    case proto::Strategy::SCOPED_ALLOCATOR: strategy.merging = Merging::kScopedAllocator; break;
-    case proto::Strategy::CONCAT: strategy.merging = Merging::kConcat; break;
-    case proto::Strategy::SEPARATE: strategy.merging = Merging::kSeparate; break;
-    default: break;
-  }
-  if (message.launch() == proto::Strategy::CONCURRENT) strategy.launch = Launch::kConcurrent;
-  if (message.launch() == proto::Strategy::SERIAL) strategy.launch = Launch::kSerial;
 }
 
 }  // namespace tutti::core

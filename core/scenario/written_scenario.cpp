@@ -1,11 +1,17 @@
 #include "core/scenario/written_scenario.h"
 
+#include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
 
 namespace tutti::core {
 
 WrittenScenario::WrittenScenario(const std::string& file)
-    : path(file), sources(file), fields(sources, problems), message(std::make_unique<proto::Scenario>()) {}
+    : path(file),
+      sources(file),
+      fields(sources, problems),
+      complaints(places, problems),
+      message(std::make_unique<proto::Scenario>()),
+      guests(framework_messages()) {}
 
 WrittenScenario::~WrittenScenario() = default;
 

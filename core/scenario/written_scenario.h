@@ -3,11 +3,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/scenario/cluster_reader.h"
+#include "core/scenario/communicators_reader.h"
 #include "core/scenario/scenario.h"
 #include "core/text/fields.h"
+#include "core/text/places.h"
 
 namespace tutti::proto {
 class Cluster;
@@ -28,9 +31,14 @@ struct WrittenScenario {
   Problems problems;
   SourceMap sources;
   Fields fields;                             ///< of the scenario's own text
+  Places places;                             ///< likewise, by paths: for what works on values
+  Complaints complaints;                     ///< at those
   std::unique_ptr<proto::Scenario> message;  ///< every value that fits its field
+  GuestMessages guests;                      ///< of frameworks that have schemas of their own
   std::optional<ClusterFile> cluster_file;   ///< if the cluster is described in a file of its own
+  Location cluster_place;                    ///< where what describes the cluster begins
   bool strategy_known = false;               ///< Scenario::strategy was read; else nothing can be lowered
+  std::vector<WrittenCommunicator> communicators;
 
   Scenario scenario;
 

@@ -12,8 +12,7 @@ namespace {
 
 bool on_gpus(const Cluster& cluster) { return cluster.part(cluster.replica(0)).kind == PartKind::kGpu; }
 
-/// MirroredStrategy: copied to the CPU and added up there.
-/// SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica; mirrored_strategy.py, _reduce_to.
+/// Copied to the CPU and added up there.
 Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnReadVariable& variable,
                   Reduction reduction) {
   const auto n = static_cast<std::int32_t>(cluster.replicas());
@@ -37,9 +36,8 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
 
 std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const Strategy& strategy,
                                               const Cluster& cluster, Plan& plan) {
-  if (strategy.distribution == Distribution::kBytePs && !workload.on_read.empty())
-    return StrategyProblem{
-        "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
+  const CheckpointRules& rules = strategy.checkpoint;
+  if (rules.refused && !workload.on_read.empty()) return rules.refused;
   if (strategy.servers && !workload.on_read.empty())
     return StrategyProblem{
         "", fmt::format("{} keeps one copy of a variable, on its server, so that none is brought together when it is "
@@ -50,14 +48,11 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
         "",
         "on_read variables of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; "
         "leave on_read out of the workload"};
-  const bool mirrored = reads_on_cpu(strategy.distribution);
   Strategy one = strategy;
   one.collective = CollectiveKind::kAllReduce;
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);
-  // A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's configuration says NCCL.
-  const auto& tf = strategy.collective_all_reduce;
-  if (tf && !tf->collective_nccl.value_or(!tf->eager) && strategy.algorithm == Algorithm::kNccl) {
-    const Strategy usual = Strategy::for_algorithm(Algorithm::kTfRing);
+  if (rules.by) {
+    const Strategy usual = Strategy::for_algorithm(*rules.by);
     one.algorithm = usual.algorithm;
     if (!strategy.staging_asked) one.staging = usual.staging;
   }
@@ -70,8 +65,8 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
       continue;
     one.reduction = variable.aggregation == OnReadAggregation::kMean ? Reduction::kMean : Reduction::kSum;
     Pack pack{{},
-              mirrored ? to_cpu(cluster, strategy, variable, one.reduction)
-                       : make_collective(cluster, one, variable.type, variable.elements, i)};
+              rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
+                           : make_collective(cluster, one, variable.type, variable.elements, i)};
     pack.phase = PackPhase::kCheckpoint;
     pack.on_read = i;
     pack.turn = i;

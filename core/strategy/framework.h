@@ -1,76 +1,101 @@
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/packing/byteps_keys.h"
-#include "core/workload/workload.h"
+#include "core/strategy/plan.h"
+#include "core/text/places.h"
 
 namespace tutti::core {
 
-// How frameworks other than TensorFlow pack and launch, by the names of their own settings (core/proto/scenario.proto has their
-// units and defaults).
-
-/// torch.nn.parallel.DistributedDataParallel.
-struct PytorchDdp {
-  Bytes first_bucket;
-  Bytes bucket_cap;
-  bool gradient_as_bucket_view = false;
+/// What a framework packs gradients by: it adds buckets in the order in which it launches them, and says what else its plan has.
+class PackMaker {
+ public:
+  virtual ~PackMaker() = default;
+  /// Gradients in the types in which they are packed.
+  [[nodiscard]] virtual const Workload& workload() const = 0;
+  [[nodiscard]] virtual const Cluster& cluster() const = 0;
+  /// Among whom each gradient is reduced.
+  [[nodiscard]] virtual std::int64_t replicas() const = 0;
+  virtual void add(Bucket bucket) = 0;
+  /// For what concerns all packs: Plan::computation_waits, Plan::fusion.
+  [[nodiscard]] virtual Plan& plan() = 0;
+  virtual void add_note(std::string text) = 0;
 };
 
-/// DeepSpeed's ZeRO, stages 1 and 2.
-struct DeepSpeed {
-  std::int64_t reduce_bucket_size = 500'000'000;  ///< elements
-  bool overlap_comm = false;
+/// What a strategy is lowered on.
+struct LoweringTarget {
+  const Workload& workload;
+  const Cluster& cluster;
 };
 
-/// Megatron Core's DistributedDataParallel.
-struct Megatron {
-  bool overlap_grad_reduce = false;
-  std::optional<std::int64_t> bucket_size;  ///< elements
+/// What a plan is made of.
+struct PlanInput {
+  const Workload& workload;
+  const Strategy& strategy;
+  const Cluster& cluster;
+  const std::vector<Communicator>& communicators;
 };
 
-/// BytePS.
-struct BytePs {
-  Bytes partition;
-  std::int64_t credit = 0;  ///< partitions of a worker that are reduced at a time, by priority; 0: as many as are ready
-  KeyHash hash = KeyHash::kDjb2;
+/// Values of a field of a scenario that are worth trying.
+struct TriedValues {
+  std::string field;  ///< "strategy.horovod.cycle_time_ms"
+  std::vector<std::string> values;
 };
 
-/// Horovod.
-struct Horovod {
-  Bytes fusion_threshold;
-  Time cycle;
-  std::int32_t cache_capacity = 1024;  ///< gradients
+/// A framework, with the options that a scenario gives it. What it differs in is what it makes of a strategy and what its plans hold;
+/// nobody asks which framework it is. Each has a folder in core/framework, and a line in its registry.
+class Framework {
+ public:
+  virtual ~Framework() = default;
+
+  /// By which scenarios name it: "pytorch_ddp".
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB"; empty: packs are made by the strategy's own fields.
+  [[nodiscard]] virtual std::string describe_packs() const { return {}; }
+
+  /// It chooses Strategy::algorithm itself once cluster and gradients are known (lower() does); else the scenario says it.
+  [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
+
+  /// Makes of `strategy`, which has what the scenario says beside the framework, what the framework does with these gradients on this
+  /// cluster: algorithm, servers, launches, updates, rules. ERRORS (complaints at the fields): clusters and options that do not fit.
+  virtual void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const = 0;
+
+  /// Makes the packs. False: they are made by the strategy's own fields.
+  [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
+
+  /// A plan that has another form than packs of gradients that are reduced, or what keeps it from being made; nothing: it has that form.
+  [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput&) const {
+    return std::nullopt;
+  }
+
+  /// Settings that are worth trying, for gradients like these; nothing: those of the strategy's own fields; an empty list: there are
+  /// none.
+  [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(const Workload&) const {
+    return std::nullopt;
+  }
 };
 
-using Framework = std::variant<PytorchDdp, DeepSpeed, Megatron, BytePs, Horovod>;
+/// A framework whose options are `Options`.
+template <class Options>
+class FrameworkOf : public Framework {
+ public:
+  explicit FrameworkOf(Options options) : options_(std::move(options)) {}
+  [[nodiscard]] const Options& options() const { return options_; }
 
-/// "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB".
-std::string describe(const Framework& framework);
-
-/// A stretch of one gradient inside a pack.
-struct Member {
-  int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< element of the gradient
-  std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< element of the pack
+ private:
+  Options options_;
 };
 
-/// What travels as one buffer, before it is known how.
-struct Bucket {
-  std::vector<Member> members;  ///< of one type
-  bool copied_in = false;       ///< gradients are copied into the bucket
-  bool copied_out = false;      ///< … and back
-  bool needs_all_gradients = false;
-  int also_needs = -1;  ///< a gradient of another bucket that must be ready, too: the one that did not fit
-};
-
-/// The packs that a framework makes of the gradients, in the order in which it launches them.
-std::vector<Bucket> buckets_of(const Framework& framework, const Workload& workload, std::int64_t replicas,
-                               int replicas_per_worker);
+/// The options of a strategy's framework, if they are of this kind; else null. For the framework's own folder, and for tests.
+template <class Options>
+const Options* options_of(const Strategy& strategy) {
+  const auto* one = dynamic_cast<const FrameworkOf<Options>*>(strategy.framework.get());
+  return one ? &one->options() : nullptr;
+}
 
 }  // namespace tutti::core

@@ -1,48 +1,12 @@
 #include "core/strategy/fusion.h"
 
 #include <algorithm>
-#include <bit>
 #include <list>
 #include <numeric>
 
 #include <fmt/format.h>
 
 namespace tutti::core {
-
-Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
-  const auto workers = static_cast<std::uint64_t>(cluster.workers());
-  const int rounds = static_cast<int>(workers > 1 ? std::bit_width(workers - 1) : 0);
-  const Time latency = cluster.network() ? cluster.network()->latency : Time();
-  const Time both_ways = 2 * rounds * latency;
-  Fusion fusion;
-  fusion.threshold = horovod.fusion_threshold;
-  fusion.cycle = horovod.cycle;
-  fusion.agreement = 2 * both_ways;
-  fusion.first_agreement = 3 * both_ways;
-  fusion.cached = std::ssize(workload.gradients) <= horovod.cache_capacity;
-  if (horovod.cache_capacity == 0) fusion.agreement = fusion.first_agreement = both_ways;
-  return fusion;
-}
-
-std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
-                                                 const std::vector<Communicator>& communicators) {
-  if (!strategy.framework || !std::holds_alternative<Horovod>(*strategy.framework)) return std::nullopt;
-  const Algorithm a = strategy.algorithm;
-  const bool good = a == Algorithm::kRing || a == Algorithm::kNccl || a == Algorithm::kHalvingDoubling ||
-                    a == Algorithm::kRecursiveDoubling || a == Algorithm::kDoubleTree || a == Algorithm::kNcclRing ||
-                    a == Algorithm::kNcclHalvingDoubling || a == Algorithm::kNcclDoubleTree;
-  if (!good)
-    return StrategyProblem{"horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take nccl, ring, "
-                                                  "halving_doubling, recursive_doubling, double_tree, nccl/ring, "
-                                                  "nccl/halving_doubling or nccl/double_tree",
-                                                  to_string(a))};
-  if (strategy.compression && strategy.compression->of_packs)
-    return StrategyProblem{"compression", "Horovod compresses gradients, not packs; take of: GRADIENTS"};
-  if (std::any_of(communicators.begin(), communicators.end(), [](const Communicator& c) { return c.splits_model; }))
-    return StrategyProblem{"horovod",
-                           "replicas that are in groups (splits_model) are not fused in cycles; take another packing"};
-  return std::nullopt;
-}
 
 std::vector<std::vector<int>> fused(const std::vector<ReadyPack>& ready, Bytes threshold) {
   std::list<int> left(ready.size());

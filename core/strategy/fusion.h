@@ -6,16 +6,6 @@
 
 namespace tutti::core {
 
-/// Horovod's cycles on this cluster. In each, workers agree on what is ready on all of them: with a response cache by two bitwise ANDs
-/// over everybody's bits, each of ⌈log2 W⌉ rounds there and as many back; without, or the first time, requests besides go to the
-/// coordinator and its responses to everybody.
-/// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
-Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster);
-
-/// What keeps Horovod from fusing packs of this strategy; nothing if all is well.
-std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
-                                                 const std::vector<Communicator>& communicators);
-
 /// Which of the packs that are ready, in the order in which they became so, travel as one: those of the first one's type, as long as they
 /// hold no more than `threshold` together. Packs of other types, or that no longer fit, are passed over as long as what is
 /// taken and what was passed over hold no more than that either. Answers indices into `ready`, group by group.

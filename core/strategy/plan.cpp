@@ -9,10 +9,9 @@
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
 #include "core/strategy/checkpoint_plan.h"
-#include "core/strategy/fusion.h"
+#include "core/strategy/framework.h"
 #include "core/strategy/gradient_groups.h"
 #include "core/strategy/order_of_packs.h"
-#include "core/strategy/push_pull_plan.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/sparse_plan.h"
 #include "core/strategy/spec_plan.h"
@@ -56,7 +55,7 @@ Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
 
 namespace {
 
-class Planner {
+class Planner : private PackMaker {
  public:
   Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
           const std::vector<Communicator>& communicators)
@@ -88,8 +87,8 @@ class Planner {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_groups(workload_, strategy_), true);
-    } else if (strategy_.framework) {
-      add_buckets(*strategy_.framework);
+    } else if (strategy_.framework && strategy_.framework->pack(*this)) {
+      // They are there.
     } else if (strategy_.bytes_per_pack) {
       if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kTfRing &&
           strategy_.algorithm != Algorithm::kNccl && strategy_.merging == Merging::kConcat) {
@@ -229,28 +228,27 @@ class Planner {
     }
   }
 
-  /// Packs as another framework makes them.
-  void add_buckets(const Framework& framework) {
-    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
-    for (Bucket& bucket : buckets_of(framework, workload_, replicas, cluster_.replicas_per_worker())) {
-      const Member last = bucket.members.back();
-      if (last.offset + last.count == 0) continue;
-      const DataType type = gradient(last.variable).type;
-      Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
-      // Besides what an algorithm copies itself.
-      if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
-      if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
-      pack.needs_all_gradients = bucket.needs_all_gradients;
-      pack.also_needs = bucket.also_needs;
-      plan_.packs.push_back(std::move(pack));
-    }
-    if (const auto* zero = std::get_if<DeepSpeed>(&framework); zero && !zero->overlap_comm) {
-      plan_.computation_waits = true;
-      note(
-          "DeepSpeed without overlap_comm reduces a bucket before it goes on with the backward pass, which waits for "
-          "it");
-    }
-    if (const auto* horovod = std::get_if<Horovod>(&framework)) plan_.fusion = fusion_of(*horovod, workload_, cluster_);
+  // --- packs as a framework makes them ---
+
+  [[nodiscard]] const Workload& workload() const override { return workload_; }
+  [[nodiscard]] const Cluster& cluster() const override { return cluster_; }
+  [[nodiscard]] std::int64_t replicas() const override {
+    return plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+  }
+  [[nodiscard]] Plan& plan() override { return plan_; }
+  void add_note(std::string text) override { note("{}", text); }
+
+  void add(Bucket bucket) override {
+    const Member last = bucket.members.back();
+    if (last.offset + last.count == 0) return;
+    const DataType type = gradient(last.variable).type;
+    Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
+    // Besides what an algorithm copies itself.
+    if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
+    if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
+    pack.needs_all_gradients = bucket.needs_all_gradients;
+    pack.also_needs = bucket.also_needs;
+    plan_.packs.push_back(std::move(pack));
   }
 
   // --- packs ---
@@ -294,7 +292,7 @@ class Planner {
   }
 
   Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
-    const std::int64_t replicas = plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+    const std::int64_t replicas = this->replicas();
     const DataType sent = sent_as(strategy_.compression, type);
     if (strategy_.pad_packs)
       elements = cut_evenly(cluster_, strategy_, sent, elements, plan_.partition ? &*plan_.partition : nullptr);
@@ -370,9 +368,10 @@ class Planner {
 tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, const Strategy& strategy,
                                                       const Cluster& cluster,
                                                       const std::vector<Communicator>& communicators) {
-  if (strategy.distribution == Distribution::kBytePs) return plan_push_pull(workload, strategy, cluster);
+  if (strategy.framework) {
+    if (auto own = strategy.framework->plan({workload, strategy, cluster, communicators})) return std::move(*own);
+  }
   if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
-  if (auto problem = problem_of_fusion(strategy, communicators)) return tl::make_unexpected(std::move(*problem));
   if (has_slices(workload)) return plan_with_slices(workload, strategy, cluster, communicators);
   if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
   return Planner(workload, strategy, cluster, communicators).make();

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/strategy/bucket.h"
 #include "core/strategy/collective.h"
 #include "core/strategy/communicator.h"
-#include "core/strategy/framework.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
 

@@ -43,7 +43,7 @@ class ServerPlanner {
               "at most {} workers",
               plan_.partition->groups(), count(), kMostAtOnce / (2 * std::max(1, count())))});
     }
-    if (has_slices(workload_) && (!servers_.reads || !servers_.updates || !knows_slices(strategy_.distribution)))
+    if (has_slices(workload_) && (!servers_.reads || !servers_.updates || !strategy_.sparse.on_servers))
       return tl::make_unexpected(StrategyProblem{
           "",
           fmt::format(

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -51,26 +49,6 @@ CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int6
   const int even = 2 * half;
   const auto first = static_cast<int>(index % devices) % even;
   return {first, (first + half) % even, half};
-}
-
-std::string_view to_string(CrossDeviceOps ops) {
-  switch (ops) {
-    case CrossDeviceOps::kNcclAllReduce: return "NcclAllReduce";
-    case CrossDeviceOps::kHierarchicalCopyAllReduce: return "HierarchicalCopyAllReduce";
-    case CrossDeviceOps::kReductionToOneDevice: return "ReductionToOneDevice";
-  }
-  return "";
-}
-
-CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered) {
-  return all_gpus && nccl_registered ? CrossDeviceOps::kNcclAllReduce : CrossDeviceOps::kReductionToOneDevice;
-}
-
-std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none) {
-  if (num_packs > 0 || (num_packs == 0 && zero_is_none)) return "";
-  return fmt::format("{} all-reduce requires num_packs {} 0, but {} is specified",
-                     ops == CrossDeviceOps::kNcclAllReduce ? "NCCL" : "HierarchicalCopy", zero_is_none ? ">=" : ">",
-                     num_packs);
 }
 
 }  // namespace tutti::core

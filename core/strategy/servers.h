@@ -16,7 +16,7 @@ enum class Placement : std::uint8_t {
   kRoundRobin,     ///< one after the other
   kGreedyBytes,    ///< where the fewest bytes lie so far
   kLeastElements,  ///< where the fewest elements lie so far
-  kByHash,         ///< part by part, where the hash of its key says (core/packing/byteps_keys.h); place() does not
+  kByHash,         ///< part by part, where the hash of its key says (core/framework/byteps/keys.h); place() does not
 };
 std::string_view to_string(Placement placement);
 
@@ -77,15 +77,5 @@ struct CopyRoots {
 };
 /// REQUIRES: at least 2 devices; 8 of kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);
-
-/// Of tf.distribute's classes.
-enum class CrossDeviceOps : std::uint8_t { kNcclAllReduce, kHierarchicalCopyAllReduce, kReductionToOneDevice };
-std::string_view to_string(CrossDeviceOps ops);
-/// What TensorFlow takes where nobody says. SOURCE: cross_device_ops.py, choose_the_best, select_cross_device_ops.
-CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered);
-
-/// What is wrong with num_packs of NcclAllReduce or HierarchicalCopyAllReduce, by TensorFlow's words; empty if nothing is.
-/// `zero_is_none`: since 2.1 0 means that nothing is packed.
-std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none);
 
 }  // namespace tutti::core

@@ -55,16 +55,9 @@ class SparsePlanner {
   }
 
   tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {
-    if (strategy_.spec)
-      return wrong(
-          "all_reduce_spec",
-          "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); leave sparse_gradient out, and the whole "
-          "variable is reduced, or take communication_options");
-    if (const auto& tf = strategy_.collective_all_reduce; tf && tf->generation == Generation::kTf115 && any_differ())
-      return wrong(
-          "collective_all_reduce",
-          "TF_1_15 gathers sparse gradients as if all replicas had as many rows, and fails where they have not "
-          "(rows_differ); take TF_2_4");
+    const SparseRules& rules = strategy_.sparse;
+    if (rules.refused) return tl::make_unexpected(*rules.refused);
+    if (rules.refused_if_rows_differ && any_differ()) return tl::make_unexpected(*rules.refused_if_rows_differ);
     Plan plan;
     Dense dense = dense_of(workload_);
     if (dense.was.empty()) {
@@ -114,7 +107,7 @@ class SparsePlanner {
   [[nodiscard]] bool over_one_device() const {
     return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
            strategy_.algorithm == Algorithm::kHierarchicalCopy ||
-           (strategy_.algorithm == Algorithm::kNccl && gathers_on_first_device(strategy_.distribution));
+           (strategy_.algorithm == Algorithm::kNccl && strategy_.sparse.over_first_device);
   }
 
   /// By which algorithm what is sparse is gathered.
@@ -134,8 +127,7 @@ class SparsePlanner {
       if (!strategy_.staging_asked) gathering_.staging = usual.staging;
       gathering_.shards = 1;
     };
-    // Its gathers are those of TensorFlow's runtime, whatever reduces.
-    if (strategy_.collective_all_reduce) return take(Algorithm::kTfRing);
+    if (strategy_.sparse.gathered_by) return take(*strategy_.sparse.gathered_by);
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
     const Algorithm a = strategy_.algorithm;
     const bool has = carries_out(a, CollectiveKind::kAllGather) && !(a == Algorithm::kPscpu && on_gpus);
@@ -168,16 +160,15 @@ class SparsePlanner {
     if (gradient.elements == 0 || gradient.slices->rows == 0) return;
     const Slices& slices = *gradient.slices;
     const std::int64_t values = slices.rows * gradient.row_elements();
-    const auto& tf = strategy_.collective_all_reduce;
-    const bool tells_lengths = tf && (tf->generation == Generation::kTf24 || tf->generation == Generation::kTf25);
+    const SparseRules& rules = strategy_.sparse;
     const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fusion;
-    int before = tf && tf->generation == Generation::kTf25 && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
-    if (tells_lengths) {
+    int before = rules.after_last_pack && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
+    if (rules.lengths_first) {
       Pack lengths{{{v, 0, 0, 0}}, gather(DataType::kInt32, 1)};
       lengths.content = PackContent::kLengths;
       before = put(std::move(lengths), before);
     }
-    if (slices.differ && tf && tf->generation == Generation::kTf24) return add_whole(v, gradient, before);
+    if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
     Pack of_values{{{v, 0, 0, 0}}, gather(gradient.type, values)};
     // A mean is divided when all are there.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) of_values.copied_out = of_values.collective.bytes();
@@ -185,13 +176,13 @@ class SparsePlanner {
     const int first = put(std::move(of_values), before);
     Pack indices{{{v, 0, values, 0}}, gather(slices.index_type, slices.rows)};
     indices.content = PackContent::kIndices;
-    put(std::move(indices), ordered || (!tf && !plan_->fusion) ? first : before);
+    put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fusion) ? first : before);
   }
 
   /// As a dense gradient, by itself.
   void add_whole(int v, const Variable& gradient, int before) {
-    note("replicas have different numbers of rows of \"{}\", so that TensorFlow 2.4 reduces the whole variable",
-         gradient.name);
+    note("replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable", gradient.name,
+         strategy_.sparse.whole_if_rows_differ);
     Pack pack{{{v, 0, gradient.elements, 0}},
               make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0)};
     pack.copied_in = gradient.bytes();

@@ -93,6 +93,21 @@ Strategy Strategy::for_algorithm(Algorithm algorithm) {
   return strategy;
 }
 
+void Strategy::take(Algorithm which) {
+  const Strategy usual = for_algorithm(which);
+  algorithm = usual.algorithm;
+  merging = usual.merging;
+  launch = usual.launch;
+  waits_for_workers = usual.waits_for_workers;
+  if (!staging_asked) staging = usual.staging;
+  take_what_is_asked();
+}
+
+void Strategy::take_what_is_asked() {
+  merging = merging_asked.value_or(merging);
+  launch = launch_asked.value_or(launch);
+}
+
 bool carries_out(Algorithm algorithm, CollectiveKind kind) {
   using Kind = CollectiveKind;
   if (kind == Kind::kAllReduce) return true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,10 +10,7 @@
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
 #include "core/strategy/all_reduce_spec.h"
-#include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
-#include "core/strategy/distribution.h"
-#include "core/strategy/framework.h"
 #include "core/strategy/servers.h"
 #include "core/strategy/tf_runtime.h"
 
@@ -65,6 +63,34 @@ enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 std::string_view to_string(Reduction reduction);
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
+/// What keeps a strategy from running: a text that names the field (before the colon) and the remedy.
+struct StrategyProblem {
+  std::string field;
+  std::string text;
+};
+
+/// What becomes of sparse gradients where their rows travel in another way than the algorithm's usual gather.
+struct SparseRules {
+  std::optional<StrategyProblem> refused;                 ///< there are none
+  std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas with different numbers of rows are not possible
+  bool on_servers = true;                                 ///< those of variables on servers may be sparse
+  bool over_first_device = false;        ///< each is gathered on the first device, and copied from there to all
+  std::optional<Algorithm> gathered_by;  ///< whatever reduces dense gradients
+  bool lengths_first = false;            ///< replicas tell each other how many rows they have
+  std::string whole_if_rows_differ;    ///< the variable is then reduced as a dense one: by whom; "": rows are gathered
+  bool after_last_pack = false;        ///< of serial launches: all that is sparse comes after the last dense pack
+  bool indices_beside_values = false;  ///< of concurrent launches: indices do not wait for values
+};
+
+/// How variables that replicas keep by themselves are brought together for a checkpoint.
+struct CheckpointRules {
+  std::optional<StrategyProblem> refused;
+  bool on_cpu = false;          ///< copied to the worker's CPU and added up there
+  std::optional<Algorithm> by;  ///< whatever reduces gradients
+};
+
+class Framework;
+
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
   /// Of a strategy with a spec: that of its last entry, which takes the largest gradients.
@@ -86,14 +112,16 @@ struct Strategy {
   int chunks_by_count = 0;  ///< so many packs of equally many gradients, the last first (TensorFlow 2.1); 0: not so
   bool pad_packs = false;   ///< to what cuts evenly
   TfRuntime tf_runtime;     ///< of tf_ring
-  std::optional<Framework> framework;  ///< which packs in place of all that
-  std::optional<Servers> servers;      ///< where variables lie, if not on every replica
+  std::shared_ptr<const Framework> framework;  ///< what all that was made of, if a framework chose it (core/framework)
+  std::optional<Servers> servers;              ///< where variables lie, if not on every replica
   /// Of kReductionToOneDevice: the rank that adds; nothing: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
-  HierarchicalCopy hierarchical_copy;               ///< of kHierarchicalCopy
-  bool independent = false;                         ///< every replica keeps its gradients to itself
-  Distribution distribution = Distribution::kNone;  ///< what all that was made of, if it was
-  std::string distribution_name;                    ///< of it, for the reader: "MirroredStrategy (NcclAllReduce)"
+  HierarchicalCopy hierarchical_copy;  ///< of kHierarchicalCopy
+  bool independent = false;            ///< every replica keeps its gradients to itself
+  std::string distribution_name;  ///< by whom variables are held, for the reader: "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;  ///< by what of the framework: "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
+  SparseRules sparse;
+  CheckpointRules checkpoint;
 
   Merging merging = Merging::kScopedAllocator;
   Launch launch = Launch::kConcurrent;
@@ -101,7 +129,9 @@ struct Strategy {
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
   bool staging_asked = false;  ///< rather than the algorithm's default
-  bool launch_asked = false;   ///< likewise
+  std::optional<Launch> launch_asked;
+  std::optional<Merging> merging_asked;
+  std::optional<Update> update_asked;
   /// nccl/…: what goes across workers waits until NCCL is through on every GPU of its worker, as TensorFlow's control edges have
   /// it, and not on the first alone.
   bool waits_for_workers = false;
@@ -110,24 +140,24 @@ struct Strategy {
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  std::optional<CollectiveAllReduce> collective_all_reduce;  ///< what all that was made of, if it was
-  std::optional<Time> timeout;                               ///< of either timer of a collective
-  std::vector<std::string> notes;                            ///< for the plan's reader: how it came about
+  bool instance_keys = false;      ///< packs have keys whatever their order (collective_keys.h)
+  std::optional<Time> timeout;     ///< of either timer of a collective
+  std::vector<std::string> notes;  ///< for the plan's reader: how it came about
+  std::string reduce_to_device;    ///< as it was written; lowered to reduce_to
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(Algorithm algorithm);
+  /// Takes an algorithm with what usually goes with it, but for what is asked for.
+  void take(Algorithm algorithm);
+  /// Takes the merging and the launches that are asked for, if any are.
+  void take_what_is_asked();
 };
 
 /// Ranks of one collective, helpers included.
 inline constexpr std::int64_t kMostRanks = 2'000'000'000;
 
-/// What keeps `strategy` from running on `cluster`: texts that name the field (before the colon) and the remedy. Of a strategy
-/// with a spec problems_on() tells it (all_reduce_spec.h).
-struct StrategyProblem {
-  std::string field;
-  std::string text;
-};
+/// What keeps `strategy` from running on `cluster`. Of a strategy with a spec problems_on() tells it (all_reduce_spec.h).
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

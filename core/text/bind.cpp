@@ -71,7 +71,8 @@ std::string expectation(const FieldDescriptor& field) {
 
 class Binder {
  public:
-  Binder(SourceMap& sources, Problems& problems) : sources_(sources), problems_(problems) {}
+  Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
+      : sources_(sources), problems_(problems), guests_(guests) {}
 
   /// False if something that was written in the message is not in it.
   bool bind_message(const Value& value, Message& message) {
@@ -105,6 +106,15 @@ class Binder {
     const Descriptor& type = *message.GetDescriptor();
     const FieldDescriptor* field = type.FindFieldByName(written.name);
     if (!field) field = type.FindFieldByCamelcaseName(written.name);
+    if (!field && guests_) {
+      if (Message* const guest = guests_->add(type, written.name)) {
+        sources_.add_field(message, written.name, 0, written.value.at);
+        if (written.value.kind == Value::Kind::kMessage) return bind_message(written.value, *guest);
+        return complain(written.value.at, "{}: expected a message {{ … }}, found {}", written.name,
+                        describe(written.value));
+      }
+      if (guests_->find(written.name)) return complain(written.at, "\"{}\" is given twice; keep one", written.name);
+    }
     if (!field) {
       const std::vector<std::string> names = field_names(type);
       const std::string hint = did_you_mean(written.name, names);
@@ -270,11 +280,49 @@ class Binder {
 
   SourceMap& sources_;
   Problems& problems_;
+  GuestMessages* guests_;
 };
 
 }  // namespace
 
-void bind(const Value& document, Message& message, SourceMap& sources, Problems& problems) {
+struct GuestMessages::Guest {
+  const Descriptor* host = nullptr;
+  std::string field;
+  const Message* prototype = nullptr;
+  std::unique_ptr<Message> message;
+};
+
+GuestMessages::GuestMessages() = default;
+GuestMessages::GuestMessages(GuestMessages&&) noexcept = default;
+GuestMessages& GuestMessages::operator=(GuestMessages&&) noexcept = default;
+GuestMessages::~GuestMessages() = default;
+
+void GuestMessages::expect(const Descriptor& host, const std::string& field, const Message& prototype) {
+  guests_.push_back({&host, field, &prototype, nullptr});
+}
+
+Message* GuestMessages::add(const Descriptor& host, const std::string& field) {
+  for (Guest& guest : guests_) {
+    if (guest.host != &host || guest.field != field || guest.message) continue;
+    guest.message.reset(guest.prototype->New());
+    return guest.message.get();
+  }
+  return nullptr;
+}
+
+const Message* GuestMessages::find(const std::string& field) const {
+  for (const Guest& guest : guests_) {
+    if (guest.field == field) return guest.message.get();
+  }
+  return nullptr;
+}
+
+void GuestMessages::visit(
+    const std::function<void(const Descriptor&, const std::string&, const Descriptor&)>& visitor) const {
+  for (const Guest& guest : guests_) visitor(*guest.host, guest.field, *guest.prototype->GetDescriptor());
+}
+
+void bind(const Value& document, Message& message, SourceMap& sources, Problems& problems, GuestMessages* guests) {
   if (document.kind != Value::Kind::kMessage) {
     Location where = sources.file();
     where.line = document.at.line;
@@ -283,7 +331,7 @@ void bind(const Value& document, Message& message, SourceMap& sources, Problems&
                  describe(document));
     return;
   }
-  Binder(sources, problems).bind_message(document, message);
+  Binder(sources, problems, guests).bind_message(document, message);
 }
 
 }  // namespace tutti::core

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "core/text/document.h"
 
 namespace google::protobuf {
+class Descriptor;
 class Message;
-}
+}  // namespace google::protobuf
 
 namespace tutti::core {
 
@@ -44,10 +48,35 @@ class SourceMap {
   std::set<const google::protobuf::Message*> misfits_;
 };
 
+/// Messages in fields that the schema of the message around them does not have: those of programs that bring schemas along.
+class GuestMessages {
+ public:
+  GuestMessages();
+  GuestMessages(GuestMessages&&) noexcept;
+  GuestMessages& operator=(GuestMessages&&) noexcept;
+  ~GuestMessages();
+
+  /// Messages of type `host` may have a field `field` that holds a message like `prototype`.
+  void expect(const google::protobuf::Descriptor& host, const std::string& field,
+              const google::protobuf::Message& prototype);
+  /// A message for that field, which stays where it is; null if none is expected there, or one is there already.
+  google::protobuf::Message* add(const google::protobuf::Descriptor& host, const std::string& field);
+  /// The message that was written in `field`; null if none was.
+  [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
+  /// What is expected, in that order.
+  void visit(const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
+                                      const google::protobuf::Descriptor& message)>& visitor) const;
+
+ private:
+  struct Guest;
+  std::vector<Guest> guests_;
+};
+
 /// Fills `message` from a document, by the message's schema. Every value that does not fit is a problem, and is left
 /// out, so that the messages around it are not whole (SourceMap::whole()): unknown fields and enum values (with the nearest known name), wrong types, numbers that do not fit or are not
 /// finite, fields given twice. JSON's conventions (camel-case names, numbers in quotes, null) are accepted with
-/// `json`.
-void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems);
+/// `json`. `guests`: what may be written besides; what was is in there then.
+void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources, Problems& problems,
+          GuestMessages* guests = nullptr);
 
 }  // namespace tutti::core

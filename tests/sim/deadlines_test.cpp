@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/framework/tensorflow/communication_options.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/communication_options.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
 #include "tests/reference/tensorflow/golden.h"

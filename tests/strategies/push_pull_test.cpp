@@ -8,7 +8,7 @@
 #include <map>
 
 #include "core/algorithm/push_pull.h"
-#include "core/packing/byteps_keys.h"
+#include "core/framework/byteps/keys.h"
 #include "core/strategy/admission.h"
 #include "core/strategy/who_reduces.h"
 #include "sim/folding/folding.h"

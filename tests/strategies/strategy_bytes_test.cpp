@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/packing/byteps_keys.h"
+#include "core/framework/byteps/keys.h"
 #include "core/schedule/checker.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"

@@ -1,7 +1,5 @@
 // Buckets of PyTorch DDP, DeepSpeed, Megatron and BytePS.
 
-#include "core/packing/buckets.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,10 @@
 #include <numeric>
 
 #include "core/base/random.h"
+#include "core/framework/byteps/byteps.h"
+#include "core/framework/deepspeed/deepspeed.h"
+#include "core/framework/megatron/megatron.h"
+#include "core/framework/pytorch/pytorch_ddp.h"
 
 namespace tutti::core {
 namespace {

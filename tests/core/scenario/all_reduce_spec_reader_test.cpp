@@ -1,6 +1,6 @@
 // all_reduce_spec in a scenario: what it means, and what the user is told who makes a mistake.
 
-#include "core/scenario/all_reduce_spec_reader.h"
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/strategy/spec_text.h"
+#include "core/framework/tensorflow/spec_text.h"
 #include "core/strategy/strategy.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
+#include "core/framework/pytorch/pytorch_ddp.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::core {
@@ -55,7 +56,7 @@ TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
 
 TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
   strategy_ = Strategy::for_algorithm(Algorithm::kXring);
-  strategy_.framework = PytorchDdp{Bytes(1000), Bytes(1000), false};
+  strategy_.framework = pytorch_ddp({Bytes(1000), Bytes(1000), false});
   const Plan p = plan(gradients({10, 7}));
   ASSERT_EQ(p.packs.size(), 1u);
   EXPECT_EQ(p.packs[0].collective.elements, 20) << "17, in four chunks of five";

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/algorithm/xring.h"
-#include "core/strategy/spec_text.h"
+#include "core/framework/tensorflow/spec_text.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 

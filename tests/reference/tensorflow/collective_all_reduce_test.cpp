@@ -1,6 +1,6 @@
 // The golden cases of CollectiveAllReduce and its options.
 
-#include "core/strategy/collective_all_reduce.h"
+#include "core/framework/tensorflow/collective_all_reduce.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/framework/tensorflow/cross_device_ops.h"
 #include "core/scenario/scenario.h"
 #include "core/strategy/server_plan.h"
 #include "tests/reference/tensorflow/golden.h"

@@ -1,0 +1,165 @@
+#include "core/framework/byteps/byteps.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+#include "core/framework/byteps/push_pull_plan.h"
+#include "core/framework/tried_sizes.h"
+
+namespace tutti::core {
+
+std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes partition) {
+  const std::int64_t most = partition / size_of(gradient.type);
+  TUTTI_CHECK(most >= 1, "partitions of {} bytes", partition.count());
+  std::vector<std::int64_t> parts;
+  for (std::int64_t left = gradient.elements; left > 0; left -= parts.back()) parts.push_back(std::min(left, most));
+  return parts;
+}
+
+Bytes byteps_partition(Bytes asked, int replicas_per_worker) {
+  const std::int64_t unit = std::int64_t{4096} * replicas_per_worker;
+  return Bytes((asked.count() + unit - 1) / unit * unit);
+}
+
+std::vector<Bucket> partitions_of(const BytePs& options, const Workload& workload, int replicas_per_worker) {
+  std::vector<Bucket> made;
+  for (const int v : as_they_become_ready(workload)) {
+    const Variable& gradient = workload.gradients[static_cast<std::size_t>(v)];
+    std::int64_t first = 0;
+    for (const std::int64_t count : partitions_of_byteps({gradient.elements, gradient.type},
+                                                         byteps_partition(options.partition, replicas_per_worker))) {
+      made.push_back({{{v, first, count, 0}}});
+      first += count;
+    }
+  }
+  return made;
+}
+
+namespace {
+
+constexpr std::string_view kBytePsPath = "strategy.byteps";
+constexpr std::string_view kBytePsServersPath = "strategy.byteps.servers_on_workers";
+
+/// Where partitions lie; nothing, and a problem, if that cannot be told.
+std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster, Complaints& complaints) {
+  const std::int64_t workers = cluster.workers() - cluster.servers();
+  Servers servers;
+  servers.placement = Placement::kByHash;
+  servers.reads = servers.updates = false;
+  if (cluster.servers() > 0) {
+    servers.first = workers;
+    servers.count = static_cast<int>(cluster.servers());
+    if (!options.servers_on_workers) return servers;
+    complaints.complain_at(
+        kBytePsServersPath,
+        "byteps: servers_on_workers and workers {{ server: true }} both say who the servers are; keep one");
+    return std::nullopt;
+  }
+  if (!options.servers_on_workers) {
+    complaints.complain_at(
+        kBytePsPath,
+        "byteps: its workers push to servers; say servers_on_workers: {}, or workers {{ server: true }} in "
+        "the cluster, or an algorithm by which partitions are reduced without, such as nccl",
+        workers);
+    return std::nullopt;
+  }
+  const auto count = complaints.in_range(kBytePsServersPath, "byteps", *options.servers_on_workers, 1, workers);
+  if (!count) return std::nullopt;
+  servers.count = static_cast<int>(*count);
+  if (cluster.part(cluster.replica(0)).kind == PartKind::kGpu) return servers;
+  complaints.complain_at(
+      kBytePsServersPath,
+      "byteps: servers_on_workers: here workers' CPUs are replicas themselves, and a server beside one is not "
+      "modelled; say workers {{ server: true }} in the cluster");
+  return std::nullopt;
+}
+
+class BytePsFramework final : public FrameworkOf<BytePs> {
+ public:
+  using FrameworkOf::FrameworkOf;
+
+  [[nodiscard]] std::string_view name() const override { return "byteps"; }
+
+  [[nodiscard]] std::string describe_packs() const override {
+    std::string text = "BytePS, partitions of " + std::to_string(options().partition.count()) + " bytes";
+    if (options().credit > 0) text += fmt::format(", {} at a time", options().credit);
+    if (options().hash != KeyHash::kDjb2) text += fmt::format(", hash {}", to_string(options().hash));
+    return text;
+  }
+
+  [[nodiscard]] bool chooses_algorithm() const override { return options().pushes; }
+
+  /// Its parts go side by side.
+  void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
+    strategy.launch_order = LaunchOrder::kAsHandedOver;
+    strategy.update = strategy.update_asked.value_or(Update::kAfterAll);
+    if (!options().pushes) return;
+    strategy.take(Algorithm::kOnServers);
+    strategy.distribution_name = "BytePS";
+    strategy.checkpoint.refused = {
+        "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
+    if (target.cluster.workers() - target.cluster.servers() < 2)
+      return complaints.complain_at(
+          kBytePsPath,
+          "byteps: one worker has no use for servers, and BytePS does not connect to any then; take algorithm: "
+          "\"nccl\" beside byteps, which is what it does inside a worker");
+    strategy.servers = servers_of(options(), target.cluster, complaints);
+  }
+
+  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput& input) const override {
+    if (!options().pushes) return std::nullopt;
+    return plan_push_pull(options(), input);
+  }
+
+  [[nodiscard]] bool pack(PackMaker& maker) const override {
+    for (Bucket& bucket : partitions_of(options(), maker.workload(), maker.cluster().replicas_per_worker()))
+      maker.add(std::move(bucket));
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+    std::vector<TriedValues> tried{{"strategy.byteps.partition_bytes", tried_bytes(workload)}};
+    if (!options().pushes) return tried;
+    tried.push_back({"strategy.byteps.scheduling_credit", {"0", "1", "2", "4", "8", "16"}});
+    tried.push_back({"strategy.byteps.key_hash_fn", {"DJB2", "NAIVE", "SDBM"}});
+    return tried;
+  }
+};
+
+ProgramSetting byteps_setting(std::int64_t bytes) {
+  return {"BytePS", ProgramSetting::Language::kShell,
+          fmt::format("export BYTEPS_PARTITION_BYTES={}\n", std::max<std::int64_t>(1, bytes)), true,
+          "bytes, rounded up to pages"};
+}
+
+bool sums_on_servers(Algorithm algorithm) {
+  return algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu || algorithm == Algorithm::kNcclPscpu;
+}
+
+std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
+  /// The smallest partition that a scenario can give BytePS.
+  constexpr std::int64_t kLeastPartition = 8;
+  if (const auto* own = options_of<BytePs>(planned.strategy)) {
+    ProgramSetting setting = byteps_setting(own->partition.count());
+    if (own->pushes)
+      setting.text += fmt::format("export BYTEPS_SCHEDULING_CREDIT={} BYTEPS_KEY_HASH_FN={} DMLC_NUM_SERVER={}\n",
+                                  own->credit, to_string(own->hash), planned.strategy.servers->count);
+    return {std::move(setting)};
+  }
+  const auto bytes = bytes_to_come_near(planned);
+  if (!bytes || !sums_on_servers(planned.strategy.algorithm)) return {};
+  const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
+  return {near_setting(byteps_setting(partition), {fmt::format("byteps.partition_bytes={}", partition)})};
+}
+
+}  // namespace
+
+std::shared_ptr<const Framework> byteps(const BytePs& options) { return std::make_shared<BytePsFramework>(options); }
+
+FrameworkKind byteps_kind() {
+  return {"byteps", {"byteps"}, read_byteps, byteps_settings, {"strategy.byteps.partition_bytes"}};
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,56 @@
+#include "core/framework/byteps/byteps.h"
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+namespace {
+
+/// What is of its servers, beside an algorithm.
+void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
+  const auto only_there = [&](bool said, const char* field) {
+    if (said)
+      fields.complain_at(byteps, field, "byteps: {} is of BytePS's servers; leave algorithm out, or this", field);
+  };
+  only_there(byteps.has_scheduling_credit(), "scheduling_credit");
+  only_there(byteps.key_hash_fn() != proto::BytePs::DJB2, "key_hash_fn");
+  only_there(byteps.has_servers_on_workers(), "servers_on_workers");
+}
+
+/// What is of algorithms, beside its servers.
+void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
+  const auto refuse = [&](bool said, const char* field) {
+    if (said)
+      fields.complain_at(
+          s, field,
+          "strategy: {}: BytePS pushes partitions and pulls them, and knows none; leave it out, or say an algorithm",
+          field);
+  };
+  refuse(s.shards() > 1, "shards");
+  refuse(s.collective() != proto::Strategy::ALL_REDUCE, "collective");
+  refuse(s.pad_packs(), "pad_packs");
+  refuse(s.out_of_place(), "out_of_place");
+  refuse(s.launch() != proto::Strategy::LAUNCH_DEFAULT, "launch");
+}
+
+}  // namespace
+
+std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
+  constexpr std::int64_t kMostPartitionBytes = std::int64_t{1} << 50;
+  const proto::BytePs& message = text.message.byteps();
+  Fields& fields = text.fields;
+  BytePs options;
+  options.partition =
+      Bytes(fields.integer(message, "partition_bytes", "byteps", 8, kMostPartitionBytes).value_or(4'096'000));
+  options.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
+  options.hash = static_cast<KeyHash>(message.key_hash_fn());
+  options.pushes = text.message.algorithm().empty();
+  // How many there may be depends on the cluster.
+  if (message.has_servers_on_workers()) options.servers_on_workers = message.servers_on_workers();
+  refuse_packing_fields(text, "byteps");
+  if (options.pushes)
+    refuse_with_servers(text.message, fields);
+  else
+    refuse_without_servers(message, fields);
+  return byteps(options);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,139 @@
+#include "core/framework/horovod/horovod.h"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "core/framework/buckets.h"
+#include "core/framework/tried_sizes.h"
+#include "core/proto/scenario.pb.h"
+
+namespace tutti::core {
+
+Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
+  const auto workers = static_cast<std::uint64_t>(cluster.workers());
+  const int rounds = static_cast<int>(workers > 1 ? std::bit_width(workers - 1) : 0);
+  const Time latency = cluster.network() ? cluster.network()->latency : Time();
+  const Time both_ways = 2 * rounds * latency;
+  Fusion fusion;
+  fusion.threshold = horovod.fusion_threshold;
+  fusion.cycle = horovod.cycle;
+  fusion.agreement = 2 * both_ways;
+  fusion.first_agreement = 3 * both_ways;
+  fusion.cached = std::ssize(workload.gradients) <= horovod.cache_capacity;
+  if (horovod.cache_capacity == 0) fusion.agreement = fusion.first_agreement = both_ways;
+  return fusion;
+}
+
+namespace {
+
+/// What keeps Horovod from fusing packs of this strategy; nothing if all is well.
+std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
+                                                 const std::vector<Communicator>& communicators) {
+  const Algorithm a = strategy.algorithm;
+  const bool good = a == Algorithm::kRing || a == Algorithm::kNccl || a == Algorithm::kHalvingDoubling ||
+                    a == Algorithm::kRecursiveDoubling || a == Algorithm::kDoubleTree || a == Algorithm::kNcclRing ||
+                    a == Algorithm::kNcclHalvingDoubling || a == Algorithm::kNcclDoubleTree;
+  if (!good)
+    return StrategyProblem{"horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take nccl, ring, "
+                                                  "halving_doubling, recursive_doubling, double_tree, nccl/ring, "
+                                                  "nccl/halving_doubling or nccl/double_tree",
+                                                  to_string(a))};
+  if (strategy.compression && strategy.compression->of_packs)
+    return StrategyProblem{"compression", "Horovod compresses gradients, not packs; take of: GRADIENTS"};
+  if (std::any_of(communicators.begin(), communicators.end(), [](const Communicator& c) { return c.splits_model; }))
+    return StrategyProblem{"horovod",
+                           "replicas that are in groups (splits_model) are not fused in cycles; take another packing"};
+  return std::nullopt;
+}
+
+class HorovodFramework final : public FrameworkOf<Horovod> {
+ public:
+  using FrameworkOf::FrameworkOf;
+
+  [[nodiscard]] std::string_view name() const override { return "horovod"; }
+
+  [[nodiscard]] std::string describe_packs() const override {
+    const double cycle_ms = to_us(options().cycle) / 1e3;
+    if (options().fusion_threshold == Bytes())
+      return fmt::format("Horovod, nothing fused, in cycles of {:g} ms", cycle_ms);
+    constexpr std::int64_t kFew = 1 << 16;
+    const std::string most = options().fusion_threshold.count() < kFew
+                                 ? fmt::format("{} bytes", options().fusion_threshold.count())
+                                 : show_mebibytes(options().fusion_threshold);
+    return fmt::format("Horovod, up to {} of what is ready in cycles of {:g} ms", most, cycle_ms);
+  }
+
+  void lower(const LoweringTarget&, Strategy& strategy, Complaints&) const override { lower_to_one_stream(strategy); }
+
+  [[nodiscard]] std::optional<tl::expected<Plan, StrategyProblem>> plan(const PlanInput& input) const override {
+    if (auto problem = problem_of_fusion(input.strategy, input.communicators))
+      return tl::make_unexpected(std::move(*problem));
+    return std::nullopt;
+  }
+
+  /// Each by itself; what is ready at the same time is fused when it is known.
+  [[nodiscard]] bool pack(PackMaker& maker) const override {
+    for (const int v : as_they_become_ready(maker.workload()))
+      maker.add({{{v, 0, maker.workload().gradients[static_cast<std::size_t>(v)].elements, 0}}});
+    maker.plan().fusion = fusion_of(options(), maker.workload(), maker.cluster());
+    return true;
+  }
+
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+    // What Horovod's own search goes over, and shorter cycles. SOURCE: horovod/common/parameter_manager.cc.
+    return std::vector<TriedValues>{
+        {"strategy.horovod.cycle_time_ms", {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},
+        {"strategy.horovod.fusion_threshold", tried_bytes(workload)}};
+  }
+};
+
+std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
+  constexpr std::int64_t kMostFusedBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kUsualThreshold = std::int64_t{128} << 20;
+  const proto::Horovod& message = text.message.horovod();
+  Fields& fields = text.fields;
+  Horovod options;
+  options.fusion_threshold =
+      Bytes(fields.integer(message, "fusion_threshold", "horovod", 0, kMostFusedBytes).value_or(kUsualThreshold));
+  options.cycle = time_from_us(1e3 * fields.number(message, "cycle_time_ms", "horovod", {0.001, 1e6}).value_or(1));
+  options.cache_capacity = static_cast<std::int32_t>(
+      fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30).value_or(options.cache_capacity));
+  if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
+    fields.complain_at(text.message, "launch",
+                       "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
+  refuse_packing_fields(text, "horovod");
+  return horovod(options);
+}
+
+std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
+  if (const auto* own = options_of<Horovod>(planned.strategy))
+    return {{"Horovod", ProgramSetting::Language::kShell,
+             fmt::format("export HOROVOD_FUSION_THRESHOLD={} HOROVOD_CYCLE_TIME={:g} HOROVOD_CACHE_CAPACITY={}\n",
+                         own->fusion_threshold.count(), to_us(own->cycle) / 1e3, own->cache_capacity),
+             true, "the threshold in bytes, the cycle in milliseconds"}};
+  const auto bytes = bytes_to_come_near(planned);
+  const bool ring = planned.strategy.algorithm == Algorithm::kRing;
+  if (!bytes || (!ring && planned.strategy.algorithm != Algorithm::kNccl)) return {};
+  ProgramSetting near{"Horovod", ProgramSetting::Language::kShell,
+                      fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
+                      fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
+                                  in_mebibytes(*bytes), kOtherPackingRule)};
+  if (ring) near.remark += ", here one that was built with Gloo's or MPI's rings";
+  return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
+}
+
+}  // namespace
+
+std::shared_ptr<const Framework> horovod(const Horovod& options) { return std::make_shared<HorovodFramework>(options); }
+
+FrameworkKind horovod_kind() {
+  return {"horovod",
+          {"horovod"},
+          read_horovod,
+          horovod_settings,
+          {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"}};
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/framework/program_setting.h"
+#include "core/strategy/framework.h"
+#include "core/text/bind.h"
+#include "core/text/fields.h"
+
+namespace tutti::proto {
+class Strategy;
+}
+
+namespace tutti::core {
+
+/// What a scenario's strategy says, as the reader of a framework finds it.
+struct StrategyText {
+  const proto::Strategy& message;
+  /// The framework's own message, if its kind has a schema of its own (FrameworkKind::schema); else null.
+  const google::protobuf::Message* own = nullptr;
+  Fields& fields;
+  Complaints& complaints;
+};
+
+/// A framework's line in the registry: how its options are read, and how its programs are told of them.
+struct FrameworkKind {
+  std::string name;
+  /// Fields of a strategy that say something of it: any of them chooses it.
+  std::vector<std::string> said_by;
+  /// Reads its options, and complains of what contradicts them. Null (and complaints): they cannot be made out.
+  std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;
+  /// How its programs are told to do what a strategy does, or what comes near it; nothing if nothing does. May be null: no such text
+  /// is known.
+  std::vector<ProgramSetting> (*settings)(const Planned& planned) = nullptr;
+  /// Fields of a scenario that decide how gradients are packed and fused, and nothing else: "strategy.horovod.fusion_threshold".
+  std::vector<std::string> packing_fields;
+  /// A message that the schema of strategies does not have: it stands in the field `name`. Null: the schema has the fields above.
+  const google::protobuf::Message& (*schema)() = nullptr;
+};
+
+/// All kinds, in the order in which snippets name them.
+const std::vector<FrameworkKind>& framework_kinds();
+/// For programs that bring a framework along. Not while another thread reads scenarios. REQUIRES: no kind has this name.
+void register_framework(FrameworkKind kind);
+
+/// The messages of kinds that have schemas of their own, for bind().
+GuestMessages framework_messages();
+
+/// The framework that a strategy says.
+struct ReadFramework {
+  bool said = false;
+  std::shared_ptr<const Framework>
+      framework;  ///< null although one is said: its options cannot be made out (a problem)
+};
+/// ERRORS (complaints): fields of several frameworks, and what their readers find.
+ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
+                             Complaints& complaints);
+
+/// For readers of frameworks that pack by rules of their own: complains of the strategy's own fields that pack.
+void refuse_packing_fields(const StrategyText& text, std::string_view name);
+
+}  // namespace tutti::core

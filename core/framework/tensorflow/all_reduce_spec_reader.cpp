@@ -1,0 +1,142 @@
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/framework/tensorflow/spec_text.h"
+#include "core/proto/scenario.pb.h"
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+namespace {
+
+SpecApi api_of(const proto::AllReduceSpec& message, SpecApi written) {
+  switch (message.api()) {
+    case proto::AllReduceSpec::MULTI_WORKER_ALL_REDUCE: return SpecApi::kMultiWorkerAllReduce;
+    case proto::AllReduceSpec::TF_CNN_BENCHMARKS: return SpecApi::kTfCnnBenchmarks;
+    default: return written;
+  }
+}
+
+LimitUnit limit_unit_of(const proto::AllReduceSpec& message, SpecApi api) {
+  switch (message.limit_unit()) {
+    case proto::AllReduceSpec::BYTES: return LimitUnit::kBytes;
+    case proto::AllReduceSpec::ELEMENTS: return LimitUnit::kElements;
+    default: return api == SpecApi::kTfCnnBenchmarks ? LimitUnit::kElements : LimitUnit::kBytes;
+  }
+}
+
+/// Fields that belong to one algorithm alone, or to TensorFlow's other ways of reducing.
+void complain_about_others(const proto::Strategy& s, Fields& fields) {
+  for (const char* field : {"algorithm", "shards"}) {
+    if (fields.has(s, field)) {
+      fields.complain_at(s, field, "strategy: {} and all_reduce_spec both say how gradients are reduced; keep one",
+                         field);
+    }
+  }
+  if (s.has_bytes_per_pack()) {
+    fields.complain_at(
+        s, "bytes_per_pack",
+        "strategy: bytes_per_pack belongs to TensorFlow's CommunicationOptions; all_reduce_spec packs by num_packs or "
+        "agg_small_grads_max_bytes");
+  }
+  if (s.all_reduce_merge_scope() > 1) {
+    fields.complain_at(
+        s, "all_reduce_merge_scope",
+        "strategy: all_reduce_merge_scope does nothing with all_reduce_spec, whose algorithms are not merged; leave "
+        "it out");
+  }
+  if (s.merging() != proto::Strategy::MERGING_DEFAULT) {
+    fields.complain_at(s, "merging",
+                       "strategy: merging does nothing with all_reduce_spec, which packs by num_packs or "
+                       "agg_small_grads_max_bytes; leave it out");
+  }
+  if (s.collective() != proto::Strategy::ALL_REDUCE) {
+    fields.complain_at(
+        s, "collective",
+        "strategy: all_reduce_spec has no other collective than the all-reduce; leave collective out, or say "
+        "algorithm in place of all_reduce_spec");
+  }
+}
+
+bool read_text(const proto::AllReduceSpec& message, Fields& fields, AllReduceSpec& spec) {
+  if (message.entry_size() > 0) {
+    fields.complain_at(message, "text", "all_reduce_spec: text and entry both list algorithms; keep one");
+    return false;
+  }
+  auto text = parse_spec(message.text());
+  if (!text) {
+    fields.complain_at(message, "text", "all_reduce_spec: \"{}\", character {}: {}", message.text(),
+                       text.error().at + 1, text.error().text);
+    return false;
+  }
+  spec.entries = std::move(text->entries);
+  spec.api = text->api;
+  return true;
+}
+
+bool read_entries(const proto::AllReduceSpec& message, Fields& fields, AllReduceSpec& spec) {
+  if (message.entry_size() == 0) {
+    spec = AllReduceSpec::usual();
+    return true;
+  }
+  const std::size_t before = fields.problems().size();
+  for (const proto::SpecEntry& e : message.entry()) {
+    SpecEntry entry;
+    entry.name = e.algorithm();
+    entry.algorithm = parse_spec_algorithm(entry.name);
+    entry.shards = static_cast<int>(fields.integer(e, "shards", "all_reduce_spec", 1, 1 << 20).value_or(1));
+    entry.limit =
+        fields.integer(e, "limit", "all_reduce_spec", -1, std::numeric_limits<std::int64_t>::max()).value_or(-1);
+    spec.entries.push_back(std::move(entry));
+  }
+  return fields.problems().size() == before;
+}
+
+}  // namespace
+
+std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strategy, Fields& fields,
+                                                  Complaints& complaints) {
+  const std::size_t before = fields.problems().size();
+  complain_about_others(strategy, fields);
+  const proto::AllReduceSpec& message = strategy.all_reduce_spec();
+  AllReduceSpec spec;
+  const bool has_text = fields.has(message, "text");
+  if (!(has_text ? read_text(message, fields, spec) : read_entries(message, fields, spec))) return std::nullopt;
+  spec.api = api_of(message, spec.api);
+  spec.limit_unit = limit_unit_of(message, spec.api);
+  if (message.validation() == proto::AllReduceSpec::LITERAL) spec.validation = SpecValidation::kLiteral;
+  if (message.result_order() == proto::AllReduceSpec::BY_ENTRY) spec.result_order = ResultOrder::kByEntry;
+  if (spec.result_order == ResultOrder::kByEntry && spec.api == SpecApi::kTfCnnBenchmarks) {
+    fields.complain_at(message, "result_order",
+                       "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; leave result_order "
+                       "out, or say api: MULTI_WORKER_ALL_REDUCE");
+  }
+  for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, message.text(), complaints);
+  const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
+                                [](const SpecEntry& e) { return e.algorithm && starts_with_nccl(*e.algorithm); });
+  if (strategy.has_channels() && !nccl)
+    fields.complain_at(strategy, "channels",
+                       "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "
+                       "leave channels out");
+  if (fields.problems().size() != before) return std::nullopt;
+  return spec;
+}
+
+void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
+                    Complaints& complaints) {
+  const std::string path = "strategy.all_reduce_spec";
+  if (const std::string entry = fmt::format("{}.entry[{}]", path, problem.entry); complaints.has(entry)) {
+    return complaints.complain_at(problem.field.empty() ? entry : entry + "." + problem.field,
+                                  "all_reduce_spec: entry {}: {}{}{}", problem.entry + 1, problem.field,
+                                  problem.field.empty() ? "" : ": ", problem.text);
+  }
+  if (const std::string written = path + ".text"; complaints.has(written)) {
+    return complaints.complain_at(written, "all_reduce_spec: \"{}\"{}: {}", text,
+                                  spec.entries.size() > 1 ? fmt::format(", entry {}", problem.entry + 1) : "",
+                                  problem.text);
+  }
+  complaints.complain_at(path, "all_reduce_spec: TensorFlow's default, {}: {}", to_text(spec), problem.text);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,99 @@
+#include "core/framework/tensorflow/multi_worker_reader.h"
+
+#include <fmt/format.h>
+
+#include "core/proto/scenario.pb.h"
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+
+namespace {
+
+CommunicationOptions options_from(const proto::CommunicationOptions& message, const std::string& what, Fields& fields) {
+  CommunicationOptions options;
+  options.bytes_per_pack = fields.integer(message, "bytes_per_pack", what, 0, std::int64_t{1} << 50).value_or(0);
+  if (const auto seconds = fields.number(message, "timeout_seconds", what, {-1e9, 1e9}))
+    options.timeout_seconds = *seconds;
+  if (message.implementation() == proto::CommunicationOptions::RING) options.implementation = Implementation::kRing;
+  if (message.implementation() == proto::CommunicationOptions::NCCL) options.implementation = Implementation::kNccl;
+  return options;
+}
+
+Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
+  switch (generation) {
+    case proto::CollectiveAllReduce::TF_1_15: return Generation::kTf115;
+    case proto::CollectiveAllReduce::TF_2_1: return Generation::kTf21;
+    case proto::CollectiveAllReduce::TF_2_5: return Generation::kTf25;
+    default: return Generation::kTf24;
+  }
+}
+
+/// Fields that say in other words what the generation decides.
+void find_contradictions(const proto::Strategy& s, Generation generation, Fields& fields) {
+  const auto refuse = [&](bool said, const char* field, const std::string& why) {
+    if (said) fields.complain_at(s, field, "strategy: {}: {}", field, why);
+  };
+  refuse(!s.algorithm().empty(), "algorithm",
+         "MultiWorkerMirroredStrategy (communication_options, hints, collective_all_reduce) chooses it by its "
+         "implementation: tf_ring or nccl; keep one of the two");
+  refuse(s.has_all_reduce_spec(), "all_reduce_spec",
+         "MultiWorkerMirroredStrategy (communication_options, hints, collective_all_reduce) has none; keep one of the "
+         "two");
+  refuse(s.has_bytes_per_pack(), "bytes_per_pack",
+         "MultiWorkerMirroredStrategy has it in communication_options { bytes_per_pack: … }; say it there");
+  refuse(s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes",
+         "MultiWorkerMirroredStrategy does not aggregate small gradients; leave it out");
+  refuse(
+      s.num_packs() > 0 && generation != Generation::kTf21, "num_packs",
+      fmt::format("CollectiveAllReduce of {} does not know it; say collective_all_reduce {{ generation: TF_2_1 }}, or "
+                  "communication_options {{ bytes_per_pack: … }}",
+                  to_string(generation)));
+  refuse(
+      s.has_all_reduce_merge_scope() && generation != Generation::kTf115, "all_reduce_merge_scope",
+      fmt::format("CollectiveAllReduce of {} does not know it; say collective_all_reduce {{ generation: TF_1_15 }}, or "
+                  "communication_options {{ bytes_per_pack: … }}",
+                  to_string(generation)));
+}
+
+}  // namespace
+
+std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strategy& s, Fields& fields) {
+  if (!s.has_communication_options() && !s.has_hints() && !s.has_collective_all_reduce()) return std::nullopt;
+  CollectiveAllReduce all_reduce;
+  all_reduce.options = options_from(s.communication_options(), "communication_options", fields);
+  if (s.has_hints()) all_reduce.call = options_from(s.hints(), "hints", fields);
+  const proto::CollectiveAllReduce& how = s.collective_all_reduce();
+  all_reduce.generation = generation_of(how.generation());
+  if (how.has_collective_nccl()) all_reduce.collective_nccl = how.collective_nccl();
+  all_reduce.eager = how.eager();
+  if (how.has_experimental_aggregate_gradients()) {
+    all_reduce.aggregates_gradients = how.experimental_aggregate_gradients();
+    if (all_reduce.generation < Generation::kTf24) {
+      fields.complain_at(
+          how, "experimental_aggregate_gradients",
+          "collective_all_reduce: experimental_aggregate_gradients: {} does not know it, and updates each "
+          "variable as its gradient comes; leave it out, or take a later generation",
+          to_string(all_reduce.generation));
+    }
+    if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {
+      fields.complain_at(
+          s, "update", "strategy: update: AFTER_ALL is what experimental_aggregate_gradients: false avoids; keep one");
+    }
+  }
+  if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
+      all_reduce.aggregates_gradients) {
+    fields.complain_at(
+        s, "update",
+        "strategy: update: PER_PACK is what collective_all_reduce {{ experimental_aggregate_gradients: false }} "
+        "does; say that in its place");
+  }
+  find_contradictions(s, all_reduce.generation, fields);
+  for (const StrategyProblem& problem : problems_of(all_reduce)) {
+    const bool in_call = problem.field == "communication_options" && !s.has_communication_options();
+    fields.complain_at(s, in_call ? "hints" : problem.field, "strategy: {}: {}", in_call ? "hints" : problem.field,
+                       problem.text);
+  }
+  return all_reduce;
+}
+
+}  // namespace tutti::core

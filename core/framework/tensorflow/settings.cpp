@@ -1,0 +1,124 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/framework/tensorflow/tensorflow.h"
+
+namespace tutti::core {
+namespace {
+
+using Language = ProgramSetting::Language;
+
+bool is_ring_or_nccl(Algorithm algorithm) {
+  return algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl || algorithm == Algorithm::kTfRing;
+}
+
+/// It is MultiWorkerMirroredStrategy's.
+bool is_collective_all_reduce(const Strategy& s) {
+  const auto* own = options_of<TensorFlow>(s);
+  return own && own->collective_all_reduce;
+}
+
+/// tf.distribute.experimental.CommunicationOptions: bytes.
+std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
+  const Strategy& s = planned.strategy;
+  if (s.spec || !s.bytes_per_pack || !is_ring_or_nccl(s.algorithm)) return std::nullopt;
+  const char* const implementation = s.algorithm == Algorithm::kNccl ? "NCCL" : "RING";
+  ProgramSetting made{
+      "TensorFlow 2", Language::kPython,
+      fmt::format("options = tf.distribute.experimental.CommunicationOptions(\n"
+                  "    bytes_per_pack={},\n"
+                  "    implementation=tf.distribute.experimental.CommunicationImplementation.{})\n"
+                  "strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)\n",
+                  s.bytes_per_pack->count(), implementation),
+      true, "bytes; only MultiWorkerMirroredStrategy obeys bytes_per_pack"};
+  if (is_collective_all_reduce(s)) return made;
+  made.as_simulated = false;
+  made.readings = {
+      packed_by({"algorithm=", fmt::format("communication_options.bytes_per_pack={}", s.bytes_per_pack->count()),
+                 fmt::format("communication_options.implementation={}", implementation)})};
+  if (s.update == Update::kPerPack)
+    made.remark += "; updates overlap only with experimental_aggregate_gradients=False and a reduction of one's own";
+  return made;
+}
+
+/// The name of an algorithm in specs of TensorFlow 1; nothing if they have none.
+std::optional<std::string> spec_name(Algorithm algorithm) {
+  if (algorithm == Algorithm::kNcclHalvingDoubling) return "nccl/rechd";
+  const std::string name(to_string(algorithm));
+  if (parse_spec_algorithm(name) == algorithm) return name;
+  return std::nullopt;
+}
+
+/// The entries that stand for a strategy.
+std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
+  if (s.spec) return s.spec->entries;
+  const auto name = spec_name(s.algorithm);
+  if (is_collective_all_reduce(s) || !name) return std::nullopt;
+  return std::vector<SpecEntry>{{*name, s.algorithm, s.shards, -1}};
+}
+
+/// A limit as the code of both compares it: elements. SOURCE: split_grads_by_size().
+std::int64_t limit_in_elements(const Planned& planned, std::int64_t limit) {
+  const auto& spec = planned.strategy.spec;
+  if (limit < 0 || !spec || spec->limit_unit == LimitUnit::kElements) return limit;
+  return limit / element_bytes(planned);
+}
+
+std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
+  const Strategy& s = planned.strategy;
+  const auto entries = spec_entries(s);
+  if (!entries || s.bytes_per_pack) return std::nullopt;
+  const bool benchmarks = s.spec && s.spec->api == SpecApi::kTfCnnBenchmarks;
+  std::string list, text;
+  bool limits = false;
+  for (const SpecEntry& entry : *entries) {
+    const std::int64_t limit = limit_in_elements(planned, entry.limit);
+    limits = limits || limit >= 0;
+    list += fmt::format("{}(\"{}\", {}, {})", list.empty() ? "" : ", ", entry.name, entry.shards, limit);
+    text += entry.name + (entry.shards > 1 ? fmt::format("#{}", entry.shards) : "");
+    if (limit >= 0) text += fmt::format(":{}:", limit);
+  }
+  const bool aggregates = s.agg_small_grads_max_bytes.count() > 0;
+  ProgramSetting made;
+  made.as_simulated = true;
+  if (limits)
+    made.remark = "limits are in elements, which is what TensorFlow's code compares, whatever its documentation says";
+  if (benchmarks) {
+    made.framework = "tf_cnn_benchmarks";
+    made.language = Language::kShell;
+    made.text = fmt::format("python3 tf_cnn_benchmarks.py --all_reduce_spec={}", text);
+    if (aggregates) {
+      made.text += fmt::format(" --agg_small_grads_max_bytes={} --agg_small_grads_max_group={}",
+                               s.agg_small_grads_max_bytes.count(), s.agg_small_grads_max_group);
+    }
+    if (s.num_packs > 0) made.text += fmt::format(" --gradient_repacking={}", s.num_packs);
+    made.text += "\n";
+    return made;
+  }
+  made.framework = "TensorFlow 1";
+  if (!s.spec) {
+    const SpecEntry& entry = entries->front();
+    made.readings = {{"strategy.algorithm=", "strategy.shards=",
+                      fmt::format("strategy.all_reduce_spec.text=[('{}', {}, -1)]", entry.name, entry.shards)}};
+  }
+  made.text = fmt::format(
+      "cross_device_ops = tf.contrib.distribute.MultiWorkerAllReduce(\n"
+      "    worker_devices, num_gpus_per_worker,\n"
+      "    all_reduce_spec=[{}],\n"
+      "    num_packs={},\n    agg_small_grads_max_bytes={},\n    agg_small_grads_max_group={})\n",
+      list, s.num_packs, s.agg_small_grads_max_bytes.count(), s.agg_small_grads_max_group);
+  return made;
+}
+
+}  // namespace
+
+std::vector<ProgramSetting> tensorflow_settings(const Planned& planned) {
+  if (planned.strategy.framework && !options_of<TensorFlow>(planned.strategy)) return {};
+  std::vector<ProgramSetting> made;
+  if (auto tf = tensorflow_2(planned)) made.push_back(std::move(*tf));
+  if (auto tf = tensorflow_1(planned)) made.push_back(std::move(*tf));
+  return made;
+}
+
+}  // namespace tutti::core

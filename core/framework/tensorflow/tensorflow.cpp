@@ -1,0 +1,87 @@
+#include "core/framework/tensorflow/tensorflow.h"
+
+#include "core/framework/tensorflow/all_reduce_spec_reader.h"
+#include "core/framework/tried_sizes.h"
+
+namespace tutti::core {
+namespace {
+
+class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
+ public:
+  using FrameworkOf::FrameworkOf;
+
+  [[nodiscard]] std::string_view name() const override { return "tensorflow"; }
+  [[nodiscard]] bool chooses_algorithm() const override { return true; }
+
+  void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
+    if (options().spec) take_spec(*options().spec, strategy);
+    if (options().collective_all_reduce)
+      lower_collective_all_reduce(*options().collective_all_reduce, target.cluster,
+                                  std::ssize(target.workload.gradients), strategy);
+    if (options().distribution) lower_distribution(*options().distribution, target.cluster, strategy, complaints);
+    if (strategy.spec) check_entries(strategy, target.cluster, complaints);
+  }
+
+  [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
+    if (options().distribution) return tried_values_of(*options().distribution);
+    if (!options().collective_all_reduce) return std::vector<TriedValues>();
+    return std::vector<TriedValues>{{"strategy.communication_options.bytes_per_pack", tried_bytes(workload)},
+                                    {"strategy.communication_options.implementation", {"RING", "NCCL"}}};
+  }
+
+ private:
+  static void take_spec(const AllReduceSpec& spec, Strategy& strategy) {
+    const auto largest = spec.entries.empty() ? std::nullopt : spec.entries.back().algorithm;
+    strategy.take(largest.value_or(Algorithm::kPscpuPscpu));
+    strategy.spec = spec;
+    strategy.sparse.refused = {
+        "all_reduce_spec",
+        "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); leave sparse_gradient out, and the whole "
+        "variable is reduced, or take communication_options"};
+  }
+
+  /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
+  void check_entries(const Strategy& strategy, const Cluster& cluster, Complaints& complaints) const {
+    if (strategy.spec->validation == SpecValidation::kLiteral) return;
+    for (std::size_t e = 0; e < strategy.spec->entries.size(); ++e) {
+      for (const SpecProblem& problem : problems_on(strategy, e, cluster))
+        complain_about(problem, *strategy.spec, options().spec_text, complaints);
+    }
+  }
+
+  static std::vector<TriedValues> tried_values_of(const Distribution& distribution) {
+    if (std::holds_alternative<Mirrored>(distribution)) {
+      return {{"strategy.mirrored.cross_device_ops",
+               {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}},
+              {"strategy.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}}};
+    }
+    if (std::holds_alternative<ParameterServer>(distribution)) {
+      return {{"strategy.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
+              {"strategy.parameter_server.variable_read_cache", {"NONE", "CPU"}}};
+    }
+    if (std::holds_alternative<TfCnnBenchmarks>(distribution)) {
+      return {{"strategy.tf_cnn_benchmarks.variable_update",
+               {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
+                "COLLECTIVE_ALL_REDUCE"}},
+              {"strategy.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}}};
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const Framework> tensorflow(TensorFlow options) {
+  return std::make_shared<TensorFlowFramework>(std::move(options));
+}
+
+FrameworkKind tensorflow_kind() {
+  return {"tensorflow",
+          {"communication_options", "hints", "collective_all_reduce", "all_reduce_spec", "one_device", "mirrored",
+           "central_storage", "parameter_server", "tf_cnn_benchmarks"},
+          read_tensorflow,
+          tensorflow_settings,
+          {"strategy.communication_options.bytes_per_pack", "strategy.hints.bytes_per_pack"}};
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,126 @@
+#include "core/scenario/communicators.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+class CommunicatorsLowering {
+ public:
+  CommunicatorsLowering(const Strategy& strategy, const Cluster& cluster, Complaints& complaints)
+      : strategy_(strategy), cluster_(cluster), complaints_(complaints) {}
+
+  std::vector<Communicator> lower(const std::vector<WrittenCommunicator>& written) {
+    std::vector<Communicator> all;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const WrittenCommunicator& c = written[i];
+      const std::string path = fmt::format("communicator[{}]", i);
+      const std::size_t before = complaints_.problems().size();
+      Communicator communicator = one(c, path);
+      if (complaints_.problems().size() == before && c.sound) {
+        for (const std::string& problem : problems_of(communicator, cluster_))
+          complaints_.complain_at(path, "communicator \"{}\": {}", c.name, problem);
+        all.push_back(std::move(communicator));
+      }
+    }
+    const auto splits = std::find_if(written.rbegin(), written.rend(), [](const auto& c) { return c.splits_model; });
+    if (splits != written.rend())
+      check_splitting(*splits, fmt::format("communicator[{}]", std::distance(splits, written.rend()) - 1));
+    return all;
+  }
+
+ private:
+  Communicator one(const WrittenCommunicator& c, const std::string& path) {
+    const std::string what = fmt::format("communicator \"{}\"", c.name);
+    Communicator communicator;
+    communicator.name = c.name;
+    communicator.partition = partition(c, path, what);
+    communicator.splits_model = c.splits_model;
+    choose_strategy(c, path, what, communicator.strategy);
+    communicator.exchanges = c.exchanges;
+    return communicator;
+  }
+
+  Partition partition(const WrittenCommunicator& c, const std::string& path, const std::string& what) {
+    const std::int64_t replicas = cluster_.replicas();
+    const auto in_range = [&](const char* field, std::optional<std::int64_t> value, std::int64_t least,
+                              std::int64_t most) -> std::int64_t {
+      if (!value) return 1;
+      return complaints_.in_range(path + "." + field, what, *value, least, most).value_or(1);
+    };
+    const std::int64_t size = in_range("size", c.size, 2, std::max<std::int64_t>(2, replicas));
+    Partition partition{replicas, size, in_range("stride", c.stride, 1, replicas)};
+    if (replicas % partition.size != 0 || replicas / partition.size % partition.stride != 0) {
+      complaints_.complain_at(path + ".size",
+                              "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and "
+                              "stride whose product divides {}",
+                              what, replicas, partition.size, partition.stride, replicas);
+      return {};
+    }
+    return partition;
+  }
+
+  /// Its own algorithm, with that algorithm's defaults; else that of the gradients.
+  void choose_strategy(const WrittenCommunicator& c, const std::string& path, const std::string& what,
+                       Strategy& strategy) {
+    const auto algorithm = c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
+    if (!algorithm || !is_flat(*algorithm)) {
+      return complaints_.complain_at(path + ".algorithm",
+                                     "{}: algorithm \"{}\" is none of those that work among any group: ring, nccl, "
+                                     "halving_doubling, recursive_doubling; say one of them",
+                                     what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm);
+    }
+    strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
+    strategy.reduction = Reduction::kSum;
+    strategy.spec.reset();
+    strategy.shards = 1;
+    strategy.root = 0;
+    strategy.compression.reset();
+    if (strategy_.staging_asked) strategy.staging = strategy_.staging;
+    if (c.channels) strategy.channels = c.channels;
+    if (complaints_.has(path + ".channels") && *algorithm != Algorithm::kNccl)
+      complaints_.complain_at(path + ".channels", "{}: only nccl has channels; leave them out", what);
+    strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
+    strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
+  }
+
+  /// What becomes of the gradients when every replica has a part of the model.
+  void check_splitting(const WrittenCommunicator& c, std::string_view path) {
+    if (!is_flat(strategy_.algorithm)) {
+      complaints_.complain_at(
+          fmt::format("{}.splits_model", path),
+          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take ring, nccl, "
+          "halving_doubling or recursive_doubling as the strategy's algorithm",
+          c.name, to_string(strategy_.algorithm));
+    }
+    if (strategy_.collective != CollectiveKind::kAllReduce) {
+      complaints_.complain_at(fmt::format("{}.splits_model", path),
+                              "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
+    }
+    const bool pairs =
+        strategy_.algorithm == Algorithm::kHalvingDoubling || strategy_.algorithm == Algorithm::kRecursiveDoubling;
+    const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
+    if (pairs && (group & (group - 1)) != 0) {
+      complaints_.complain_at(
+          fmt::format("{}.splits_model", path),
+          "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "
+          "of the model; take ring",
+          c.name, to_string(strategy_.algorithm), group);
+    }
+  }
+
+  const Strategy& strategy_;
+  const Cluster& cluster_;
+  Complaints& complaints_;
+};
+
+}  // namespace
+
+std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written, const Strategy& strategy,
+                                              const Cluster& cluster, Complaints& complaints) {
+  return CommunicatorsLowering(strategy, cluster, complaints).lower(written);
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,75 @@
+#include "core/text/places.h"
+
+#include <google/protobuf/descriptor.h>
+
+namespace tutti::core {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+class PlaceFinder {
+ public:
+  explicit PlaceFinder(Places& places) : places_(places) {}
+
+  /// `type`: null where the schema does not know the message.
+  void add_message(const Value& message, const Descriptor* type, const std::string& path) {
+    std::map<std::string, int> counts;  // of repeated fields so far
+    for (const Value::Field& written : message.fields) {
+      const FieldDescriptor* field = type ? type->FindFieldByName(written.name) : nullptr;
+      if (type && !field) field = type->FindFieldByCamelcaseName(written.name);
+      if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") continue;
+      const Descriptor* inner = field ? field->message_type() : nullptr;
+      const std::string own =
+          (path.empty() ? std::string() : path + ".") + (field ? std::string(field->name()) : written.name);
+      if (!field || !field->is_repeated()) {
+        add(written.value, inner, own);
+      } else if (written.value.kind != Value::Kind::kList) {
+        add(written.value, inner, own, counts[own]++);
+      } else {
+        for (const Value& item : written.value.items) add(item, inner, own, counts[own]++);
+      }
+    }
+  }
+
+ private:
+  void add(const Value& value, const Descriptor* type, const std::string& path) {
+    places_.add(path, value.at);
+    if (value.kind == Value::Kind::kMessage) add_message(value, type, path);
+  }
+  void add(const Value& value, const Descriptor* type, const std::string& path, int index) {
+    places_.add(path, value.at);
+    add(value, type, fmt::format("{}[{}]", path, index));
+  }
+
+  Places& places_;
+};
+
+}  // namespace
+
+Places Places::of(const Value& document, const Descriptor& type, const std::string& file) {
+  Places places(file);
+  places.add("", document.at);
+  if (document.kind == Value::Kind::kMessage) PlaceFinder(places).add_message(document, &type, "");
+  return places;
+}
+
+Location Places::at(std::string_view path) const {
+  for (;;) {
+    if (const auto place = places_.find(path); place != places_.end())
+      return {file_, place->second.line, place->second.column};
+    const std::size_t end = path.find_last_of(".[");
+    if (path.empty()) return {file_, 0, 0};
+    path = end == std::string_view::npos ? std::string_view() : path.substr(0, end);
+  }
+}
+
+std::optional<std::int64_t> Complaints::in_range(std::string_view path, std::string_view what, std::int64_t value,
+                                                 std::int64_t least, std::int64_t most) {
+  if (value >= least && value <= most) return value;
+  complain_at(path, "{}: {} must be {} (got {})", what, path.substr(path.rfind('.') + 1),
+              value < least ? fmt::format("at least {}", least) : fmt::format("at most {}", most), value);
+  return std::nullopt;
+}
+
+}  // namespace tutti::core
