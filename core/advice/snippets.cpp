@@ -12,6 +12,7 @@
 #include "core/calibrate/cluster_figures.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -47,14 +48,6 @@ std::optional<std::int64_t> pack_bytes(const Scenario& scenario) {
   return bytes > 0 ? bytes : std::max<std::int64_t>(1, scenario.workload.bytes().count());
 }
 
-bool is_ring_or_nccl(Algorithm algorithm) {
-  return algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl || algorithm == Algorithm::kTfRing;
-}
-
-bool sums_on_servers(Algorithm algorithm) {
-  return algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu || algorithm == Algorithm::kNcclPscpu;
-}
-
 constexpr const char* kOtherRule =
     "closes packs by a rule of its own, so its packs differ from what was simulated by up to a gradient each";
 
@@ -79,8 +72,8 @@ std::vector<Override> packed_by(const std::string& framework, const std::vector<
 /// tf.distribute.experimental.CommunicationOptions: bytes.
 std::optional<Snippet> tensorflow_2(const Scenario& scenario) {
   const Strategy& s = scenario.strategy;
-  if (s.framework || s.spec || !s.bytes_per_pack || !is_ring_or_nccl(s.algorithm)) return std::nullopt;
-  const char* const implementation = s.algorithm == Algorithm::kNccl ? "NCCL" : "RING";
+  const std::string_view implementation = traits(s.algorithm).tf_implementation;
+  if (s.framework || s.spec || !s.bytes_per_pack || implementation.empty()) return std::nullopt;
   Snippet made{"TensorFlow 2", Language::kPython,
                fmt::format("options = tf.distribute.experimental.CommunicationOptions(\n"
                            "    bytes_per_pack={},\n"
@@ -100,20 +93,12 @@ std::optional<Snippet> tensorflow_2(const Scenario& scenario) {
   return made;
 }
 
-/// The name of an algorithm in specs of TensorFlow 1; nothing if they have none.
-std::optional<std::string> spec_name(Algorithm algorithm) {
-  if (algorithm == Algorithm::kNcclHalvingDoubling) return "nccl/rechd";
-  const std::string name(to_string(algorithm));
-  if (parse_spec_algorithm(name) == algorithm) return name;
-  return std::nullopt;
-}
-
 /// The entries that stand for a strategy.
 std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   if (s.spec) return s.spec->entries;
-  const auto name = spec_name(s.algorithm);
-  if (s.framework || s.collective_all_reduce || !name) return std::nullopt;
-  return std::vector<SpecEntry>{{*name, s.algorithm, s.shards, -1}};
+  const SpecAlgorithm* const known = find_spec_algorithm(s.algorithm);
+  if (s.framework || s.collective_all_reduce || !known) return std::nullopt;
+  return std::vector<SpecEntry>{{std::string(known->name), s.algorithm, s.shards, -1}};
 }
 
 /// A limit as the code of both compares it: elements. SOURCE: split_grads_by_size().
@@ -253,7 +238,7 @@ std::optional<Snippet> own_framework(const Scenario& scenario) {
 void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
   const auto bytes = pack_bytes(scenario);
   if (scenario.strategy.framework || scenario.strategy.collective_all_reduce || !bytes) return;
-  const Algorithm algorithm = scenario.strategy.algorithm;
+  const AlgorithmTraits& algorithm = traits(scenario.strategy.algorithm);
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(scenario));
   const auto add = [&](Snippet snippet, const std::vector<std::string>& fields) {
     snippet.as_simulated = false;
@@ -262,24 +247,24 @@ void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
     snippet.readings = {packed_by(snippet.framework, fields)};
     list.push_back(std::move(snippet));
   };
-  if (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl) {
+  if (!algorithm.torch_backend.empty()) {
     Snippet torch = ddp(*bytes, std::nullopt, true);
     Snippet ring_all_reduce = horovod(*bytes);
-    if (algorithm == Algorithm::kRing) {
-      torch.text = "torch.distributed.init_process_group(\"gloo\")\n" + torch.text;
+    if (!algorithm.uses_nccl()) {
+      torch.text = fmt::format("torch.distributed.init_process_group(\"{}\")\n", algorithm.torch_backend) + torch.text;
       ring_all_reduce.remark += ", here one that was built with Gloo's or MPI's rings";
     }
     add(std::move(torch),
         {"pytorch_ddp.bucket_cap_mb=" + in_mebibytes(*bytes), "pytorch_ddp.gradient_as_bucket_view=true"});
     add(std::move(ring_all_reduce), {fmt::format("horovod.fusion_threshold={}", *bytes)});
   }
-  if (algorithm == Algorithm::kNccl) {
+  if (algorithm.nccl == NcclPart::kAll) {
     add(deepspeed(elements, true, false),
         {fmt::format("deepspeed.reduce_bucket_size={}", elements), "deepspeed.overlap_comm=true"});
     add(megatron(elements, true, false),
         {fmt::format("megatron.ddp_bucket_size={}", elements), "megatron.overlap_grad_reduce=true"});
   }
-  if (sums_on_servers(algorithm)) {
+  if (algorithm.sums_on == SumsOn::kHosts) {
     const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
     add(byteps(partition, false), {fmt::format("byteps.partition_bytes={}", partition)});
   }
@@ -288,7 +273,7 @@ void add_others(const Scenario& scenario, std::vector<Snippet>& list) {
 /// NCCL's choice where the scenario says something of it, as variables and as a file for its
 /// example tuner plugin.
 void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
-  if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
+  if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
   const bool rings = !scenario.plan.packs.front().collective.nccl;
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/spec_text.h"
 #include "core/strategy/strategy.h"
 
@@ -113,7 +114,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   }
   for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, strategy, fields);
   const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
-                                [](const SpecEntry& e) { return e.algorithm && starts_with_nccl(*e.algorithm); });
+                                [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
   if (strategy.has_channels() && !nccl)
     fields.complain_at(strategy, "channels",
                        "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "

@@ -15,6 +15,7 @@
 #include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
 #include "core/strategy/nccl_links.h"
 
@@ -70,7 +71,7 @@ class Nccl {
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto& partition = scenario_.plan.partition;
     const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
-      const bool whole = strategy.algorithm == Algorithm::kNccl && c.contributors > 1;
+      const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
       if (whole) all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus)});
       if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1});
     };
@@ -248,7 +249,7 @@ class Nccl {
       auto known = time_of(inside, strategy, Reduction::kSum, predictor, bounds);
       if (!known) return tl::make_unexpected(known.error());
       inside.nccl = std::move(*known);
-      Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
+      Strategy by_nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);
       by_nccl.channels = strategy.channels;
       by_nccl.collective = inside.kind;
       by_nccl.root = inside.root;

@@ -73,7 +73,7 @@ void check_byteps(const proto::Strategy& s, Fields& fields) {
 }
 
 void lower_byteps(const proto::Strategy& message, const Cluster& cluster, Fields& fields, Strategy& strategy) {
-  const Strategy usual = Strategy::for_algorithm(Algorithm::kOnServers);
+  const Strategy usual = Strategy::for_algorithm(BaseAlgorithm::kOnServers);
   strategy.algorithm = usual.algorithm;
   strategy.merging = usual.merging;
   strategy.launch = usual.launch;

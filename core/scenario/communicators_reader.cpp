@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {
@@ -88,11 +89,11 @@ class CommunicatorsReader {
   /// Its own algorithm, with that algorithm's defaults; else that of the gradients.
   void read_strategy(const proto::Communicator& c, const std::string& what, Strategy& strategy) {
     const auto algorithm = c.algorithm().empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm());
-    if (!algorithm || !is_flat(*algorithm)) {
+    if (!algorithm || !traits(*algorithm).works_in_groups) {
       return fields_.complain_at(c, "algorithm",
-                                 "{}: algorithm \"{}\" is none of those that work among any group: ring, nccl, "
-                                 "halving_doubling, recursive_doubling; say one of them",
-                                 what, c.algorithm().empty() ? to_string(strategy_.algorithm) : c.algorithm());
+                                 "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of them",
+                                 what, c.algorithm().empty() ? to_string(strategy_.algorithm) : c.algorithm(),
+                                 names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
     strategy.reduction = Reduction::kSum;
@@ -103,7 +104,7 @@ class CommunicatorsReader {
     if (strategy_.staging_asked) strategy.staging = strategy_.staging;
     if (const auto channels = fields_.integer(c, "channels", what, 1, 64))
       strategy.channels = static_cast<int>(*channels);
-    if (c.has_channels() && *algorithm != Algorithm::kNccl)
+    if (c.has_channels() && !traits(*algorithm).channels)
       fields_.complain_at(c, "channels", "{}: only nccl has channels; leave them out", what);
     strategy.launch_overhead = strategy_.launch_overhead;
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.has_launch_us();
@@ -138,21 +139,20 @@ class CommunicatorsReader {
 
   /// What becomes of the gradients when every replica has a part of the model.
   void check_splitting(const proto::Communicator& c) {
-    if (!is_flat(strategy_.algorithm)) {
+    if (!traits(strategy_.algorithm).works_in_groups) {
       fields_.complain_at(
           c, "splits_model",
-          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take ring, nccl, "
-          "halving_doubling or recursive_doubling as the strategy's algorithm",
-          c.name(), to_string(strategy_.algorithm));
+          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take {} as the "
+          "strategy's algorithm",
+          c.name(), to_string(strategy_.algorithm),
+          names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
       fields_.complain_at(c, "splits_model",
                           "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name());
     }
-    const bool pairs =
-        strategy_.algorithm == Algorithm::kHalvingDoubling || strategy_.algorithm == Algorithm::kRecursiveDoubling;
     const std::int64_t group = c.size() > 0 ? cluster_.replicas() / c.size() : 1;
-    if (pairs && (group & (group - 1)) != 0) {
+    if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
       fields_.complain_at(
           c, "splits_model",
           "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "

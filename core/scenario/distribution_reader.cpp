@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -64,7 +65,7 @@ class Lowering {
   [[nodiscard]] bool on_gpus() const { return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu; }
 
   /// As the algorithm usually is, but for what the scenario says.
-  void take(Algorithm algorithm) {
+  void take(BaseAlgorithm algorithm) {
     const Strategy usual = Strategy::for_algorithm(algorithm);
     strategy_.algorithm = usual.algorithm;
     strategy_.merging = usual.merging;
@@ -73,7 +74,7 @@ class Lowering {
     if (!strategy_.staging_asked) strategy_.staging = usual.staging;
   }
   void take(const Servers& servers) {
-    take(Algorithm::kOnServers);
+    take(BaseAlgorithm::kOnServers);
     strategy_.servers = servers;
   }
 
@@ -81,7 +82,7 @@ class Lowering {
 
   void one_device() {
     name(Distribution::kOneDevice, "OneDeviceStrategy");
-    take(Algorithm::kRing);
+    take(BaseAlgorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(
           "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 replicas: 1 }}, or take "
@@ -97,9 +98,9 @@ class Lowering {
           workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(Distribution::kMirrored, fmt::format("MirroredStrategy ({})", to_string(ops)));
-    take(ops == CrossDeviceOps::kNcclAllReduce               ? Algorithm::kNccl
-         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? Algorithm::kHierarchicalCopy
-                                                             : Algorithm::kReductionToOneDevice);
+    take(ops == CrossDeviceOps::kNcclAllReduce               ? BaseAlgorithm::kNccl
+         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? BaseAlgorithm::kHierarchicalCopy
+                                                             : BaseAlgorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs() != 0)
         fields_.complain_at(
@@ -180,9 +181,9 @@ class Lowering {
         return;
       case Mode::COLLECTIVE_ALL_REDUCE:
         // collective#2 of several workers' devices turns its second ring by half of a worker's.
-        return take(Algorithm::kTfRing);
+        return take(BaseAlgorithm::kTfRing);
       case Mode::INDEPENDENT:
-        take(Algorithm::kRing);
+        take(BaseAlgorithm::kRing);
         strategy_.independent = true;
         return;
       default: return on_servers(t);
@@ -234,7 +235,7 @@ class Lowering {
       return;
     }
     if (t.hierarchical_copy()) {
-      take(Algorithm::kHierarchicalCopy);
+      take(BaseAlgorithm::kHierarchicalCopy);
       if (t.network_topology() == proto::TfCnnBenchmarks::GCP_V100)
         strategy_.hierarchical_copy.topology = HierarchicalCopy::Topology::kGcpV100;
       return;
@@ -367,12 +368,12 @@ void lower_distribution(const proto::Strategy& message, const Cluster& cluster, 
 }
 
 void take_reduce_to_device(const proto::Strategy& s, const Cluster& cluster, Fields& fields, Strategy& strategy) {
-  if (s.drop_odd_device() && strategy.algorithm != Algorithm::kHierarchicalCopy)
+  if (s.drop_odd_device() && !traits(strategy.algorithm).drops_odd_device)
     fields.complain_at(s, "drop_odd_device",
                        "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
   strategy.hierarchical_copy.drops_odd = s.drop_odd_device();
   if (s.reduce_to_device().empty()) return;
-  if (strategy.algorithm != Algorithm::kReductionToOneDevice)
+  if (!traits(strategy.algorithm).chooses_device)
     return fields.complain_at(s, "reduce_to_device",
                               "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
   std::vector<std::string> names;

@@ -9,6 +9,7 @@
 #include "core/base/version.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/bounds.h"
 #include "core/strategy/server_plan.h"
 #include "core/strategy/who_reduces.h"
@@ -62,7 +63,7 @@ std::string describe(const Strategy& strategy) {
   if (strategy.servers) text = fmt::format("{} {}", pushes ? "partitions" : "variables", describe(*strategy.servers));
   if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
-  if (strategy.algorithm == Algorithm::kReductionToOneDevice)
+  if (traits(strategy.algorithm).chooses_device)
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100) text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
@@ -106,7 +107,7 @@ std::string describe(const Strategy& strategy) {
                                                     : ", via host memory on request";
   if (strategy.update == Update::kAfterAll) text += ", one update";
   if (strategy.timeout) text += fmt::format(", timers of {}", show(*strategy.timeout));
-  if (strategy.algorithm == Algorithm::kTfRing) text += describe(strategy.tf_runtime);
+  if (traits(strategy.algorithm).in_tf_runtime) text += describe(strategy.tf_runtime);
   if (strategy.compression) {
     text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
                         to_string(strategy.compression->type));

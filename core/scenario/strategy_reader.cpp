@@ -64,15 +64,15 @@ class StrategyReader {
       known = spec.has_value();
       const bool any = spec && !spec->entries.empty();
       const auto largest = any ? spec->entries.back().algorithm : std::nullopt;
-      strategy_ = Strategy::for_algorithm(largest.value_or(Algorithm::kPscpuPscpu));
+      strategy_ = Strategy::for_algorithm(largest.value_or(*AllReduceSpec::usual().entries.back().algorithm));
       strategy_.spec = std::move(spec);
     } else {
       // Of MultiWorkerMirroredStrategy, and other strategies of tf.distribute, it is known when cluster and gradients are.
       const bool later =
           all_reduce || message_.distribution_case() != proto::Strategy::DISTRIBUTION_NOT_SET || is_byteps(message_);
-      const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
+      const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
       known = algorithm.has_value();
-      strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+      strategy_ = Strategy::for_algorithm(algorithm.value_or(BaseAlgorithm::kRing));
     }
     strategy_.collective_all_reduce = all_reduce;
     strategy_.shards = static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
@@ -82,12 +82,15 @@ class StrategyReader {
     return known;
   }
 
-  std::optional<Algorithm> read_algorithm() {
+  std::optional<AlgorithmChoice> read_algorithm() {
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
     if (message_.algorithm().empty()) {
       fields_.complain_at(message_, "algorithm", "strategy: algorithm is missing; say one of {}",
                           fmt::join(names, ", "));
+    } else if (const auto why = why_no_combination(message_.algorithm())) {
+      fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\": {}", message_.algorithm(),
+                          *why);
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
       fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),

@@ -6,6 +6,7 @@
 
 #include "core/algorithm/star_tree.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -56,8 +57,8 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   if (strategy.spec) one = for_entry(strategy, strategy.spec->entries.size() - 1);
   // A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's configuration says NCCL.
   const auto& tf = strategy.collective_all_reduce;
-  if (tf && !tf->collective_nccl.value_or(!tf->eager) && strategy.algorithm == Algorithm::kNccl) {
-    const Strategy usual = Strategy::for_algorithm(Algorithm::kTfRing);
+  if (tf && !tf->collective_nccl.value_or(!tf->eager) && traits(strategy.algorithm).nccl == NcclPart::kAll) {
+    const Strategy usual = Strategy::for_algorithm(BaseAlgorithm::kTfRing);
     one.algorithm = usual.algorithm;
     if (!strategy.staging_asked) one.staging = usual.staging;
   }

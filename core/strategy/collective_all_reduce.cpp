@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {
@@ -95,7 +96,7 @@ class Lowering {
                                                           : hint_for_batch(asked, gradients_);
     const auto how = runtime_collective(strategy_.collective, by_config, hint_, has_gpus_);
     const bool nccl = how == RuntimeCollective::kNcclReduce;
-    const Strategy usual = Strategy::for_algorithm(nccl ? Algorithm::kNccl : Algorithm::kTfRing);
+    const Strategy usual = Strategy::for_algorithm(nccl ? BaseAlgorithm::kNccl : BaseAlgorithm::kTfRing);
     strategy_.algorithm = usual.algorithm;
     if (!strategy_.staging_asked) strategy_.staging = usual.staging;
     if (how == RuntimeCollective::kRingReduce || nccl) explain_choice(asked, by_config, nccl);
@@ -140,7 +141,7 @@ class Lowering {
   // --- one after the other ---
 
   void order_launches() {
-    const bool nccl = strategy_.algorithm == Algorithm::kNccl;
+    const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
     // A hint NCCL ties each launch to the result of the one before; all that the config alone does is to order launches.

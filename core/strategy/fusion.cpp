@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/algorithm_table.h"
+
 namespace tutti::core {
 
 Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
@@ -27,15 +29,10 @@ Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster
 std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
                                                  const std::vector<Communicator>& communicators) {
   if (!strategy.framework || !std::holds_alternative<Horovod>(*strategy.framework)) return std::nullopt;
-  const Algorithm a = strategy.algorithm;
-  const bool good = a == Algorithm::kRing || a == Algorithm::kNccl || a == Algorithm::kHalvingDoubling ||
-                    a == Algorithm::kRecursiveDoubling || a == Algorithm::kDoubleTree || a == Algorithm::kNcclRing ||
-                    a == Algorithm::kNcclHalvingDoubling || a == Algorithm::kNcclDoubleTree;
-  if (!good)
-    return StrategyProblem{"horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take nccl, ring, "
-                                                  "halving_doubling, recursive_doubling, double_tree, nccl/ring, "
-                                                  "nccl/halving_doubling or nccl/double_tree",
-                                                  to_string(a))};
+  if (!traits(strategy.algorithm).in_horovod)
+    return StrategyProblem{
+        "horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take {}", to_string(strategy.algorithm),
+                               names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
   if (strategy.compression && strategy.compression->of_packs)
     return StrategyProblem{"compression", "Horovod compresses gradients, not packs; take of: GRADIENTS"};
   if (std::any_of(communicators.begin(), communicators.end(), [](const Communicator& c) { return c.splits_model; }))

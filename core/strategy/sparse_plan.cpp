@@ -7,6 +7,7 @@
 #include "core/algorithm/star_tree.h"
 #include "core/algorithm/tree_blocks.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -51,7 +52,7 @@ class SparsePlanner {
     // TensorFlow's gather is one ring, whatever its all-reduce is set to.
     gathering_.tf_runtime.subdiv_offsets.clear();
     gathering_.tf_runtime.max_subdivs_per_device.reset();
-    if (strategy_.algorithm == Algorithm::kTfRing) gathering_.shards = 1;
+    if (traits(strategy_.algorithm).in_tf_runtime) gathering_.shards = 1;
   }
 
   tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {
@@ -112,15 +113,15 @@ class SparsePlanner {
   [[nodiscard]] std::int64_t replicas() const { return cluster_.replicas(); }
   /// Everything to one device and from there to all, tensor by tensor.
   [[nodiscard]] bool over_one_device() const {
-    return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
-           strategy_.algorithm == Algorithm::kHierarchicalCopy ||
-           (strategy_.algorithm == Algorithm::kNccl && gathers_on_first_device(strategy_.distribution));
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    return t.sums_on == SumsOn::kOneDevice ||
+           (t.nccl == NcclPart::kAll && gathers_on_first_device(strategy_.distribution));
   }
 
   /// By which algorithm what is sparse is gathered.
   void choose_gathering() {
     if (over_one_device()) {
-      if (strategy_.algorithm != Algorithm::kReductionToOneDevice)
+      if (!traits(strategy_.algorithm).chooses_device)
         note(
             "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
             "copied from there",
@@ -128,20 +129,19 @@ class SparsePlanner {
                           [](const Variable& g) { return g.slices.has_value(); }));
       return;
     }
-    const auto take = [this](Algorithm algorithm) {
+    const auto take = [this](BaseAlgorithm algorithm) {
       const Strategy usual = Strategy::for_algorithm(algorithm);
       gathering_.algorithm = algorithm;
       if (!strategy_.staging_asked) gathering_.staging = usual.staging;
       gathering_.shards = 1;
     };
     // Its gathers are those of TensorFlow's runtime, whatever reduces.
-    if (strategy_.collective_all_reduce) return take(Algorithm::kTfRing);
+    if (strategy_.collective_all_reduce) return take(BaseAlgorithm::kTfRing);
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
-    const Algorithm a = strategy_.algorithm;
-    const bool has = carries_out(a, CollectiveKind::kAllGather) && !(a == Algorithm::kPscpu && on_gpus);
-    if (has) return;
-    note("{} gathers nothing; sparse gradients are gathered by a ring", to_string(a));
-    take(Algorithm::kRing);
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
+    note("{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+    take(BaseAlgorithm::kRing);
   }
 
   [[nodiscard]] Collective gather(DataType type, std::int64_t of_each) const {
@@ -150,9 +150,8 @@ class SparsePlanner {
     const auto n = static_cast<std::int32_t>(replicas());
     const auto g = static_cast<std::int32_t>(cluster_.replicas_per_worker());
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
-    const bool host = strategy_.algorithm == Algorithm::kReductionToOneDevice && !strategy_.reduce_to && on_gpus;
-    const Rank root =
-        strategy_.algorithm != Algorithm::kReductionToOneDevice ? 0 : strategy_.reduce_to.value_or(host ? n : 0);
+    const bool host = sums_on_hosts(strategy_) && on_gpus;
+    const Rank root = traits(strategy_.algorithm).chooses_device ? strategy_.reduce_to.value_or(host ? n : 0) : 0;
     const Engine engine = on_gpus ? Engine::kCopyEngine : Engine::kCpu;
     const StageGroup group{n / g, g, host};
     const StarTree tree{group.ranks(), n, n, 1, root};

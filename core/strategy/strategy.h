@@ -8,6 +8,7 @@
 
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/strategy/algorithm.h"
 #include "core/strategy/all_reduce_spec.h"
 #include "core/strategy/collective_all_reduce.h"
 #include "core/strategy/compression.h"
@@ -17,43 +18,6 @@
 #include "core/strategy/tf_runtime.h"
 
 namespace tutti::core {
-
-/// What moves a pack's bytes. The second group works inside every worker first, then across workers.
-enum class Algorithm {
-  kRing,
-  kXring,
-  kHalvingDoubling,
-  kRecursiveDoubling,
-  kDoubleTree,
-  kPscpu,
-  kPsgpu,
-  kNccl,
-  kNcclRing,
-  kNcclXring,
-  kNcclHalvingDoubling,
-  kNcclDoubleTree,
-  kNcclPscpu,
-  kPscpuPscpu,
-  kTfRing,
-  // Everything to one device, and back from there.
-  kReductionToOneDevice,
-  kHierarchicalCopy,
-  kOnServers,  ///< variables lie on servers (Strategy::servers), and no name says how
-};
-
-/// "ring", "nccl/pscpu", …
-std::string_view to_string(Algorithm algorithm);
-/// The algorithm of that name, TensorFlow's rechd included.
-std::optional<Algorithm> parse_algorithm(std::string_view name);
-std::vector<std::string> algorithm_names();
-/// Every algorithm there is, each once.
-std::vector<Algorithm> algorithms();
-/// The algorithm has this collective. (pscpu: where the replicas are CPUs themselves.)
-bool carries_out(Algorithm algorithm, CollectiveKind kind);
-/// The workers' CPUs take part as ranks of their own.
-bool sums_on_hosts(Algorithm algorithm);
-/// NCCL is all of it, or what it does inside workers.
-bool starts_with_nccl(Algorithm algorithm);
 
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
@@ -68,7 +32,7 @@ enum class Update { kPerPack, kAfterAll, kOnServers };
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
   /// Of a strategy with a spec: that of its last entry, which takes the largest gradients.
-  Algorithm algorithm = Algorithm::kRing;
+  AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
@@ -88,9 +52,9 @@ struct Strategy {
   TfRuntime tf_runtime;     ///< of tf_ring
   std::optional<Framework> framework;  ///< which packs in place of all that
   std::optional<Servers> servers;      ///< where variables lie, if not on every replica
-  /// Of kReductionToOneDevice: the rank that adds; nothing: the first worker's CPU.
+  /// Of reduction_to_one_device: the rank that adds; nothing: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
-  HierarchicalCopy hierarchical_copy;               ///< of kHierarchicalCopy
+  HierarchicalCopy hierarchical_copy;               ///< of hierarchical_copy
   bool independent = false;                         ///< every replica keeps its gradients to itself
   Distribution distribution = Distribution::kNone;  ///< what all that was made of, if it was
   std::string distribution_name;                    ///< of it, for the reader: "MirroredStrategy (NcclAllReduce)"
@@ -116,7 +80,7 @@ struct Strategy {
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
-  static Strategy for_algorithm(Algorithm algorithm);
+  static Strategy for_algorithm(AlgorithmChoice algorithm);
 };
 
 /// Ranks of one collective, helpers included.

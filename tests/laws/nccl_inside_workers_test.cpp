@@ -72,8 +72,8 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
 
 TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
   for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
-    for (const char* algorithm :
-         {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/double_tree", "nccl/pscpu"}) {
+    for (const char* algorithm : {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/recursive_doubling",
+                                  "nccl/double_tree", "nccl/pscpu"}) {
       for (const char* staging : {"DIRECT", "VIA_HOST"}) {
         for (const auto& [model, name] :
              {std::pair(core::NetworkModel::kFifo, "FIFO"), std::pair(core::NetworkModel::kFair, "FAIR"),
@@ -133,7 +133,7 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
 }
 
 TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
-  for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling"}) {
+  for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling", "nccl/recursive_doubling"}) {
     for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
       for (const char* model : {"FIFO", "FAIR"}) {
         const core::Scenario scenario = test::read(

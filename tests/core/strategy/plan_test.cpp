@@ -29,7 +29,7 @@ Workload gradients(const std::vector<std::int64_t>& sizes, std::vector<DataType>
 class PlanTest : public testing::Test {
  protected:
   std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
-  Strategy strategy_ = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy strategy_ = Strategy::for_algorithm(BaseAlgorithm::kRing);
 
   Plan plan(const Workload& w) {
     auto p = make_plan(w, strategy_, *cluster_);
@@ -54,7 +54,7 @@ TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
 }
 
 TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
-  strategy_ = Strategy::for_algorithm(Algorithm::kXring);
+  strategy_ = Strategy::for_algorithm(BaseAlgorithm::kXring);
   strategy_.framework = PytorchDdp{Bytes(1000), Bytes(1000), false};
   const Plan p = plan(gradients({10, 7}));
   ASSERT_EQ(p.packs.size(), 1u);
@@ -85,7 +85,7 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
   EXPECT_EQ(p.packs[1].collective.elements, 60) << "50 and no more than it takes";
   EXPECT_EQ(p.packs[1].members[0].count, 50);
 
-  strategy_ = Strategy::for_algorithm(Algorithm::kHalvingDoubling);
+  strategy_ = Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling);
   strategy_.pad_packs = true;
   EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8);
   strategy_.collective = CollectiveKind::kReduceScatter;
@@ -231,7 +231,7 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
     for (std::uint64_t i = 1 + random.below(30); i > 0; --i)
       sizes.push_back(static_cast<std::int64_t>(random.below(200)));
     sizes.push_back(1);
-    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? Algorithm::kRing : Algorithm::kPscpu);
+    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? BaseAlgorithm::kRing : BaseAlgorithm::kPscpu);
     switch (random.below(5)) {
       case 0: strategy_.bytes_per_pack = Bytes(static_cast<std::int64_t>(random.below(1500))); break;
       case 1: strategy_.num_packs = 1 + static_cast<int>(random.below(9)); break;

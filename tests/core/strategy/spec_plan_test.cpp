@@ -48,7 +48,9 @@ Strategy by_spec(std::string_view text, LimitUnit unit = LimitUnit::kElements) {
   spec.api = read->api;
   spec.limit_unit = unit;
   Strategy strategy = Strategy::for_algorithm(
-      spec.entries.empty() ? Algorithm::kPscpuPscpu : spec.entries.back().algorithm.value_or(Algorithm::kPscpuPscpu));
+      spec.entries.empty()
+          ? AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)
+          : spec.entries.back().algorithm.value_or(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)));
   strategy.spec = std::move(spec);
   return strategy;
 }
@@ -244,7 +246,7 @@ TEST(TensorFlowSpec, PiecesOfARingArePadded) {
     EXPECT_EQ(padded / pieces, c["expected"]["piece_elements"].number());
     // … and travel, one piece per message.
     const Collective made =
-        make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)), Strategy::for_algorithm(Algorithm::kXring),
+        make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)), Strategy::for_algorithm(BaseAlgorithm::kXring),
                         DataType::kFloat32, elements, 0);
     EXPECT_EQ(made.elements, padded);
     EXPECT_EQ(made.schedule->step(0, 0, 0).source.count, c["expected"]["piece_elements"].number());

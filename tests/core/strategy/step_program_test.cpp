@@ -30,7 +30,7 @@ const Collective& any_collective() {
     Workload w;
     w.gradients.emplace_back().elements = 1;
     w.segments = {{"a", {0}}};
-    return *make_plan(w, Strategy::for_algorithm(Algorithm::kRing), *cluster);
+    return *make_plan(w, Strategy::for_algorithm(BaseAlgorithm::kRing), *cluster);
   }();
   return plan.packs.front().collective;
 }
