@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/strategy/collective.h"
+#include "core/strategy/collective_times.h"
 #include "core/strategy/communicator.h"
 #include "core/strategy/framework.h"
 #include "core/strategy/strategy.h"
@@ -68,10 +68,6 @@ struct Fusion {
   Time agreement;        ///< how long replicas take to agree on what is ready, in a cycle
   Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
   bool cached = true;
-  /// NCCL's own time of an all-reduce of packs that were fused; empty where that is not known, or not asked for.
-  std::function<std::shared_ptr<const nccl::CollectiveTime>(const Collective&)> nccl_time;
-  /// The same of algorithms that have NCCL inside workers: the parts of what was fused, with times.
-  std::function<std::shared_ptr<const CollectiveParts>(const Collective&)> nccl_parts;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
@@ -94,6 +90,8 @@ struct Plan {
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
+  /// Times of the collectives that are made while the plan is executed (`fusion`); null: by their schedules.
+  std::shared_ptr<const CollectiveTimes> collective_times;
 
   [[nodiscard]] Bytes bytes() const;
   /// A collective of those with the most ranks. Ranks that others have too are the same devices there.

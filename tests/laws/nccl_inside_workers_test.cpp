@@ -238,10 +238,11 @@ TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario scenario =
       test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20), "algorithm: \"nccl/ring\" horovod {}"));
-  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.fusion->nccl_parts);
+  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.collective_times);
+  EXPECT_TRUE(scenario.plan.collective_times->only_inside_workers());
   const core::Collective whole =
       core::make_collective(*scenario.cluster, scenario.strategy, core::DataType::kFloat32, 1 << 19, 0);
-  const auto parts = scenario.plan.fusion->nccl_parts(whole);
+  const auto parts = scenario.plan.collective_times->of(whole).parts;
   ASSERT_TRUE(parts && parts->timed);
   EXPECT_EQ(parts->all.front().collective.nccl->whole(), predicted(where, 2 << 20, CollectiveKind::kAllReduce));
   EXPECT_THAT(summary_of(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));
