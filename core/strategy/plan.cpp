@@ -48,7 +48,7 @@ std::vector<int> answers_to(const Plan& plan) {
 }
 
 Reduction reduction_of(const Strategy& strategy, const Pack& pack) {
-  return pack.reduction.value_or(strategy.reduction);
+  return pack.payload.reduction.value_or(strategy.reduction);
 }
 
 Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
@@ -317,7 +317,7 @@ class Planner {
       for (const Member& m : members)
         pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
     }
-    pack.members = std::move(members);
+    pack.payload.members = std::move(members);
     return pack;
   }
 

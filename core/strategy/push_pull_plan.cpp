@@ -60,7 +60,7 @@ class PushPullPlanner {
               collective(member, server, CollectiveKind::kReduce)};
     push.turn = member.variable;
     // Whoever asked for a mean divides what comes back.
-    push.reduction = Reduction::kSum;
+    push.payload.reduction = Reduction::kSum;
     Pack pull = push;
     pull.collective = collective(member, server, CollectiveKind::kBroadcast);
     pull.after = pull.answers = number;

@@ -77,7 +77,8 @@ class SparsePlanner {
       if (!made) return made;
       plan = std::move(*made);
       for (Pack& pack : plan.packs) {
-        for (Member& member : pack.members) member.variable = dense.was[static_cast<std::size_t>(member.variable)];
+        for (Member& member : pack.payload.members)
+          member.variable = dense.was[static_cast<std::size_t>(member.variable)];
         if (pack.also_needs >= 0) pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
       }
     }
@@ -172,18 +173,18 @@ class SparsePlanner {
     const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fusion;
     int before = tf && tf->generation == Generation::kTf25 && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
     if (tells_lengths) {
-      Pack lengths{{{v, 0, 0, 0}}, gather(DataType::kInt32, 1)};
-      lengths.content = PackContent::kLengths;
+      Pack lengths{{{{v, 0, 0, 0}}}, gather(DataType::kInt32, 1)};
+      lengths.payload.content = PackContent::kLengths;
       before = put(std::move(lengths), before);
     }
     if (slices.differ && tf && tf->generation == Generation::kTf24) return add_whole(v, gradient, before);
-    Pack of_values{{{v, 0, 0, 0}}, gather(gradient.type, values)};
+    Pack of_values{{{{v, 0, 0, 0}}}, gather(gradient.type, values)};
     // A mean is divided when all are there.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) of_values.copied_out = of_values.collective.bytes();
     // Variables are updated once both are there; indices come last.
     const int first = put(std::move(of_values), before);
-    Pack indices{{{v, 0, values, 0}}, gather(slices.index_type, slices.rows)};
-    indices.content = PackContent::kIndices;
+    Pack indices{{{{v, 0, values, 0}}}, gather(slices.index_type, slices.rows)};
+    indices.payload.content = PackContent::kIndices;
     put(std::move(indices), ordered || (!tf && !plan_->fusion) ? first : before);
   }
 
@@ -191,7 +192,7 @@ class SparsePlanner {
   void add_whole(int v, const Variable& gradient, int before) {
     note("replicas have different numbers of rows of \"{}\", so that TensorFlow 2.4 reduces the whole variable",
          gradient.name);
-    Pack pack{{{v, 0, gradient.elements, 0}},
+    Pack pack{{{{v, 0, gradient.elements, 0}}},
               make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0)};
     pack.copied_in = gradient.bytes();
     put(std::move(pack), before);
@@ -201,7 +202,8 @@ class SparsePlanner {
   int put(Pack pack, int after) {
     pack.after = after;
     pack.turn = static_cast<int>(plan_->packs.size());
-    pack.reduction = pack.collective.kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
+    pack.payload.reduction =
+        pack.collective.kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
     plan_->packs.push_back(std::move(pack));
     return static_cast<int>(plan_->packs.size()) - 1;
   }

@@ -107,7 +107,7 @@ class SpecPlanner {
     note_ignored_shards(entry);
     const auto before = static_cast<int>(plan_.packs.size());
     for (Pack& pack : part->packs) {
-      for (Member& member : pack.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
+      for (Member& member : pack.payload.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
       plan_.packs.push_back(std::move(pack));
@@ -174,7 +174,7 @@ class SpecPlanner {
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) { return strategy_of(strategy_, pack).launch == Launch::kSerial; };
     const auto last_variable = [](const Pack& pack) {
-      return std::max_element(pack.members.begin(), pack.members.end(),
+      return std::max_element(pack.payload.members.begin(), pack.payload.members.end(),
                               [](const Member& a, const Member& b) { return a.variable < b.variable; })
           ->variable;
     };

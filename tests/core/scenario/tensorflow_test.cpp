@@ -46,7 +46,8 @@ std::vector<std::string> packs(const Scenario& s) {
   std::vector<std::string> all;
   for (const Pack& pack : s.plan.packs) {
     std::string& names = all.emplace_back();
-    for (const Member& m : pack.members) names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
+    for (const Member& m : pack.payload.members)
+      names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
   }
   return all;
 }
@@ -125,7 +126,7 @@ TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
   const Scenario config = good(each + "collective_all_reduce { collective_nccl: true }");
   EXPECT_THAT(packs(config), ElementsAre("a", "b", "c")) << "what is ready last is launched first";
   EXPECT_EQ(config.plan.packs[1].after, 0);
-  EXPECT_GT(config.plan.packs[0].instance_key, config.plan.packs[1].instance_key);
+  EXPECT_GT(config.plan.packs[0].payload.instance_key, config.plan.packs[1].payload.instance_key);
   EXPECT_THAT(config.plan.notes, Contains(HasSubstr("descending instance key")));
   const Scenario first =
       good("collective_all_reduce { generation: TF_1_15 collective_nccl: true } all_reduce_merge_scope: 1");

@@ -65,7 +65,7 @@ std::vector<std::vector<int>> variables(const Plan& p) {
   std::vector<std::vector<int>> lists;
   for (const Pack& pack : p.packs) {
     lists.emplace_back();
-    for (const Member& m : pack.members) lists.back().push_back(m.variable);
+    for (const Member& m : pack.payload.members) lists.back().push_back(m.variable);
   }
   return lists;
 }
@@ -138,7 +138,7 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
   const auto sizes = [&] {
     std::vector<std::size_t> members;
     for (const Pack& pack : planned(gradients(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
-      members.push_back(pack.members.size());
+      members.push_back(pack.payload.members.size());
     return members;
   };
   EXPECT_THAT(sizes(), ElementsAre(5, 5));
@@ -152,8 +152,8 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
   std::map<int, int> after;  // by the one variable of a pack
   for (const Pack& pack : p.packs) {
-    const int before = pack.after < 0 ? -1 : p.packs[static_cast<std::size_t>(pack.after)].members[0].variable;
-    after[pack.members[0].variable] = before;
+    const int before = pack.after < 0 ? -1 : p.packs[static_cast<std::size_t>(pack.after)].payload.members[0].variable;
+    after[pack.payload.members[0].variable] = before;
   }
   EXPECT_EQ(after, (std::map<int, int>{{4, -1}, {2, 4}, {1, 2}, {0, 1}, {3, -1}}));
 }
@@ -288,7 +288,7 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
                 if (step.kind == StepKind::kScale) factor *= step.factor;
               }
             }
-            for (const Member& m : pack.members) {
+            for (const Member& m : pack.payload.members) {
               for (std::int32_t d = 0; d < contract.contributors.count; ++d)
                 result[static_cast<std::size_t>(m.variable)] += factor * (d + m.variable);
             }
