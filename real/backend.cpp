@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/algorithm_table.h"
 #include "real/cuda/cuda_devices.h"
 #include "real/nccl/nccl_collectives.h"
 
@@ -48,27 +49,25 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   return {};
 }
 
-/// By pack: the algorithm that moves it.
-std::vector<core::Algorithm> algorithms_of(const core::Scenario& scenario) {
-  std::vector<core::Algorithm> algorithms;
+/// By pack: what the algorithm that moves it can do.
+std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& scenario) {
+  std::vector<const core::AlgorithmTraits*> algorithms;
   for (const core::Pack& pack : scenario.plan.packs)
-    algorithms.push_back(core::strategy_of(scenario.strategy, pack).algorithm);
+    algorithms.push_back(&core::traits(core::strategy_of(scenario.strategy, pack).algorithm));
   return algorithms;
 }
 
 /// NCCL carries out all of the packs, or of all of them what is inside workers.
 Expected<void> check_algorithms(const core::Scenario& scenario) {
-  const std::vector<core::Algorithm> algorithms = algorithms_of(scenario);
   bool whole = false, inside = false;
-  for (const core::Algorithm algorithm : algorithms) {
-    if (!core::starts_with_nccl(algorithm)) {
-      return tl::make_unexpected(Error::request(fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs "
-                                                            "nccl, nccl/ring, nccl/xring, nccl/halving_doubling, "
-                                                            "nccl/double_tree and nccl/pscpu; take --backend cuda",
-                                                            core::to_string(algorithm)),
-                                                {scenario.file, 0, 0}));
+  for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
+    if (!algorithm->uses_nccl()) {
+      return tl::make_unexpected(Error::request(
+          fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs {}; take --backend cuda",
+                      algorithm->name, core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
+          {scenario.file, 0, 0}));
     }
-    (algorithm == core::Algorithm::kNccl ? whole : inside) = true;
+    (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;
   }
   if (!whole || !inside) return {};
   return tl::make_unexpected(
@@ -144,7 +143,7 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options, c
 }
 
 bool needs_nccl_id(Backend backend, const core::Scenario& scenario) {
-  return backend == Backend::kNccl && algorithms_of(scenario).front() == core::Algorithm::kNccl;
+  return backend == Backend::kNccl && algorithms_of(scenario).front()->nccl == core::NcclPart::kAll;
 }
 
 Expected<std::string> make_nccl_id() {

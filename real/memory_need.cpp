@@ -127,7 +127,7 @@ class WorkersNeed {
           add_scratch(schedule, rank, own, collective.type, sets);
           if (rank != host_ || ranks.to_cluster(collective.root) != host_) return;
           // The variable, and what it was before the steps at hand.
-          if (variables.insert(pack.members.front().variable).second) need_.buffers += collective.bytes() * 2;
+          if (variables.insert(pack.payload.members.front().variable).second) need_.buffers += collective.bytes() * 2;
         };
         for (const Rank rank : replicas_) add(rank);
         add(host_);

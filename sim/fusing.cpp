@@ -27,8 +27,7 @@ std::vector<core::Collective> Fusing::largest() const {
 
 core::Collective Fusing::make(core::DataType type, std::int64_t elements) const {
   core::Collective made = core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
-  if (const auto& nccl_time = scenario_.plan.fusion->nccl_time) made.nccl = nccl_time(made);
-  if (const auto& nccl_parts = scenario_.plan.fusion->nccl_parts) made.parts = nccl_parts(made);
+  core::assign_time(scenario_.plan.collective_times.get(), made);
   return made;
 }
 
@@ -137,7 +136,8 @@ std::vector<std::string> Fusing::notes() const {
   std::vector<std::string> notes{core::describe_fused(scenario_.plan, sizes_)};
   std::vector<const core::nccl::CollectiveTime*> times;
   for (const auto& time : times_) times.push_back(time.get());
-  const char* const where = scenario_.plan.fusion->nccl_parts ? " inside workers" : "";
+  const core::CollectiveTimes* const known = scenario_.plan.collective_times.get();
+  const char* const where = known && known->only_inside_workers() ? " inside workers" : "";
   for (std::string note : {core::nccl_note(times, where), core::capped_note(times)}) {
     if (!note.empty()) notes.push_back(std::move(note));
   }

@@ -64,9 +64,9 @@ core::Error Run::deadline_exceeded(const Flight& flight, const Deadlines::Timer&
   if (awaited.empty()) awaited = what_is_gone();
   const bool pack = flight.work.pack >= 0;
   std::string what = pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
-  if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].instance_key > 0)
-    what +=
-        fmt::format(" (instance {})", scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].instance_key);
+  if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
+    what += fmt::format(" (instance {})",
+                        scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
   return core::Error::run(fmt::format(
       "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
       "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",

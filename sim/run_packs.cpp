@@ -36,8 +36,8 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
   flight.work = work;
   if (versions_.any()) {
     const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
-    if (pack.phase == core::PackPhase::kRead && pack.content == core::PackContent::kValues)
-      versions_.read(work.place.group, pack.members.front().variable);
+    if (pack.phase == core::PackPhase::kRead && pack.payload.content == core::PackContent::kValues)
+      versions_.read(work.place.group, pack.payload.members.front().variable);
   }
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;
@@ -76,8 +76,8 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   const Time started = flight.started[static_cast<std::size_t>(rank)];
   if (versions_.any() && rank == collective.root) {
     const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
-    if (pack.phase == core::PackPhase::kGradients && pack.content == core::PackContent::kValues)
-      versions_.applied(work.place.group, pack.members.front().variable);
+    if (pack.phase == core::PackPhase::kGradients && pack.payload.content == core::PackContent::kValues)
+      versions_.applied(work.place.group, pack.payload.members.front().variable);
   }
   if (work.pack >= 0) {
     recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);

@@ -1,5 +1,5 @@
-// Who may include whom (docs/architecture.md). The build's library targets say the same; this reads the text, so that an
-// include that happens to compile is caught too.
+// Who may include whom (docs/architecture.md). The build's library targets say the same; this reads
+// the text, so that an include that happens to compile is caught too.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <vector>
 
@@ -105,6 +106,34 @@ TEST(Architecture, SlowHeadersStayOutOfHeaders) {
                  include.included.ends_with(".pb.h"))
         << include.file << " includes " << include.included;
   }
+}
+
+/// What an algorithm can do is a row of core/strategy/algorithm_table.cpp: whoever compares names
+/// has a list of algorithms of its own, which the next algorithm is not in.
+TEST(Architecture, NobodyComparesAlgorithmsByName) {
+  const std::regex by_name(
+      R"re((==|!=)\s*\(?(core::)?(BaseAlgorithm::|AlgorithmChoice\()|case\s+(core::)?BaseAlgorithm::|)re"
+      R"re(BaseAlgorithm::k\w+\)*\s*(==|!=)|(\.|->)across\s*(==|!=)|)re"
+      R"re(to_string\([\w.]*algorithm\)\s*(==|!=|\.\s*(starts_with|find|ends_with)))re");
+  EXPECT_TRUE(std::regex_search("if (s.algorithm == core::BaseAlgorithm::kNccl)", by_name));
+  EXPECT_TRUE(std::regex_search("to_string(strategy_.algorithm).starts_with(\"nccl\")", by_name));
+  EXPECT_FALSE(std::regex_search("strategy.algorithm = BaseAlgorithm::kRing;", by_name));
+  int seen = 0;
+  for (const char* folder : {"core", "sim", "real", "gui", "tools"}) {
+    for (const fs::directory_entry& entry :
+         fs::recursive_directory_iterator(fs::path(test::source_folder()) / folder)) {
+      const std::string ending = entry.path().extension().string();
+      if (ending != ".h" && ending != ".cpp") continue;
+      if (entry.path().string().ends_with("core/strategy/algorithm_table.cpp")) continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        if (line.find("lgorithm") == std::string::npos && line.find("across") == std::string::npos) continue;
+        ++seen;
+        EXPECT_FALSE(std::regex_search(line, by_name)) << entry.path() << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(seen, 200);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ else
 fi
 
 # Ranks share GPUs where there are fewer: several of one process, and several processes.
-for algorithm in ring halving_doubling recursive_doubling double_tree pscpu psgpu nccl nccl/ring nccl/pscpu nccl/halving_doubling nccl/double_tree pscpu/pscpu; do
+for algorithm in ring halving_doubling recursive_doubling double_tree pscpu psgpu nccl nccl/ring nccl/pscpu nccl/halving_doubling nccl/recursive_doubling nccl/double_tree pscpu/pscpu; do
     run_scenario cuda "$algorithm" 2 2
 done
 run_scenario cuda ring 1 4 "reduction: MEAN"
@@ -125,7 +125,7 @@ run_scenario nccl nccl 1 "$gpus"
 run_scenario nccl nccl 1 "$gpus" "reduction: MEAN launch: CONCURRENT"
 run_scenario nccl nccl 2 1
 run_scenario nccl nccl 4 1 "reduction: MAX"
-for algorithm in nccl/ring nccl/halving_doubling nccl/double_tree nccl/pscpu; do
+for algorithm in nccl/ring nccl/halving_doubling nccl/recursive_doubling nccl/double_tree nccl/pscpu; do
     run_scenario nccl "$algorithm" 2 1
     if ((gpus > 1)); then run_scenario nccl "$algorithm" 2 2; fi
 done

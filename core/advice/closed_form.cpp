@@ -6,6 +6,7 @@
 
 #include "core/advice/lanes.h"
 #include "core/base/format.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -22,24 +23,23 @@ std::string chunk(const Pack& pack, std::int64_t parts) {
 ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
   const Strategy s = strategy_of(scenario.strategy, pack);
   const std::int64_t n = pack.collective.contributors;
-  switch (s.algorithm) {
-    case Algorithm::kRing:
-    case Algorithm::kNccl:
-    case Algorithm::kXring:
-    case Algorithm::kTfRing: {
+  const AlgorithmTraits& algorithm = traits(s.algorithm);
+  switch (algorithm.closed_form) {
+    case ClosedFormKind::kRings: {
       const std::int64_t rings = std::max(1, lanes_of(scenario, pack));
       if (rings == 1) return {kRing, fmt::format("n = {} ranks, C = {}", n, chunk(pack, n))};
       return {"(n - 1)·max(kτ, τ + α + add(C)) + (n - 2)·max(kτ, τ + α) + kτ + α, τ = wire(C)",
-              fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings,
-                          s.algorithm == Algorithm::kNccl ? "channels" : "rings", chunk(pack, n * rings))};
+              fmt::format("n = {} ranks, k = {} {}, C = {}", n, rings, algorithm.channels ? "channels" : "rings",
+                          chunk(pack, n * rings))};
     }
-    case Algorithm::kHalvingDoubling:
+    case ClosedFormKind::kHalves:
       return {"Σ over log2 n hops of 2(α + wire(c)) + add(c), c halved from hop to hop",
               fmt::format("n = {} ranks, c = {} first", n, chunk(pack, 2))};
-    case Algorithm::kRecursiveDoubling:
+    case ClosedFormKind::kDoubling:
       return {"log2 n · (α + wire(E) + add(E))", fmt::format("n = {} ranks, E = {}", n, chunk(pack, 1))};
-    default: return {};
+    case ClosedFormKind::kNone: break;
   }
+  return {};
 }
 
 }  // namespace tutti::core

@@ -5,6 +5,7 @@
 #include "core/advice/extrapolation.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
 
 namespace tutti::core {
@@ -12,9 +13,9 @@ namespace {
 
 void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Travel& travel) {
   const Collective& collective = pack.collective;
-  const Algorithm algorithm = strategy_of(scenario.strategy, pack).algorithm;
-  const bool whole = algorithm == Algorithm::kNccl;
-  const bool inside = whole || starts_with_nccl(algorithm) || collective.parts != nullptr;
+  const AlgorithmTraits& algorithm = traits(strategy_of(scenario.strategy, pack).algorithm);
+  const bool whole = algorithm.nccl == NcclPart::kAll;
+  const bool inside = algorithm.uses_nccl() || collective.parts != nullptr;
   if (scenario.cluster->workers() > 1) {
     Travel::Part& part = travel.across;
     (whole ? part.nccl : part.messages) = true;

@@ -23,6 +23,7 @@
 #include "core/nccl/tuning/choices_by_size.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -197,7 +198,7 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
                     to_string(comm.version), to_string(kOldestWithFiles)));
   }
   const Variables variables = variables_of(recommended);
-  const bool is_nccl = now.strategy.algorithm == Algorithm::kNccl;
+  const bool is_nccl = traits(now.strategy.algorithm).nccl == NcclPart::kAll;
   const auto own = tuned(comm, as_it_is(variables, is_nccl ? variables_of(now) : Variables()),
                          is_nccl ? now.strategy.channels : std::nullopt);
   if (!own) return tl::make_unexpected(own.error());

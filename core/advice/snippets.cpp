@@ -10,6 +10,7 @@
 #include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -39,7 +40,7 @@ Snippet snippet_of(ProgramSetting setting) {
 /// NCCL's choice where the scenario says something of it, as variables and as a file for its
 /// example tuner plugin.
 void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
-  if (scenario.strategy.algorithm != Algorithm::kNccl || scenario.plan.packs.empty()) return;
+  if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
   const bool rings = !scenario.plan.packs.front().collective.nccl;
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return;

@@ -11,6 +11,7 @@
 #include "core/measured/nccl_tests.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/rewrite.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/timeline/reader.h"
 
 namespace tutti::core {
@@ -217,9 +218,7 @@ class Logs {
 
   /// Rings and chains that add read inputs from wherever they lie.
   [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
-    const Algorithm algorithm = scenario_.strategy.algorithm;
-    return !scenario_.strategy.spec && reduces(kind) &&
-           (algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl);
+    return !scenario_.strategy.spec && reduces(kind) && traits(scenario_.strategy.algorithm).reads_inputs_in_place;
   }
 
   Expected<void> add_experiment(const OfOneKind& what, const LoggedTimes& times) {

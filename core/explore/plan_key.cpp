@@ -43,8 +43,8 @@ PlanKey plan_key(const Plan& plan) {
   mixer.add(std::ssize(plan.packs));
   mixer.add(plan.credit.value_or(Bytes()).count());
   for (const Pack& pack : plan.packs) {
-    mixer.add(std::ssize(pack.members));
-    for (const Member& member : pack.members) {
+    mixer.add(std::ssize(pack.payload.members));
+    for (const Member& member : pack.payload.members) {
       for (const std::int64_t number : {std::int64_t{member.variable}, member.first, member.count, member.offset})
         mixer.add(number);
     }
@@ -52,11 +52,12 @@ PlanKey plan_key(const Plan& plan) {
     for (const std::int64_t number :
          {collective.elements, std::int64_t{size_of(collective.type).count()},
           static_cast<std::int64_t>(collective.type), pack.copied_in.count(), pack.copied_out.count(),
-          pack.converted_in.count(), pack.converted_out.count(), pack.instance_key, std::int64_t{pack.after},
+          pack.converted_in.count(), pack.converted_out.count(), pack.payload.instance_key, std::int64_t{pack.after},
           std::int64_t{pack.answers}, std::int64_t{collective.root}, std::int64_t{pack.needs_all_gradients},
           std::int64_t{pack.entry}, std::int64_t{pack.turn}, std::int64_t{pack.also_needs},
-          static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.content), std::int64_t{pack.on_read},
-          std::int64_t{pack.reduction ? static_cast<int>(*pack.reduction) : -1}})
+          static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.payload.content),
+          std::int64_t{pack.payload.on_read},
+          std::int64_t{pack.payload.reduction ? static_cast<int>(*pack.payload.reduction) : -1}})
       mixer.add(number);
   }
   mixer.add(std::int64_t{plan.computation_waits});

@@ -40,13 +40,13 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
     cleared.emplace_back(name);
     add_field(name);
   }
-  for (const Algorithm algorithm : algorithms()) {
+  for (const AlgorithmChoice algorithm : algorithms()) {
     for (const int shards : {1, 2, 4, 8}) {
       Strategy one = Strategy::for_algorithm(algorithm);
       one.shards = shards;
       one.reduction = scenario.strategy.reduction;
-      if (!carries_out(algorithm, CollectiveKind::kAllReduce) || !problems_of(one, *scenario.cluster).empty()) continue;
-      std::vector<std::string> row{std::string(to_string(algorithm)), shards == 1 ? "" : std::to_string(shards)};
+      if (!problems_of(one, *scenario.cluster).empty()) continue;
+      std::vector<std::string> row{to_string(algorithm), shards == 1 ? "" : std::to_string(shards)};
       row.resize(2 + cleared.size());
       axis.rows.push_back(std::move(row));
     }

@@ -15,6 +15,8 @@
 #include "core/nccl/system_of_machine.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
+#include "core/scenario/nccl_times.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective_parts.h"
 #include "core/strategy/nccl_links.h"
 
@@ -52,7 +54,11 @@ class Nccl {
     for (const Taken& one : all) {
       if (!time(one)) return;
     }
-    if (scenario_.plan.fusion) time_fused(*scenario_.plan.fusion, all.front());
+    // Which packs are fused is decided while the plan is executed.
+    if (const Taken& like = all.front(); scenario_.plan.fusion && like.of_pack) {
+      scenario_.plan.collective_times =
+          std::make_shared<const NcclTimes>(*predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
+    }
   }
 
  private:
@@ -62,6 +68,7 @@ class Nccl {
     const Strategy* strategy = nullptr;
     int gpus = 1;  ///< of each node
     int nodes = 1;
+    bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
 
@@ -69,19 +76,20 @@ class Nccl {
     std::vector<Taken> all;
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto& partition = scenario_.plan.partition;
-    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
-      const bool whole = strategy.algorithm == Algorithm::kNccl && c.contributors > 1;
-      if (whole) all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus)});
-      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1});
+    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus, bool of_pack) {
+      const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
+      if (whole)
+        all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), of_pack});
+      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, of_pack});
     };
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
       if (fresh) known->second = strategy_of(scenario_.strategy, pack);
-      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker);
+      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
       add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
-          e.partition.per_worker(per_worker));
+          e.partition.per_worker(per_worker), false);
     return all;
   }
 
@@ -147,20 +155,15 @@ class Nccl {
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
-    Expected<void> done;
-    if (one.as_a_whole()) {
-      const Kind kind{one.collective->kind, one.collective->root};
-      auto known = time_of(*one.collective, *one.strategy, one.strategy->reduction, *predictor, bounds_of(one, {kind}));
-      if (known) one.collective->nccl = std::move(*known);
-      if (!known) done = tl::make_unexpected(known.error());
-    } else {
-      auto parts = timed(*one.collective, *one.strategy, *predictor, bounds_of_parts(one), ways_);
-      if (parts) one.collective->parts = std::move(*parts);
-      if (!parts) done = tl::make_unexpected(parts.error());
-    }
-    if (!done) {
-      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(done.error()));
+    auto known = nccl_times_of(*one.collective, *one.strategy, *predictor, bounds_of(one), ways_);
+    if (!known) {
+      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(known.error()));
       return false;
+    }
+    if (one.as_a_whole()) {
+      one.collective->nccl = std::move(known->whole);
+    } else {
+      one.collective->parts = std::move(known->parts);
     }
     // Groups tell workers apart in any case.
     if (one.as_a_whole() && !scenario_.plan.partition && scenario_.plan.exchanges.empty())
@@ -168,38 +171,24 @@ class Nccl {
     return true;
   }
 
-  /// What packs are fused into is known when they are.
-  void time_fused(Fusion& fusion, const Taken& like) {
-    const nccl::Predictor& predictor = *predictor_of(like);
-    if (like.as_a_whole()) {
-      const Bounds bounds = bounds_of(like, {{like.collective->kind, like.collective->root}});
-      fusion.nccl_time = [predictor, bounds, strategy = *like.strategy](const Collective& fused) {
-        auto known = time_of(fused, strategy, strategy.reduction, predictor, bounds);
-        return known ? *known : nullptr;
-      };
-      return;
+  /// What the links of the machines need at least for collectives like this one.
+  NcclBounds bounds_of(const Taken& one) {
+    if (one.as_a_whole()) return bounds_of(one, {{one.collective->kind, one.collective->root}});
+    std::vector<NcclBounds::key_type> kinds;
+    for (const CollectivePart& part : one.collective->parts->all) {
+      if (part.inside_workers) kinds.emplace_back(part.collective.kind, part.collective.root);
     }
-    fusion.nccl_parts = [predictor, bounds = bounds_of_parts(like),
-                         strategy = *like.strategy](const Collective& fused) {
-      Ways ways;
-      auto parts = timed(fused, strategy, predictor, bounds, ways);
-      return parts ? *parts : nullptr;
-    };
+    return bounds_of(one, kinds);
   }
 
-  /// A kind of collective, and its root.
-  using Kind = std::pair<CollectiveKind, Rank>;
-  /// What the links of the machines need at least, by kind.
-  using Bounds = std::map<Kind, NcclLinkBound>;
-
   /// The bounds of these kinds among as many GPUs.
-  Bounds bounds_of(const Taken& one, const std::vector<Kind>& kinds) {
+  NcclBounds bounds_of(const Taken& one, const std::vector<NcclBounds::key_type>& kinds) {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);
-    Bounds bounds;
+    NcclBounds bounds;
     // Parts of a machine that are nodes of their own to NCCL reach each other by ways that its file does not have.
     if (predictor.communicator().nodes != one.nodes) return bounds;
-    for (const Kind& kind : kinds) {
+    for (const auto& kind : kinds) {
       const auto [nodes, gpus, channels] = std::tuple(one.nodes, one.gpus, one.strategy->channels.value_or(0));
       auto known = bounds_.find({nodes, gpus, channels, kind.first, kind.second});
       if (known == bounds_.end()) {
@@ -211,53 +200,6 @@ class Nccl {
       bounds.emplace(kind, known->second);
     }
     return bounds;
-  }
-
-  Bounds bounds_of_parts(const Taken& one) {
-    std::vector<Kind> kinds;
-    for (const CollectivePart& part : one.collective->parts->all) {
-      if (part.inside_workers) kinds.emplace_back(part.collective.kind, part.collective.root);
-    }
-    return bounds_of(one, kinds);
-  }
-
-  static Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of(const Collective& c, const Strategy& strategy,
-                                                                       Reduction reduction,
-                                                                       const nccl::Predictor& predictor,
-                                                                       const Bounds& bounds) {
-    auto known = predictor.of(c.kind, c.bytes().count(), c.type, reduction);
-    if (!known) return tl::make_unexpected(known.error());
-    if (const auto bound = bounds.find({c.kind, c.root}); bound != bounds.end()) bound->second.apply(*known);
-    if (strategy.launch_overhead_asked) known->launch = strategy.launch_overhead;
-    return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
-  }
-
-  /// By kind, root and channels of what is inside a worker: shared, as looking up where it goes costs more than anything else of a small collective.
-  using Ways = std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
-
-  /// Its parts, with times where they are NCCL's. Inside workers that adds; dividing comes behind.
-  static Expected<std::shared_ptr<const CollectiveParts>> timed(const Collective& whole, const Strategy& strategy,
-                                                                const nccl::Predictor& predictor, const Bounds& bounds,
-                                                                Ways& ways) {
-    const Cluster& cluster = whole.group.cluster();
-    CollectiveParts parts = *whole.parts;
-    const Partition workers{parts.layout.replicas(), parts.layout.per_worker, 1};
-    for (CollectivePart& part : parts.all) {
-      if (!part.inside_workers) continue;
-      Collective& inside = part.collective;
-      auto known = time_of(inside, strategy, Reduction::kSum, predictor, bounds);
-      if (!known) return tl::make_unexpected(known.error());
-      inside.nccl = std::move(*known);
-      Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
-      by_nccl.channels = strategy.channels;
-      by_nccl.collective = inside.kind;
-      by_nccl.root = inside.root;
-      const std::int64_t elements = cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
-      auto way = make_collective(cluster, by_nccl, inside.type, elements, 0, workers).schedule;
-      inside.nccl_ways = ways.try_emplace({inside.kind, inside.root, way->lanes(0)}, way).first->second;
-    }
-    parts.timed = true;
-    return std::make_shared<const CollectiveParts>(std::move(parts));
   }
 
   [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
@@ -327,7 +269,7 @@ class Nccl {
   std::map<int, Strategy> entries_;  ///< of a spec
   std::map<std::tuple<int, int, int>, nccl::Predictor> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound> bounds_;  ///< by the same, kind and root
-  Ways ways_;
+  NcclWays ways_;
 };
 
 }  // namespace

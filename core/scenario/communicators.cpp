@@ -1,4 +1,5 @@
 #include "core/scenario/communicators.h"
+#include "core/strategy/algorithm_table.h"
 
 #include <algorithm>
 
@@ -66,11 +67,12 @@ class CommunicatorsLowering {
   void choose_strategy(const WrittenCommunicator& c, const std::string& path, const std::string& what,
                        Strategy& strategy) {
     const auto algorithm = c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
-    if (!algorithm || !is_flat(*algorithm)) {
+    if (!algorithm || !traits(*algorithm).works_in_groups) {
       return complaints_.complain_at(path + ".algorithm",
-                                     "{}: algorithm \"{}\" is none of those that work among any group: ring, nccl, "
-                                     "halving_doubling, recursive_doubling; say one of them",
-                                     what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm);
+                                     "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of "
+                                     "them",
+                                     what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
+                                     names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
     strategy.reduction = Reduction::kSum;
@@ -80,7 +82,7 @@ class CommunicatorsLowering {
     strategy.compression.reset();
     if (strategy_.staging_asked) strategy.staging = strategy_.staging;
     if (c.channels) strategy.channels = c.channels;
-    if (complaints_.has(path + ".channels") && *algorithm != Algorithm::kNccl)
+    if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
       complaints_.complain_at(path + ".channels", "{}: only nccl has channels; leave them out", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
@@ -88,21 +90,20 @@ class CommunicatorsLowering {
 
   /// What becomes of the gradients when every replica has a part of the model.
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
-    if (!is_flat(strategy_.algorithm)) {
+    if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path),
-          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take ring, nccl, "
-          "halving_doubling or recursive_doubling as the strategy's algorithm",
-          c.name, to_string(strategy_.algorithm));
+          "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take {} as the "
+          "strategy's algorithm",
+          c.name, to_string(strategy_.algorithm),
+          names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
       complaints_.complain_at(fmt::format("{}.splits_model", path),
                               "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
     }
-    const bool pairs =
-        strategy_.algorithm == Algorithm::kHalvingDoubling || strategy_.algorithm == Algorithm::kRecursiveDoubling;
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
-    if (pairs && (group & (group - 1)) != 0) {
+    if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path),
           "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {

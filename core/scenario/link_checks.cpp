@@ -3,6 +3,8 @@
 #include <set>
 #include <tuple>
 
+#include "core/strategy/algorithm_table.h"
+
 namespace tutti::core {
 namespace {
 
@@ -51,9 +53,7 @@ class LinkChecks {
 
  private:
   bool check_reach_of(const Strategy& strategy) {
-    const bool to_host = strategy.algorithm == Algorithm::kReductionToOneDevice && !strategy.reduce_to;
-    const bool hosts = sums_on_hosts(strategy.algorithm) || to_host ||
-                       (strategy.servers && strategy.servers->on == Servers::On::kHosts);
+    const bool hosts = sums_on_hosts(strategy) || (strategy.servers && strategy.servers->on == Servers::On::kHosts);
     std::vector<std::int64_t> workers;
     std::int64_t first = 0;
     for (const WorkerGroup& group : cluster_.groups()) {

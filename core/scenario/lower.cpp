@@ -6,6 +6,7 @@
 
 #include "core/scenario/communicators.h"
 #include "core/scenario/link_checks.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/framework.h"
 
 namespace tutti::core {
@@ -45,11 +46,11 @@ class ScenarioLowering {
 
   /// Of algorithms that single out a device.
   void choose_devices(Strategy& strategy) {
-    if (strategy.hierarchical_copy.drops_odd && strategy.algorithm != Algorithm::kHierarchicalCopy)
+    if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at("strategy.drop_odd_device",
                               "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
     if (strategy.reduce_to_device.empty()) return;
-    if (strategy.algorithm != Algorithm::kReductionToOneDevice)
+    if (!traits(strategy.algorithm).chooses_device)
       return complaints_.complain_at("strategy.reduce_to_device",
                                      "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
     const Cluster& cluster = *scenario_.cluster;

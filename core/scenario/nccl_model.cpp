@@ -44,6 +44,24 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
   return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
+/// What another service knows, at an end of its error bands.
+class TimesAtBandEnd : public CollectiveTimes {
+ public:
+  TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end) : usual_(std::move(usual)), end_(end) {}
+
+  [[nodiscard]] Known of(const Collective& collective) const override {
+    Known known = usual_->of(collective);
+    if (known.whole) known.whole = at_band_end(*known.whole, end_);
+    if (known.parts) known.parts = at_band_end(*known.parts, end_);
+    return known;
+  }
+  [[nodiscard]] bool only_inside_workers() const override { return usual_->only_inside_workers(); }
+
+ private:
+  std::shared_ptr<const CollectiveTimes> usual_;
+  BandEnd end_;
+};
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message) {
@@ -67,9 +85,7 @@ void simulate_as_rings(Scenario& scenario) {
     collective.nccl = nullptr;
     if (timed_parts(collective)) collective.parts = as_rings(*collective.parts);
   });
-  if (!scenario.plan.fusion) return;
-  scenario.plan.fusion->nccl_time = nullptr;
-  scenario.plan.fusion->nccl_parts = nullptr;
+  scenario.plan.collective_times = nullptr;
 }
 
 bool take_band_end(Scenario& scenario, BandEnd end) {
@@ -79,19 +95,10 @@ bool take_band_end(Scenario& scenario, BandEnd end) {
     if (collective.nccl) collective.nccl = at_band_end(*collective.nccl, end);
     if (timed_parts(collective)) collective.parts = at_band_end(*collective.parts, end);
   });
-  auto& fusion = scenario.plan.fusion;
-  if (!fusion) return any;
-  const auto at_end = [&](auto& known) {
-    if (!known) return;
-    any = true;
-    known = [usual = std::move(known), end](const Collective& fused) -> decltype(known(fused)) {
-      const auto found = usual(fused);
-      return found ? at_band_end(*found, end) : nullptr;
-    };
-  };
-  at_end(fusion->nccl_time);
-  at_end(fusion->nccl_parts);
-  return any;
+  auto& times = scenario.plan.collective_times;
+  if (!times) return any;
+  times = std::make_shared<const TimesAtBandEnd>(std::move(times), end);
+  return true;
 }
 
 std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collective& collective) {

@@ -9,6 +9,7 @@
 #include "core/base/version.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/bounds.h"
 #include "core/strategy/framework.h"
 #include "core/strategy/server_plan.h"
@@ -63,7 +64,7 @@ std::string describe(const Strategy& strategy) {
   if (strategy.servers) text = fmt::format("{} {}", in_parts ? "partitions" : "variables", describe(*strategy.servers));
   if (!strategy.distribution_name.empty()) text = fmt::format("{}: {}", strategy.distribution_name, text);
   if (strategy.servers && strategy.servers->asynchronous) text += ", asynchronous";
-  if (strategy.algorithm == Algorithm::kReductionToOneDevice)
+  if (traits(strategy.algorithm).chooses_device)
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100) text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
@@ -104,7 +105,7 @@ std::string describe(const Strategy& strategy) {
                                                     : ", via host memory on request";
   if (strategy.update == Update::kAfterAll) text += ", one update";
   if (strategy.timeout) text += fmt::format(", timers of {}", show(*strategy.timeout));
-  if (strategy.algorithm == Algorithm::kTfRing) text += describe(strategy.tf_runtime);
+  if (traits(strategy.algorithm).in_tf_runtime) text += describe(strategy.tf_runtime);
   if (strategy.compression) {
     text += fmt::format(", {} sent as {}", strategy.compression->of_packs ? "packs" : "gradients",
                         to_string(strategy.compression->type));
@@ -113,13 +114,13 @@ std::string describe(const Strategy& strategy) {
 }
 
 std::vector<std::string> names_of(const Workload& workload, const Pack& pack) {
-  if (pack.on_read >= 0) return {workload.on_read[static_cast<std::size_t>(pack.on_read)].name};
+  if (pack.payload.on_read >= 0) return {workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name};
   std::vector<std::string> names;
-  for (const Member& member : pack.members) {
+  for (const Member& member : pack.payload.members) {
     const Variable& gradient = workload.gradients[static_cast<std::size_t>(member.variable)];
     names.push_back(gradient.name);
-    if (pack.content == PackContent::kIndices) names.back() += " (indices)";
-    if (pack.content == PackContent::kLengths) names.back() += " (how many rows)";
+    if (pack.payload.content == PackContent::kIndices) names.back() += " (indices)";
+    if (pack.payload.content == PackContent::kLengths) names.back() += " (how many rows)";
   }
   return names;
 }

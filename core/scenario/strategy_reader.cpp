@@ -72,9 +72,9 @@ class StrategyReader {
     bool known = !read.said || read.framework;
     // What a framework chooses is known when cluster and gradients are.
     const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
-    const auto algorithm = later ? Algorithm::kTfRing : read_algorithm();
+    const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
     known = known && algorithm.has_value();
-    strategy_ = Strategy::for_algorithm(algorithm.value_or(Algorithm::kRing));
+    strategy_ = Strategy::for_algorithm(algorithm.value_or(BaseAlgorithm::kRing));
     strategy_.framework = std::move(read.framework);
     strategy_.shards = static_cast<int>(fields_.integer(message_, "shards", kWhat, 1, 1 << 20).value_or(1));
     if (const auto channels = fields_.integer(message_, "channels", kWhat, 1, 64))
@@ -85,12 +85,15 @@ class StrategyReader {
     return known;
   }
 
-  std::optional<Algorithm> read_algorithm() {
+  std::optional<AlgorithmChoice> read_algorithm() {
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
     if (message_.algorithm().empty()) {
       fields_.complain_at(message_, "algorithm", "strategy: algorithm is missing; say one of {}",
                           fmt::join(names, ", "));
+    } else if (const auto why = why_no_combination(message_.algorithm())) {
+      fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\": {}", message_.algorithm(),
+                          *why);
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
       fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),

@@ -8,7 +8,7 @@ std::vector<Admission::Push> Admission::ready(Push push) {
   const std::pair key{push.step, push.pack};
   if (++ready_[key] < replicas_) return {};
   ready_.erase(key);
-  const Member& member = plan_->packs[static_cast<std::size_t>(push.pack)].members.front();
+  const Member& member = plan_->packs[static_cast<std::size_t>(push.pack)].payload.members.front();
   waiting_.insert({member.variable, member.first, push.step, push.pack});
   return begin();
 }

@@ -8,23 +8,29 @@
 
 #include "core/base/check.h"
 #include "core/base/error.h"
-#include "core/strategy/strategy.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
 
-struct Name {
-  std::string_view name;
-  Algorithm algorithm;
-};
-constexpr std::array<Name, 8> kSpecNames{{{"nccl", Algorithm::kNccl},
-                                          {"nccl/xring", Algorithm::kNcclXring},
-                                          {"nccl/rechd", Algorithm::kNcclHalvingDoubling},
-                                          {"nccl/pscpu", Algorithm::kNcclPscpu},
-                                          {"xring", Algorithm::kXring},
-                                          {"pscpu", Algorithm::kPscpu},
-                                          {"psgpu", Algorithm::kPsgpu},
-                                          {"pscpu/pscpu", Algorithm::kPscpuPscpu}}};
+using SpecShards = SpecAlgorithm::Shards;
+
+constexpr std::array<SpecAlgorithm, 8> kSpecAlgorithms{
+    {{.name = "nccl", .algorithm = BaseAlgorithm::kNccl, .shards = SpecShards::kIgnored, .in_one_process = true},
+     {.name = "nccl/xring", .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kXring}, .shards = SpecShards::kOneRing},
+     {.name = "nccl/rechd",
+      .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling},
+      .shards = SpecShards::kIgnored,
+      .halves_evenly = true},
+     {.name = "nccl/pscpu",
+      .algorithm = {BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu},
+      .shards = SpecShards::kAllHosts},
+     {.name = "xring", .algorithm = BaseAlgorithm::kXring},
+     {.name = "pscpu", .algorithm = BaseAlgorithm::kPscpu},
+     {.name = "psgpu", .algorithm = BaseAlgorithm::kPsgpu},
+     {.name = "pscpu/pscpu",
+      .algorithm = {BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu},
+      .shards = SpecShards::kUsedByMultiWorkerAllReduce}}};
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -44,29 +50,37 @@ std::string unknown_name(const std::string& name) {
 }
 
 /// TensorFlow hands shards to something that looks at them.
-bool heeds_shards(Algorithm algorithm, SpecApi api) {
-  if (algorithm == Algorithm::kPscpuPscpu) return api == SpecApi::kMultiWorkerAllReduce;
-  return algorithm == Algorithm::kXring || algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPsgpu;
+bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
+  const SpecAlgorithm* known = find_spec_algorithm(algorithm);
+  if (!known) return false;
+  return known->shards == SpecShards::kUsed ||
+         (known->shards == SpecShards::kUsedByMultiWorkerAllReduce && api == SpecApi::kMultiWorkerAllReduce);
 }
 
 }  // namespace
 
 AllReduceSpec AllReduceSpec::usual() {
   AllReduceSpec spec;
-  spec.entries.push_back({"pscpu/pscpu", Algorithm::kPscpuPscpu, 2, -1});
+  spec.entries.push_back({"pscpu/pscpu", AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu), 2, -1});
   return spec;
 }
 
-std::optional<Algorithm> parse_spec_algorithm(std::string_view name) {
-  for (const Name& known : kSpecNames) {
+std::optional<AlgorithmChoice> parse_spec_algorithm(std::string_view name) {
+  for (const SpecAlgorithm& known : kSpecAlgorithms) {
     if (known.name == name) return known.algorithm;
   }
   return std::nullopt;
 }
 
+const SpecAlgorithm* find_spec_algorithm(AlgorithmChoice algorithm) {
+  const auto* const known = std::find_if(kSpecAlgorithms.begin(), kSpecAlgorithms.end(),
+                                         [&](const SpecAlgorithm& one) { return one.algorithm == algorithm; });
+  return known == kSpecAlgorithms.end() ? nullptr : known;
+}
+
 std::vector<std::string> spec_algorithm_names() {
   std::vector<std::string> names;
-  for (const Name& name : kSpecNames) names.emplace_back(name.name);
+  for (const SpecAlgorithm& one : kSpecAlgorithms) names.emplace_back(one.name);
   return names;
 }
 
@@ -153,7 +167,7 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   one.waits_for_workers = true;
   if (!one.launch_asked) one.launch = usual.launch;
   if (!one.staging_asked) one.staging = usual.staging;
-  if (!starts_with_nccl(*entry.algorithm)) one.channels.reset();
+  if (!traits(*entry.algorithm).channels) one.channels.reset();
   return one;
 }
 
@@ -165,14 +179,16 @@ std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t numbe
     const bool of_entry = problem.field == "algorithm" || problem.field == "shards";
     problems.push_back({number, of_entry ? problem.field : "", std::move(problem.text)});
   }
-  if (entry.algorithm == Algorithm::kNcclXring && entry.shards > 1 && cluster.workers() > 1) {
+  const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
+  const SpecShards shards = known ? known->shards : SpecShards::kUsed;
+  if (shards == SpecShards::kOneRing && entry.shards > 1 && cluster.workers() > 1) {
     problems.push_back(
         {number, "shards",
          fmt::format("nccl/xring has one ring across workers, of one GPU each, and {} shards would be {} rings; "
                      "leave shards out",
                      entry.shards, entry.shards)});
   }
-  if (entry.algorithm == Algorithm::kNcclPscpu && entry.shards > cluster.workers()) {
+  if (shards == SpecShards::kAllHosts && entry.shards > cluster.workers()) {
     problems.push_back(
         {number, "shards",
          fmt::format("{} shards are more than the {} workers whose CPUs could sum them; leave shards out: "

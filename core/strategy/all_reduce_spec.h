@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/strategy/algorithm.h"
 
 namespace tutti::core {
 
-enum class Algorithm;
 struct Strategy;
 class Cluster;
 
 struct SpecEntry {
-  std::string name;                    ///< as TensorFlow's users write it
-  std::optional<Algorithm> algorithm;  ///< nothing: TensorFlow knows none of this name
+  std::string name;                          ///< as TensorFlow's users write it
+  std::optional<AlgorithmChoice> algorithm;  ///< nothing: TensorFlow knows none of this name
   int shards = 1;
   std::int64_t limit = -1;  ///< the largest gradient that it takes, in the spec's unit; negative: all that are left
 };
@@ -43,10 +43,30 @@ struct AllReduceSpec {
   static AllReduceSpec usual();
 };
 
-/// The algorithm of that name in a spec, one of eight. (TensorFlow's rechd is none of them: it has it across workers only.)
-std::optional<Algorithm> parse_spec_algorithm(std::string_view name);
-/// Those eight.
+/// An algorithm as TensorFlow's specs have it, one of eight. rechd is none of them: TensorFlow has it
+/// across workers only.
+struct SpecAlgorithm {
+  /// What TensorFlow does with an entry's shards.
+  enum class Shards : std::uint8_t {
+    kUsed,
+    kUsedByMultiWorkerAllReduce,  ///< tf_cnn_benchmarks sums on worker 0's CPU, whatever they are
+    kIgnored,
+    kOneRing,   ///< ignored with one worker; there is one ring across several
+    kAllHosts,  ///< ignored: it sums on the CPUs of all workers, than which there cannot be more
+  };
+  std::string_view name;
+  AlgorithmChoice algorithm;
+  Shards shards = Shards::kUsed;
+  bool in_one_process = false;  ///< TensorFlow has it inside one worker only
+  bool halves_evenly = false;   ///< TensorFlow fails where a pack's elements do not divide by the workers
+};
+
+/// The algorithm of that name in a spec.
+std::optional<AlgorithmChoice> parse_spec_algorithm(std::string_view name);
+/// The names of all eight.
 std::vector<std::string> spec_algorithm_names();
+/// An algorithm as specs have it; null if they have not.
+const SpecAlgorithm* find_spec_algorithm(AlgorithmChoice algorithm);
 
 /// "pscpu:2048:pscpu#2:65536:xring".
 std::string to_text(const AllReduceSpec& spec);

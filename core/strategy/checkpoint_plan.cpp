@@ -6,6 +6,7 @@
 
 #include "core/algorithm/star_tree.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -68,9 +69,9 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
               rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
                            : make_collective(cluster, one, variable.type, variable.elements, i)};
     pack.phase = PackPhase::kCheckpoint;
-    pack.on_read = i;
+    pack.payload.on_read = i;
     pack.turn = i;
-    pack.reduction = one.reduction;
+    pack.payload.reduction = one.reduction;
     bytes += pack.collective.bytes().count();
     ++sent;
     plan.packs.push_back(std::move(pack));

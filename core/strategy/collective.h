@@ -58,7 +58,7 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
                            int index);
 
 /// The same among the replicas of the first group of `partition` (core/strategy/communicator.h has those of the others).
-/// REQUIRES besides: the algorithm is ring, halving_doubling, recursive_doubling or nccl.
+/// REQUIRES besides: the algorithm works in groups (AlgorithmTraits::works_in_groups).
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                            int index, const Partition& partition);
 
@@ -71,16 +71,13 @@ Collective make_all_reduce(const Cluster& cluster, const Strategy& strategy, Dat
 std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataType type, std::int64_t elements,
                         const Partition* partition);
 
-/// Whether an algorithm's ranks are replicas alone, none of which is more than the others, so that any of them can be a group.
-bool is_flat(Algorithm algorithm);
-
 /// The ring orders that machines know are those of whole machines that are alike in this: all of their GPUs take part.
 bool knows_rings(const Cluster& cluster);
 
 /// What of an algorithm that begins with NCCL inside every worker goes across workers: the first replicas of the workers
 /// (for nccl/pscpu with the hosts) reduce; the other ranks of the same group have no steps. The whole is NCCL's all-reduce
 /// inside, this, NCCL's broadcast inside, and the division of a MEAN. Nothing if there is only one worker.
-/// REQUIRES: as make_collective(); the algorithm is nccl/ring, nccl/halving_doubling, nccl/double_tree or nccl/pscpu.
+/// REQUIRES: as make_collective(); the algorithm has NCCL inside workers (AlgorithmTraits::nccl).
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy, DataType type,
                                               std::int64_t elements, int index);
 

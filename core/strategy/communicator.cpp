@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -16,24 +17,20 @@ Collective in_group(const Collective& first, std::int64_t group) {
 
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster) {
   std::vector<std::string> problems;
-  const Algorithm algorithm = communicator.strategy.algorithm;
+  const AlgorithmTraits& t = traits(communicator.strategy.algorithm);
   const std::int64_t size = communicator.partition.group_size();
-  if (algorithm == Algorithm::kNccl && cluster.part(cluster.replica(0)).kind != PartKind::kGpu)
-    problems.push_back("\"nccl\" needs GPUs, and the replicas of this cluster are CPUs; take ring");
+  if (t.needs_gpus() && cluster.part(cluster.replica(0)).kind != PartKind::kGpu)
+    problems.push_back(fmt::format("\"{}\" needs GPUs, and the replicas of this cluster are CPUs; take ring", t.name));
   for (const Exchange& e : communicator.exchanges) {
-    if (!carries_out(algorithm, e.collective)) {
-      std::string others;
-      for (const Algorithm other : algorithms()) {
-        if (is_flat(other) && carries_out(other, e.collective))
-          others += fmt::format("{}{}", others.empty() ? "" : ", ", to_string(other));
-      }
-      problems.push_back(
-          fmt::format("{} has no {}; these have: {}", to_string(algorithm), to_string(e.collective), others));
+    const auto has = [&](const AlgorithmTraits& other) { return other.on_gpus.contains(e.collective); };
+    if (!has(t)) {
+      problems.push_back(fmt::format(
+          "{} has no {}; these have: {}", t.name, to_string(e.collective),
+          names_where([&](const AlgorithmTraits& other) { return other.works_in_groups && has(other); }, ", ")));
     }
-    const bool pairs = algorithm == Algorithm::kHalvingDoubling || algorithm == Algorithm::kRecursiveDoubling;
-    if (pairs && !std::has_single_bit(static_cast<std::uint64_t>(size))) {
-      problems.push_back(fmt::format("{} needs groups of a power of two of replicas (here {}); take ring",
-                                     to_string(algorithm), size));
+    if (t.power_of_two && !std::has_single_bit(static_cast<std::uint64_t>(size))) {
+      problems.push_back(
+          fmt::format("{} needs groups of a power of two of replicas (here {}); take ring", t.name, size));
     }
     if (has_blocks(e.collective) && e.elements % size != 0) {
       problems.push_back(fmt::format(

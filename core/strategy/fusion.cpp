@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/algorithm_table.h"
+
 namespace tutti::core {
 
 std::vector<std::vector<int>> fused(const std::vector<ReadyPack>& ready, Bytes threshold) {

@@ -308,7 +308,7 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::
   if (joined.latency == Time()) joined.latency = microseconds(1);
   cluster_ = std::make_shared<const Cluster>(std::vector<WorkerGroup>{{std::move(machine), nodes}}, gpus,
                                              nodes > 1 ? std::optional(joined) : std::nullopt);
-  Strategy strategy = Strategy::for_algorithm(Algorithm::kNccl);
+  Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kNccl);
   strategy.collective = kind;
   strategy.root = root % gpus;
   strategy.channels = channels;

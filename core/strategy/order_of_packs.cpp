@@ -9,14 +9,14 @@ namespace {
 void give_keys(Plan& plan) {
   CollectiveKeys keys;
   for (Pack& pack : plan.packs) {
-    pack.instance_key = keys.op();
-    for (std::size_t member = 1; member < pack.members.size(); ++member) static_cast<void>(keys.op());
+    pack.payload.instance_key = keys.op();
+    for (std::size_t member = 1; member < pack.payload.members.size(); ++member) static_cast<void>(keys.op());
   }
 }
 
 void sort_by_keys(Plan& plan) {
   std::vector<std::int64_t> keys;
-  for (const Pack& pack : plan.packs) keys.push_back(pack.instance_key);
+  for (const Pack& pack : plan.packs) keys.push_back(pack.payload.instance_key);
   std::vector<Pack> sorted;
   for (const int i : launch_order(keys)) sorted.push_back(std::move(plan.packs[static_cast<std::size_t>(i)]));
   plan.packs = std::move(sorted);

@@ -8,6 +8,7 @@
 #include "core/packing/concat_and_split.h"
 #include "core/packing/merge_scope.h"
 #include "core/packing/scoped_allocator.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/checkpoint_plan.h"
 #include "core/strategy/framework.h"
 #include "core/strategy/gradient_groups.h"
@@ -46,7 +47,7 @@ std::vector<int> answers_to(const Plan& plan) {
 }
 
 Reduction reduction_of(const Strategy& strategy, const Pack& pack) {
-  return pack.reduction.value_or(strategy.reduction);
+  return pack.payload.reduction.value_or(strategy.reduction);
 }
 
 Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
@@ -70,7 +71,7 @@ class Planner : private PackMaker {
       if (c.splits_model) plan_.partition = c.partition.across();
     }
     if (strategy.independent) plan_.partition = Partition{cluster.replicas(), 1, 1, false};
-    if (strategy.algorithm == Algorithm::kHierarchicalCopy && cluster.replicas() % 2 == 1) note_odd_device();
+    if (traits(strategy.algorithm).drops_odd_device && cluster.replicas() % 2 == 1) note_odd_device();
     for (const PlannedExchange& e : plan_.exchanges)
       note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
     if (plan_.partition && !strategy.independent)
@@ -90,8 +91,7 @@ class Planner : private PackMaker {
     } else if (strategy_.framework && strategy_.framework->pack(*this)) {
       // They are there.
     } else if (strategy_.bytes_per_pack) {
-      if (strategy_.algorithm != Algorithm::kRing && strategy_.algorithm != Algorithm::kTfRing &&
-          strategy_.algorithm != Algorithm::kNccl && strategy_.merging == Merging::kConcat) {
+      if (traits(strategy_.algorithm).tf_implementation.empty() && strategy_.merging == Merging::kConcat) {
         note(
             "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
             "and out of every pack",
@@ -308,14 +308,14 @@ class Planner : private PackMaker {
     Pack pack{{}, collective(strategy_, sent, elements, turn_)};
     pack.turn = turn_++;
     // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
-    if (strategy_.algorithm == Algorithm::kXring && pack.collective.elements > elements)
+    if (traits(strategy_.algorithm).pads_by_copy && pack.collective.elements > elements)
       pack.copied_in = pack.collective.bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)
         pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
     }
-    pack.members = std::move(members);
+    pack.payload.members = std::move(members);
     return pack;
   }
 
@@ -346,7 +346,7 @@ class Planner : private PackMaker {
   /// NCCL's rings are known for whole machines only (nccl_rings.h).
   void note_unused_rings() {
     const Machine& machine = cluster_.machine(0);
-    const bool nccl = to_string(strategy_.algorithm).starts_with("nccl");
+    const bool nccl = traits(strategy_.algorithm).uses_nccl();
     const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
     if (!nccl || !known || knows_rings(cluster_)) return;
     note(

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/strategy/bucket.h"
 #include "core/strategy/collective.h"
+#include "core/strategy/collective_times.h"
 #include "core/strategy/communicator.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
@@ -27,9 +27,21 @@ enum class PackContent : std::uint8_t {
   kLengths,  ///< how many rows each replica has
 };
 
+/// The data that a collective carries.
+struct Payload {
+  std::vector<Member> members;
+  PackContent content = PackContent::kValues;
+  /// If it is not the strategy's.
+  std::optional<Reduction> reduction = std::nullopt;
+  /// By which TensorFlow's workers know the collective (collective_keys.h); 0: theirs has none.
+  std::int64_t instance_key = 0;
+  /// PackPhase::kCheckpoint: the variable (Workload::on_read); it has no members.
+  int on_read = -1;
+};
+
 /// Gradients that travel as one buffer, and how.
 struct Pack {
-  std::vector<Member> members;
+  Payload payload;
   Collective collective;
   /// Bytes that a device copies before the pack can start and after it is complete (into and out of the buffer).
   Bytes copied_in = {};
@@ -38,8 +50,6 @@ struct Pack {
   /// convert its gradients back.
   Bytes converted_in = {};
   Bytes converted_out = {};
-  /// By which TensorFlow's workers know the collective (collective_keys.h); 0: theirs has none.
-  std::int64_t instance_key = 0;
   /// The pack that must be complete on a device before this one starts there; -1: none.
   int after = -1;
   /// The pack starts once all gradients (of its entry) are ready, not only its own; copies out, and with them updates, wait
@@ -51,14 +61,9 @@ struct Pack {
   /// The pack also waits for this gradient, which is not in it (the one that did not fit into its bucket any more); -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
-  PackContent content = PackContent::kValues;
-  /// If it is not the strategy's.
-  std::optional<Reduction> reduction = std::nullopt;
   /// The pack that brings together what this one brings back (a push, and its pull): whoever gives it begins when it is through with that
   /// one, and so do replicas. -1: none.
   int answers = -1;
-  /// kCheckpoint: of which variable (Workload::on_read); it has no members.
-  int on_read = -1;
 };
 
 /// Packs are launched in cycles, in which those that are ready on all replicas are fused into one collective (Horovod).
@@ -68,10 +73,6 @@ struct Fusion {
   Time agreement;        ///< how long replicas take to agree on what is ready, in a cycle
   Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
   bool cached = true;
-  /// NCCL's own time of an all-reduce of packs that were fused; empty where that is not known, or not asked for.
-  std::function<std::shared_ptr<const nccl::CollectiveTime>(const Collective&)> nccl_time;
-  /// The same of algorithms that have NCCL inside workers: the parts of what was fused, with times.
-  std::function<std::shared_ptr<const CollectiveParts>(const Collective&)> nccl_parts;
 };
 
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
@@ -89,6 +90,8 @@ struct Plan {
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
   std::optional<Fusion> fusion;
+  /// Times of the collectives that are made while the plan is executed (`fusion`); null: by their schedules.
+  std::shared_ptr<const CollectiveTimes> collective_times;
   /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/strategy/admission.h).
   std::optional<Bytes> credit;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints

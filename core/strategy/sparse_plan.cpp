@@ -7,6 +7,7 @@
 #include "core/algorithm/star_tree.h"
 #include "core/algorithm/tree_blocks.h"
 #include "core/schedule/stages.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
@@ -51,7 +52,7 @@ class SparsePlanner {
     // TensorFlow's gather is one ring, whatever its all-reduce is set to.
     gathering_.tf_runtime.subdiv_offsets.clear();
     gathering_.tf_runtime.max_subdivs_per_device.reset();
-    if (strategy_.algorithm == Algorithm::kTfRing) gathering_.shards = 1;
+    if (traits(strategy_.algorithm).in_tf_runtime) gathering_.shards = 1;
   }
 
   tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {
@@ -69,7 +70,8 @@ class SparsePlanner {
       if (!made) return made;
       plan = std::move(*made);
       for (Pack& pack : plan.packs) {
-        for (Member& member : pack.members) member.variable = dense.was[static_cast<std::size_t>(member.variable)];
+        for (Member& member : pack.payload.members)
+          member.variable = dense.was[static_cast<std::size_t>(member.variable)];
         if (pack.also_needs >= 0) pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
       }
     }
@@ -105,15 +107,14 @@ class SparsePlanner {
   [[nodiscard]] std::int64_t replicas() const { return cluster_.replicas(); }
   /// Everything to one device and from there to all, tensor by tensor.
   [[nodiscard]] bool over_one_device() const {
-    return strategy_.algorithm == Algorithm::kReductionToOneDevice ||
-           strategy_.algorithm == Algorithm::kHierarchicalCopy ||
-           (strategy_.algorithm == Algorithm::kNccl && strategy_.sparse.over_first_device);
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    return t.sums_on == SumsOn::kOneDevice || (t.nccl == NcclPart::kAll && strategy_.sparse.over_first_device);
   }
 
   /// By which algorithm what is sparse is gathered.
   void choose_gathering() {
     if (over_one_device()) {
-      if (strategy_.algorithm != Algorithm::kReductionToOneDevice)
+      if (!traits(strategy_.algorithm).chooses_device)
         note(
             "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
             "copied from there",
@@ -121,7 +122,7 @@ class SparsePlanner {
                           [](const Variable& g) { return g.slices.has_value(); }));
       return;
     }
-    const auto take = [this](Algorithm algorithm) {
+    const auto take = [this](AlgorithmChoice algorithm) {
       const Strategy usual = Strategy::for_algorithm(algorithm);
       gathering_.algorithm = algorithm;
       if (!strategy_.staging_asked) gathering_.staging = usual.staging;
@@ -129,11 +130,10 @@ class SparsePlanner {
     };
     if (strategy_.sparse.gathered_by) return take(*strategy_.sparse.gathered_by);
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
-    const Algorithm a = strategy_.algorithm;
-    const bool has = carries_out(a, CollectiveKind::kAllGather) && !(a == Algorithm::kPscpu && on_gpus);
-    if (has) return;
-    note("{} gathers nothing; sparse gradients are gathered by a ring", to_string(a));
-    take(Algorithm::kRing);
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
+    note("{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+    take(BaseAlgorithm::kRing);
   }
 
   [[nodiscard]] Collective gather(DataType type, std::int64_t of_each) const {
@@ -142,9 +142,8 @@ class SparsePlanner {
     const auto n = static_cast<std::int32_t>(replicas());
     const auto g = static_cast<std::int32_t>(cluster_.replicas_per_worker());
     const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
-    const bool host = strategy_.algorithm == Algorithm::kReductionToOneDevice && !strategy_.reduce_to && on_gpus;
-    const Rank root =
-        strategy_.algorithm != Algorithm::kReductionToOneDevice ? 0 : strategy_.reduce_to.value_or(host ? n : 0);
+    const bool host = sums_on_hosts(strategy_) && on_gpus;
+    const Rank root = traits(strategy_.algorithm).chooses_device ? strategy_.reduce_to.value_or(host ? n : 0) : 0;
     const Engine engine = on_gpus ? Engine::kCopyEngine : Engine::kCpu;
     const StageGroup group{n / g, g, host};
     const StarTree tree{group.ranks(), n, n, 1, root};
@@ -164,18 +163,18 @@ class SparsePlanner {
     const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fusion;
     int before = rules.after_last_pack && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
     if (rules.lengths_first) {
-      Pack lengths{{{v, 0, 0, 0}}, gather(DataType::kInt32, 1)};
-      lengths.content = PackContent::kLengths;
+      Pack lengths{{{{v, 0, 0, 0}}}, gather(DataType::kInt32, 1)};
+      lengths.payload.content = PackContent::kLengths;
       before = put(std::move(lengths), before);
     }
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
-    Pack of_values{{{v, 0, 0, 0}}, gather(gradient.type, values)};
+    Pack of_values{{{{v, 0, 0, 0}}}, gather(gradient.type, values)};
     // A mean is divided when all are there.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) of_values.copied_out = of_values.collective.bytes();
     // Variables are updated once both are there; indices come last.
     const int first = put(std::move(of_values), before);
-    Pack indices{{{v, 0, values, 0}}, gather(slices.index_type, slices.rows)};
-    indices.content = PackContent::kIndices;
+    Pack indices{{{{v, 0, values, 0}}}, gather(slices.index_type, slices.rows)};
+    indices.payload.content = PackContent::kIndices;
     put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fusion) ? first : before);
   }
 
@@ -183,7 +182,7 @@ class SparsePlanner {
   void add_whole(int v, const Variable& gradient, int before) {
     note("replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable", gradient.name,
          strategy_.sparse.whole_if_rows_differ);
-    Pack pack{{{v, 0, gradient.elements, 0}},
+    Pack pack{{{{v, 0, gradient.elements, 0}}},
               make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0)};
     pack.copied_in = gradient.bytes();
     put(std::move(pack), before);
@@ -193,7 +192,8 @@ class SparsePlanner {
   int put(Pack pack, int after) {
     pack.after = after;
     pack.turn = static_cast<int>(plan_->packs.size());
-    pack.reduction = pack.collective.kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
+    pack.payload.reduction =
+        pack.collective.kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
     plan_->packs.push_back(std::move(pack));
     return static_cast<int>(plan_->packs.size()) - 1;
   }

@@ -107,7 +107,7 @@ class SpecPlanner {
     note_ignored_shards(entry);
     const auto before = static_cast<int>(plan_.packs.size());
     for (Pack& pack : part->packs) {
-      for (Member& member : pack.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
+      for (Member& member : pack.payload.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
       plan_.packs.push_back(std::move(pack));
@@ -117,7 +117,8 @@ class SpecPlanner {
 
   /// Where TensorFlow's own code stops, and ours need not.
   std::optional<StrategyProblem> what_tensorflow_refuses(const SpecEntry& entry, const Plan& part) {
-    if (entry.algorithm == Algorithm::kNccl && cluster_.workers() > 1) {
+    const SpecAlgorithm& known = of_tensorflow(entry);
+    if (known.in_one_process && cluster_.workers() > 1) {
       if (literal())
         return about(
             "TensorFlow's nccl works inside one process, and there are {} workers; take nccl/xring, or leave "
@@ -126,7 +127,7 @@ class SpecPlanner {
       note("TensorFlow's nccl works inside one process, and fails with {} workers; here NCCL spans them",
            cluster_.workers());
     }
-    if (entry.algorithm != Algorithm::kNcclHalvingDoubling || cluster_.workers() == 1) return std::nullopt;
+    if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
     const auto uneven = [this](const Pack& pack) { return pack.collective.elements % cluster_.workers() != 0; };
     const auto first = std::find_if(part.packs.begin(), part.packs.end(), uneven);
     if (first == part.packs.end()) return std::nullopt;
@@ -144,32 +145,36 @@ class SpecPlanner {
 
   void note_ignored_shards(const SpecEntry& entry) {
     if (entry.shards == 1) return;
-    switch (*entry.algorithm) {
-      case Algorithm::kNccl:
-      case Algorithm::kNcclXring:
-      case Algorithm::kNcclHalvingDoubling:
-        note("TensorFlow ignores the {} shards of {}", entry.shards, entry.name);
+    using Shards = SpecAlgorithm::Shards;
+    switch (of_tensorflow(entry).shards) {
+      case Shards::kUsed: break;
+      case Shards::kIgnored:
+      case Shards::kOneRing: note("TensorFlow ignores the {} shards of {}", entry.shards, entry.name); break;
+      case Shards::kAllHosts:
+        note("TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers", entry.shards,
+             entry.name, cluster_.workers());
         break;
-      case Algorithm::kNcclPscpu:
-        note("TensorFlow ignores the {} shards of nccl/pscpu, which sums on the CPUs of all {} workers", entry.shards,
-             cluster_.workers());
+      case Shards::kUsedByMultiWorkerAllReduce:
+        if (is_contrib()) break;
+        note(
+            "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
+            "MULTI_WORKER_ALL_REDUCE for {} of them",
+            entry.shards, entry.name, entry.shards);
         break;
-      case Algorithm::kPscpuPscpu:
-        if (!is_contrib())
-          note(
-              "tf_cnn_benchmarks ignores the {} shards of pscpu/pscpu, which sums on worker 0's CPU; say api: "
-              "MULTI_WORKER_ALL_REDUCE for {} of them",
-              entry.shards, entry.shards);
-        break;
-      default: break;
     }
+  }
+
+  [[nodiscard]] static const SpecAlgorithm& of_tensorflow(const SpecEntry& entry) {
+    const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
+    TUTTI_CHECK(known != nullptr, "\"{}\" in a spec", entry.name);
+    return *known;
   }
 
   /// NCCL works off one collective after the other on a device, whichever entry it is of: the last gradients' first.
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) { return strategy_of(strategy_, pack).launch == Launch::kSerial; };
     const auto last_variable = [](const Pack& pack) {
-      return std::max_element(pack.members.begin(), pack.members.end(),
+      return std::max_element(pack.payload.members.begin(), pack.payload.members.end(),
                               [](const Member& a, const Member& b) { return a.variable < b.variable; })
           ->variable;
     };

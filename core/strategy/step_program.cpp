@@ -56,10 +56,10 @@ struct Relations {
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
       const Pack& pack = plan.packs[at(p)];
       if (pack.after >= 0) successors[at(pack.after)].push_back(p);
-      if (pack.phase == PackPhase::kRead) read_by[at(p)] = segment_of[at(pack.members.front().variable)];
+      if (pack.phase == PackPhase::kRead) read_by[at(p)] = segment_of[at(pack.payload.members.front().variable)];
       if (pack.phase == PackPhase::kGradients) {
         ready_after[at(p)] = ready_segment(plan, p, segment_of);
-        for (const Member& member : pack.members) {
+        for (const Member& member : pack.payload.members) {
           // Updates follow the pull, so the bytes of a push and its pull count once.
           if (pull_of[at(p)] < 0) up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
         }
@@ -101,7 +101,7 @@ struct Relations {
     if (const int c = concatenation_of_pack[at(p)]; c >= 0) return concatenations[at(c)].ready_after;
     const Pack& pack = plan.packs[at(p)];
     int last = pack.also_needs >= 0 ? segment_of[at(pack.also_needs)] : -1;
-    for (const Member& member : pack.members) last = std::max(last, segment_of[at(member.variable)]);
+    for (const Member& member : pack.payload.members) last = std::max(last, segment_of[at(member.variable)]);
     return last;
   }
 };

@@ -9,49 +9,13 @@
 
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/strategy/algorithm.h"
 #include "core/strategy/all_reduce_spec.h"
 #include "core/strategy/compression.h"
 #include "core/strategy/servers.h"
 #include "core/strategy/tf_runtime.h"
 
 namespace tutti::core {
-
-/// What moves a pack's bytes. The second group works inside every worker first, then across workers.
-enum class Algorithm {
-  kRing,
-  kXring,
-  kHalvingDoubling,
-  kRecursiveDoubling,
-  kDoubleTree,
-  kPscpu,
-  kPsgpu,
-  kNccl,
-  kNcclRing,
-  kNcclXring,
-  kNcclHalvingDoubling,
-  kNcclDoubleTree,
-  kNcclPscpu,
-  kPscpuPscpu,
-  kTfRing,
-  // Everything to one device, and back from there.
-  kReductionToOneDevice,
-  kHierarchicalCopy,
-  kOnServers,  ///< variables lie on servers (Strategy::servers), and no name says how
-};
-
-/// "ring", "nccl/pscpu", …
-std::string_view to_string(Algorithm algorithm);
-/// The algorithm of that name, TensorFlow's rechd included.
-std::optional<Algorithm> parse_algorithm(std::string_view name);
-std::vector<std::string> algorithm_names();
-/// Every algorithm there is, each once.
-std::vector<Algorithm> algorithms();
-/// The algorithm has this collective. (pscpu: where the replicas are CPUs themselves.)
-bool carries_out(Algorithm algorithm, CollectiveKind kind);
-/// The workers' CPUs take part as ranks of their own.
-bool sums_on_hosts(Algorithm algorithm);
-/// NCCL is all of it, or what it does inside workers.
-bool starts_with_nccl(Algorithm algorithm);
 
 /// How gradients become one buffer (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
@@ -75,7 +39,7 @@ struct SparseRules {
   std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas with different numbers of rows are not possible
   bool on_servers = true;                                 ///< those of variables on servers may be sparse
   bool over_first_device = false;        ///< each is gathered on the first device, and copied from there to all
-  std::optional<Algorithm> gathered_by;  ///< whatever reduces dense gradients
+  std::optional<AlgorithmChoice> gathered_by;  ///< whatever reduces dense gradients
   bool lengths_first = false;            ///< replicas tell each other how many rows they have
   std::string whole_if_rows_differ;    ///< the variable is then reduced as a dense one: by whom; "": rows are gathered
   bool after_last_pack = false;        ///< of serial launches: all that is sparse comes after the last dense pack
@@ -86,7 +50,7 @@ struct SparseRules {
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
   bool on_cpu = false;          ///< copied to the worker's CPU and added up there
-  std::optional<Algorithm> by;  ///< whatever reduces gradients
+  std::optional<AlgorithmChoice> by;  ///< whatever reduces gradients
 };
 
 class Framework;
@@ -94,7 +58,7 @@ class Framework;
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
   /// Of a strategy with a spec: that of its last entry, which takes the largest gradients.
-  Algorithm algorithm = Algorithm::kRing;
+  AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
@@ -114,9 +78,9 @@ struct Strategy {
   TfRuntime tf_runtime;     ///< of tf_ring
   std::shared_ptr<const Framework> framework;  ///< what all that was made of, if a framework chose it (core/framework)
   std::optional<Servers> servers;              ///< where variables lie, if not on every replica
-  /// Of kReductionToOneDevice: the rank that adds; nothing: the first worker's CPU.
+  /// Of reduction_to_one_device: the rank that adds; nothing: the first worker's CPU.
   std::optional<Rank> reduce_to = Rank{0};
-  HierarchicalCopy hierarchical_copy;  ///< of kHierarchicalCopy
+  HierarchicalCopy hierarchical_copy;  ///< of hierarchical_copy
   bool independent = false;            ///< every replica keeps its gradients to itself
   std::string distribution_name;  ///< by whom variables are held, for the reader: "MirroredStrategy (NcclAllReduce)"
   std::string reduced_by;  ///< by what of the framework: "CollectiveAllReduce TF_2_4, implementation NCCL"; or ""
@@ -147,9 +111,9 @@ struct Strategy {
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.
-  static Strategy for_algorithm(Algorithm algorithm);
+  static Strategy for_algorithm(AlgorithmChoice algorithm);
   /// Takes an algorithm with what usually goes with it, but for what is asked for.
-  void take(Algorithm algorithm);
+  void take(AlgorithmChoice algorithm);
   /// Takes the merging and the launches that are asked for, if any are.
   void take_what_is_asked();
 };

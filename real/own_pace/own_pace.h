@@ -95,7 +95,7 @@ class OwnPace {
   [[nodiscard]] const core::Pack& pack(const Part& part) const {
     return scenario_.plan.packs[static_cast<std::size_t>(part.pack)];
   }
-  [[nodiscard]] int variable_of(const Part& part) const { return pack(part).members.front().variable; }
+  [[nodiscard]] int variable_of(const Part& part) const { return pack(part).payload.members.front().variable; }
   [[nodiscard]] bool is_read(const Part& part) const { return pack(part).phase == core::PackPhase::kRead; }
   [[nodiscard]] Reduced reduced(std::int32_t step, const Part& part) const;
   [[nodiscard]] std::uint32_t number(int pack, std::int64_t group) const;

@@ -24,7 +24,7 @@ void accept(const Scenario& scenario) {
   for (const Pack& pack : scenario.plan.packs) {
     // What is pulled was pushed.
     if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
-    for (const Member& member : pack.members) {
+    for (const Member& member : pack.payload.members) {
       // Of what is sparse only rows travel.
       if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices) covered += member.count;
     }

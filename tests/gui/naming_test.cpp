@@ -58,7 +58,7 @@ struct Planned {
 Planned planned(const core::Scenario& scenario, int gradient) {
   Planned found;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
-    for (const core::Member& member : scenario.plan.packs[p].members) {
+    for (const core::Member& member : scenario.plan.packs[p].payload.members) {
       if (member.variable == gradient) found.packs.insert(p);
     }
   }

@@ -20,7 +20,8 @@
 namespace tutti {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
+using core::BaseAlgorithm;
 using core::Rank;
 using core::Time;
 using Clock = real::Timers::Clock;
@@ -172,7 +173,7 @@ TEST(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
     const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
                                 core::Network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25),
                                               core::microseconds(50), "test"});
-    for (const Algorithm algorithm : core::algorithms()) {
+    for (const AlgorithmChoice algorithm : core::algorithms()) {
       for (const core::Staging staging : {core::Staging::kDirect, core::Staging::kViaHost}) {
         core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
         strategy.staging = staging;
@@ -194,7 +195,7 @@ TEST(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
                                                elements, staging == core::Staging::kViaHost ? ", via host" : "");
           Emulation emulation(plan);
           std::vector<Time> emulated = emulation.run(start);
-          if (algorithm == Algorithm::kRecursiveDoubling) {
+          if (algorithm.across == BaseAlgorithm::kRecursiveDoubling) {
             std::sort(simulated.begin(), simulated.end());
             std::sort(emulated.begin(), emulated.end());
           }

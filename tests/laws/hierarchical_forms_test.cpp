@@ -15,8 +15,9 @@
 namespace tutti {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
 using core::Bandwidth;
+using core::BaseAlgorithm;
 using core::Bytes;
 using core::Staging;
 using core::Time;
@@ -104,7 +105,7 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return (gpus() - 1) * nvlink().message(c) + (cut.parts - 1) * nvlink().wire(c);
   }
 
-  core::Collective collective(Algorithm algorithm, std::int64_t e, Staging staging, int shards = 1) const {
+  core::Collective collective(AlgorithmChoice algorithm, std::int64_t e, Staging staging, int shards = 1) const {
     core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
     strategy.staging = staging;
     strategy.channels = 1;
@@ -143,7 +144,8 @@ TEST_P(HierarchicalForm, NcclThenRing) {
     for (const std::int64_t e : sizes()) {
       const Time across = ring(workers(), e, gpu_to_gpu_across(staging), [this](std::int64_t c) { return add(c); });
       const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
-      expect_after_ring(simulate(collective(Algorithm::kNcclRing, e, staging)), expected, e);
+      expect_after_ring(simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kRing), e, staging)),
+                        expected, e);
     }
   }
 }
@@ -159,7 +161,23 @@ TEST_P(HierarchicalForm, NcclThenHalvingDoubling) {
         across += 2 * gpu_to_gpu_across(staging).message(held) + add(held);
       }
       const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
-      expect_after_ring(simulate(collective(Algorithm::kNcclHalvingDoubling, e, staging)), expected, e);
+      expect_after_ring(
+          simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling), e, staging)),
+          expected, e);
+    }
+  }
+}
+
+TEST_P(HierarchicalForm, NcclThenRecursiveDoubling) {
+  if (!std::has_single_bit(static_cast<unsigned>(workers()))) return;
+  for (const Staging staging : {Staging::kDirect, Staging::kViaHost}) {
+    for (const std::int64_t e : sizes()) {
+      Time across;
+      for (int hop = 1; hop < workers() && e > 0; hop *= 2) across += gpu_to_gpu_across(staging).message(e) + add(e);
+      const Time expected = nccl_ring(e) + (workers() > 1 ? across + nccl_broadcast(e) : Time());
+      expect_after_ring(
+          simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kRecursiveDoubling), e, staging)),
+          expected, e);
     }
   }
 }
@@ -174,8 +192,9 @@ TEST_P(HierarchicalForm, NcclThenPscpu) {
       across = 2 * host_to_host().alpha() + 2 * (workers() - 1) * host_to_host().wire(last) +
                core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
     }
-    expect_after_ring(simulate(collective(Algorithm::kNcclPscpu, e, Staging::kDirect)),
-                      nccl_ring(e) + across + nccl_broadcast(e), e);
+    expect_after_ring(
+        simulate(collective(AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu), e, Staging::kDirect)),
+        nccl_ring(e) + across + nccl_broadcast(e), e);
   }
 }
 
@@ -192,7 +211,9 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
         across = 2 * host_to_host().alpha() + 2 * (workers() - 1) * host_to_host().wire(last) +
                  core::transfer_time(Bytes((workers() - 1) * last * kItem), rates_.reduce);
       }
-      EXPECT_EQ(simulate(collective(Algorithm::kPscpuPscpu, e, Staging::kDirect, shards)).count(),
+      EXPECT_EQ(simulate(collective(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu), e, Staging::kDirect,
+                                    shards))
+                    .count(),
                 (2 * inside + adding + across).count())
           << e << " elements, " << shards << " shards";
     }
@@ -213,7 +234,7 @@ TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
         expected = 2 * host_to_host().alpha() + 2 * g * (w - 1) * host_to_host().wire(last) +
                    core::transfer_time(Bytes((w * g - 1) * last * kItem), rates_.reduce);
       }
-      const Time simulated = simulate(collective(Algorithm::kPscpu, e, Staging::kDirect, shards));
+      const Time simulated = simulate(collective(BaseAlgorithm::kPscpu, e, Staging::kDirect, shards));
       if (g == 1 || w == 2) {
         EXPECT_EQ(simulated.count(), expected.count()) << e << " elements, " << shards << " shards";
       } else {

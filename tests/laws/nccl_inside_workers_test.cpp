@@ -72,8 +72,8 @@ TEST(NcclInsideWorkers, AStageAloneTakesWhatPerfPredictsForOneNode) {
 
 TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
   for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx1-v100", 2, 8}, Where{"pcie4-a100", 4, 4}}) {
-    for (const char* algorithm :
-         {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/double_tree", "nccl/pscpu"}) {
+    for (const char* algorithm : {"nccl/ring", "nccl/xring", "nccl/halving_doubling", "nccl/recursive_doubling",
+                                  "nccl/double_tree", "nccl/pscpu"}) {
       for (const char* staging : {"DIRECT", "VIA_HOST"}) {
         for (const auto& [model, name] :
              {std::pair(core::NetworkModel::kFifo, "FIFO"), std::pair(core::NetworkModel::kFair, "FAIR"),
@@ -133,7 +133,7 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
 }
 
 TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
-  for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling"}) {
+  for (const char* algorithm : {"nccl/ring", "nccl/halving_doubling", "nccl/recursive_doubling"}) {
     for (const Where& where : {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"pcie4-a100", 2, 4}}) {
       for (const char* model : {"FIFO", "FAIR"}) {
         const core::Scenario scenario = test::read(
@@ -238,10 +238,11 @@ TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario scenario =
       test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20), "algorithm: \"nccl/ring\" horovod {}"));
-  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.fusion->nccl_parts);
+  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.collective_times);
+  EXPECT_TRUE(scenario.plan.collective_times->only_inside_workers());
   const core::Collective whole =
       core::make_collective(*scenario.cluster, scenario.strategy, core::DataType::kFloat32, 1 << 19, 0);
-  const auto parts = scenario.plan.fusion->nccl_parts(whole);
+  const auto parts = scenario.plan.collective_times->of(whole).parts;
   ASSERT_TRUE(parts && parts->timed);
   EXPECT_EQ(parts->all.front().collective.nccl->whole(), predicted(where, 2 << 20, CollectiveKind::kAllReduce));
   EXPECT_THAT(summary_of(scenario).info().notes, testing::Contains(testing::HasSubstr("inside workers")));

@@ -136,7 +136,7 @@ class TensorFlowLinks : public testing::TestWithParam<Shape> {
   [[nodiscard]] int n() const { return workers() * gpus(); }
 
   [[nodiscard]] core::Collective collective(CollectiveKind kind, std::int64_t e, Staging staging, Rank root = 0) const {
-    core::Strategy strategy = core::Strategy::for_algorithm(core::Algorithm::kTfRing);
+    core::Strategy strategy = core::Strategy::for_algorithm(core::BaseAlgorithm::kTfRing);
     strategy.collective = kind;
     strategy.staging = staging;
     strategy.root = root;

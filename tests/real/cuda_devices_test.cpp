@@ -21,7 +21,7 @@
 namespace tutti::real {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
 using core::DataType;
 using core::Rank;
 using test::FakeCuda;

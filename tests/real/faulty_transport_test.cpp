@@ -21,7 +21,7 @@
 namespace tutti::real {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
 using core::Rank;
 
 enum class Fault {
@@ -282,7 +282,7 @@ void for_all(std::uint64_t seeds, Check check) {
   for (const auto& [count, gpus] : {std::pair{3, 2}, std::pair{2, 2}, std::pair{4, 1}}) {
     const core::Cluster cluster({{test::switch_machine(gpus), count}}, gpus,
                                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-    for (const Algorithm algorithm : core::algorithms()) {
+    for (const AlgorithmChoice algorithm : core::algorithms()) {
       const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
       if (!core::problems_of(strategy, cluster).empty()) continue;
       for (const std::int64_t elements : {std::int64_t{1009}, std::int64_t{150'001}}) {

@@ -16,7 +16,7 @@
 namespace tutti::real {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
 using core::DataType;
 using core::Rank;
 
@@ -30,7 +30,7 @@ TEST(RealInterpreter, EveryAlgorithmReducesEveryElementForOddSizesAndShapes) {
        {Shape{1, 2}, Shape{2, 1}, Shape{3, 1}, Shape{2, 2}, Shape{2, 4}, Shape{5, 1}, Shape{3, 2}, Shape{8, 1}}) {
     const core::Cluster cluster({{test::switch_machine(shape.gpus), shape.workers}}, shape.gpus,
                                 core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-    for (const Algorithm algorithm : core::algorithms()) {
+    for (const AlgorithmChoice algorithm : core::algorithms()) {
       core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
       for (const core::Reduction reduction : {core::Reduction::kSum, core::Reduction::kMean}) {
         strategy.reduction = reduction;

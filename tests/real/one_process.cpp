@@ -74,10 +74,10 @@ std::vector<Rank> in_order(Rank ranks) {
 
 void for_every_algorithm(int workers, int gpus, const std::vector<std::int64_t>& elements,
                          const std::function<void(const core::Collective&, const std::string&)>& with) {
-  using core::Algorithm;
+  using core::AlgorithmChoice;
   const core::Cluster cluster({{test::switch_machine(gpus), workers}}, gpus,
                               core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"});
-  for (const Algorithm algorithm : core::algorithms()) {
+  for (const AlgorithmChoice algorithm : core::algorithms()) {
     const core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
     if (!core::problems_of(strategy, cluster).empty()) continue;
     for (const std::int64_t count : elements) {

@@ -256,7 +256,8 @@ core::Scenario by_nccl(const std::string& settings) {
 TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   const core::Scenario s = by_nccl("cycle_time_ms: 100");
   const auto whole =
-      s.plan.fusion->nccl_time(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0));
+      s.plan.collective_times->of(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0))
+          .whole;
   ASSERT_TRUE(whole && s.plan.packs.front().collective.nccl);
   ASSERT_NE(whole->launch, s.plan.packs.front().collective.nccl->launch) << "else this shows nothing";
   const Bytes bytes(16 * 65536);
@@ -266,17 +267,33 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
 }
 
+/// What is fused is none of NCCL's where only an exchange beside it is.
+TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
+  const auto read = [](const char* algorithm) {
+    return test::read(
+        fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 1 }} }} workload {{ variable {{ name: \"v\" "
+                    "shape: 16384 backward_ms: 0.1 }} forward_ms: 1 }} strategy {{ algorithm: \"{}\" horovod {{ }} }} "
+                    "communicator {{ name: \"t\" size: 8 algorithm: \"nccl\" exchange {{ bytes: 4096 per_forward: 1 }} "
+                    "}}",
+                    algorithm));
+  };
+  EXPECT_NE(read("nccl").plan.collective_times, nullptr);
+  const core::Scenario ring = read("ring");
+  ASSERT_TRUE(ring.plan.fusion && ring.plan.exchanges.front().collective.nccl);
+  EXPECT_EQ(ring.plan.collective_times, nullptr);
+}
+
 /// The ends of NCCL's error band are those of what is fused, too; and the note is of that.
 TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
   const core::Scenario usual = by_nccl("cycle_time_ms: 100");
   const core::Collective whole =
       core::make_collective(*usual.cluster, usual.strategy, DataType::kFloat32, 16 * 16384, 0);
-  const auto time = usual.plan.fusion->nccl_time(whole);
+  const auto time = usual.plan.collective_times->of(whole).whole;
   for (const core::BandEnd end : {core::BandEnd::kLow, core::BandEnd::kHigh}) {
     core::Scenario s = usual;
     ASSERT_TRUE(core::take_band_end(s, end));
     const double factor = end == core::BandEnd::kLow ? time->band.low : time->band.high;
-    EXPECT_EQ(s.plan.fusion->nccl_time(whole)->work.count(),
+    EXPECT_EQ(s.plan.collective_times->of(whole).whole->work.count(),
               std::llround(static_cast<double>(time->work.count()) * factor));
     const auto took = [](const Told& told) { return told.packs.front().end - told.packs.front().first_start; };
     EXPECT_EQ(took(run(s)) < took(run(usual)), end == core::BandEnd::kLow);

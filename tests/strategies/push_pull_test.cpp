@@ -100,7 +100,7 @@ std::vector<std::string> pushes(const core::Scenario& s, const Told& told) {
   for (const PackRecord& record : packs) {
     const core::Pack& pack = s.plan.packs[static_cast<std::size_t>(record.pack)];
     if (record.step == 0 && pack.answers < 0)
-      names.push_back(s.workload.gradients[static_cast<std::size_t>(pack.members.front().variable)].name);
+      names.push_back(s.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)].name);
   }
   return names;
 }
@@ -167,7 +167,7 @@ core::Plan of_pushes(const std::vector<std::pair<int, std::int64_t>>& variable_a
   std::map<int, std::int64_t> first;
   for (const auto& [variable, elements] : variable_and_elements) {
     core::Pack pack = s.plan.packs.front();
-    pack.members = {{variable, first[variable], elements, 0}};
+    pack.payload.members = {{variable, first[variable], elements, 0}};
     pack.collective.elements = elements;
     first[variable] += elements;
     plan.packs.push_back(std::move(pack));

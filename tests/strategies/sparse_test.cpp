@@ -66,11 +66,11 @@ core::Scenario scenario(int workers, const std::string& strategy, int servers = 
 std::vector<std::string> sparse_packs(const core::Scenario& s) {
   std::vector<std::string> texts;
   for (const Pack& pack : s.plan.packs) {
-    if (pack.members.front().variable != 0) continue;
+    if (pack.payload.members.front().variable != 0) continue;
     texts.push_back(fmt::format("{}{} {} {} after {}", pack.phase == PackPhase::kRead ? "read " : "",
-                                pack.content == PackContent::kValues    ? "values"
-                                : pack.content == PackContent::kIndices ? "indices"
-                                                                        : "lengths",
+                                pack.payload.content == PackContent::kValues    ? "values"
+                                : pack.payload.content == PackContent::kIndices ? "indices"
+                                                                                : "lengths",
                                 to_string(pack.collective.kind), pack.collective.bytes().count(), pack.after));
   }
   return texts;
@@ -189,7 +189,7 @@ TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
     // One connection leaves each worker. Dense: 2(n - 1) chunks, 40 elements cut evenly.
     const auto dense = carried(*[&] {
       auto s = scenario(workers, "algorithm: \"ring\"");
-      std::erase_if(s.plan.packs, [](const Pack& p) { return p.members.front().variable == 0; });
+      std::erase_if(s.plan.packs, [](const Pack& p) { return p.payload.members.front().variable == 0; });
       return std::make_unique<core::Scenario>(std::move(s));
     }());
     for (int w = 0; w < workers; ++w) {
@@ -266,7 +266,7 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
     ASSERT_EQ(made->plan.packs.size(), 2u);
     expect_proved(*made);
     const auto of = [&](PackContent content) -> const Pack& {
-      return made->plan.packs[made->plan.packs[0].content == content ? 0 : 1];
+      return made->plan.packs[made->plan.packs[0].payload.content == content ? 0 : 1];
     };
     // What replica 0 then holds: blocks as the contract has them, without what short ones are filled up with.
     std::vector<std::int64_t> indices;

@@ -109,7 +109,7 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   const TemporaryFolder folder;
   std::vector<std::string> strategies{"algorithm: \"pscpu\" shards: 2 reduction: MEAN",
                                       "algorithm: \"nccl\" reduction: MEAN", "algorithm: \"ring\" bytes_per_pack: 0"};
-  for (const core::Algorithm algorithm : core::algorithms())
+  for (const core::AlgorithmChoice algorithm : core::algorithms())
     strategies.push_back(fmt::format("algorithm: \"{}\"", core::to_string(algorithm)));
   for (const std::string& strategy : strategies) {
     // Some want a power of two, of workers or of all replicas.
@@ -175,7 +175,7 @@ std::set<std::string> messages_in(const std::string& timeline) {
 }
 
 TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
-  for (const core::Algorithm algorithm : core::algorithms()) {
+  for (const core::AlgorithmChoice algorithm : core::algorithms()) {
     const TemporaryFolder folder;
     const std::string name(core::to_string(algorithm));
     // What comes first from anyone is known to the simulator alone.

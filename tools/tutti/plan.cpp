@@ -41,7 +41,8 @@ std::string name_of(const Scenario& scenario, const Member& member) {
 }
 
 bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) {
-  return pack.collective.kind == core::CollectiveKind::kAllGather || pack.content != core::PackContent::kValues ||
+  return pack.collective.kind == core::CollectiveKind::kAllGather ||
+         pack.payload.content != core::PackContent::kValues ||
          member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
 }
 
@@ -80,8 +81,8 @@ const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
 /// "conv1.weight", or "fc.weight[0..100)" of a gradient that several packs share.
 std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack) {
   std::vector<std::string> names = core::names_of(scenario.workload, pack);
-  for (std::size_t i = 0; i < pack.members.size(); ++i) {
-    const Member& member = pack.members[i];
+  for (std::size_t i = 0; i < pack.payload.members.size(); ++i) {
+    const Member& member = pack.payload.members[i];
     if (!is_whole(scenario, pack, member))
       names[i] += fmt::format("[{}..{})", member.first, member.first + member.count);
   }
@@ -178,7 +179,7 @@ std::string packs_table(const Scenario& scenario) {
   Table table(std::move(headings));
   for (std::size_t p = 0; p < packs.size(); ++p) {
     std::vector<std::string> row{std::to_string(p), show(packs[p].collective.bytes()),
-                                 std::to_string(packs[p].members.size())};
+                                 std::to_string(packs[p].payload.members.size())};
     for (const Column* column : differing) row.push_back(column->cell(packs[p]));
     row.push_back(some_names(scenario, packs[p]));
     table.row(std::move(row));
@@ -196,11 +197,11 @@ std::string packs_with_all_names(const Scenario& scenario) {
   std::string text = "\n";
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Pack& pack = scenario.plan.packs[p];
-    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p, show(pack.collective.bytes()),
-                        to_string(pack.collective.type), pack.members.size(), pack.members.size() == 1 ? "" : "s",
-                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "",
-                        by_nccl(pack).empty() ? "" : by_nccl(pack) + ", ", taking_part(scenario, pack),
-                        start_rule(scenario, pack));
+    text += fmt::format(
+        "pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p, show(pack.collective.bytes()),
+        to_string(pack.collective.type), pack.payload.members.size(), pack.payload.members.size() == 1 ? "" : "s",
+        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", by_nccl(pack).empty() ? "" : by_nccl(pack) + ", ",
+        taking_part(scenario, pack), start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
   return text;
@@ -324,14 +325,16 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
           });
         }
         if (pack.after >= 0) json.field("after_pack", pack.after);
-        if (pack.instance_key > 0) json.field("instance_key", pack.instance_key);
+        if (pack.payload.instance_key > 0) json.field("instance_key", pack.payload.instance_key);
         json.field("copied_in_bytes", pack.copied_in);
         json.field("copied_out_bytes", pack.copied_out);
         if (scenario.plan.compression) {
           json.field("converted_in_bytes", pack.converted_in);
           json.field("converted_out_bytes", pack.converted_out);
         }
-        json.key("gradients").array(pack.members, [&](const Member& member) { write_member(json, scenario, member); });
+        json.key("gradients").array(pack.payload.members, [&](const Member& member) {
+          write_member(json, scenario, member);
+        });
         if (options.schedule && !options.exchange && number == options.pack) {
           json.key("schedule");
           write_schedule(json, shown_steps(pack.collective).collective);

@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/framework/byteps/push_pull_plan.h"
 #include "core/framework/tried_sizes.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -96,7 +97,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
     strategy.launch_order = LaunchOrder::kAsHandedOver;
     strategy.update = strategy.update_asked.value_or(Update::kAfterAll);
     if (!options().pushes) return;
-    strategy.take(Algorithm::kOnServers);
+    strategy.take(BaseAlgorithm::kOnServers);
     strategy.distribution_name = "BytePS";
     strategy.checkpoint.refused = {
         "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
@@ -134,10 +135,6 @@ ProgramSetting byteps_setting(std::int64_t bytes) {
           "bytes, rounded up to pages"};
 }
 
-bool sums_on_servers(Algorithm algorithm) {
-  return algorithm == Algorithm::kPscpu || algorithm == Algorithm::kPscpuPscpu || algorithm == Algorithm::kNcclPscpu;
-}
-
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
   /// The smallest partition that a scenario can give BytePS.
   constexpr std::int64_t kLeastPartition = 8;
@@ -149,7 +146,7 @@ std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
     return {std::move(setting)};
   }
   const auto bytes = bytes_to_come_near(planned);
-  if (!bytes || !sums_on_servers(planned.strategy.algorithm)) return {};
+  if (!bytes || traits(planned.strategy.algorithm).sums_on != SumsOn::kHosts) return {};
   const std::int64_t partition = std::max<std::int64_t>(kLeastPartition, *bytes);
   return {near_setting(byteps_setting(partition), {fmt::format("byteps.partition_bytes={}", partition)})};
 }

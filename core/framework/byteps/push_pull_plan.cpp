@@ -55,10 +55,11 @@ class PushPullPlanner {
   /// `server`: a worker.
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
-    Pack push{{{member.variable, member.first, member.count, 0}}, collective(member, server, CollectiveKind::kReduce)};
+    Pack push{{{{member.variable, member.first, member.count, 0}}},
+              collective(member, server, CollectiveKind::kReduce)};
     push.turn = member.variable;
     // Whoever asked for a mean divides what comes back.
-    push.reduction = Reduction::kSum;
+    push.payload.reduction = Reduction::kSum;
     Pack pull = push;
     pull.collective = collective(member, server, CollectiveKind::kBroadcast);
     pull.after = pull.answers = number;
@@ -111,7 +112,7 @@ class PushPullPlanner {
   /// NCCL among a worker's GPUs. What does not cut evenly is the last one's.
   [[nodiscard]] std::shared_ptr<const Schedule> by_nccl(DataType type, std::int64_t elements,
                                                         CollectiveKind kind) const {
-    Strategy nccl = Strategy::for_algorithm(Algorithm::kNccl);
+    Strategy nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);
     nccl.channels = strategy_.channels;
     nccl.collective = kind;
     nccl.root = per_worker_ - 1;

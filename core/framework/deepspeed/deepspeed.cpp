@@ -6,6 +6,7 @@
 
 #include "core/framework/tried_sizes.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -87,7 +88,7 @@ std::vector<ProgramSetting> deepspeed_settings(const Planned& planned) {
   if (const auto* own = options_of<DeepSpeed>(planned.strategy))
     return {deepspeed_setting(own->reduce_bucket_size, own->overlap_comm)};
   const auto bytes = bytes_to_come_near(planned);
-  if (!bytes || planned.strategy.algorithm != Algorithm::kNccl) return {};
+  if (!bytes || traits(planned.strategy.algorithm).nccl != NcclPart::kAll) return {};
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(planned));
   return {near_setting(deepspeed_setting(elements, true),
                        {fmt::format("deepspeed.reduce_bucket_size={}", elements), "deepspeed.overlap_comm=true"})};

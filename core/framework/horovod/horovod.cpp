@@ -8,6 +8,7 @@
 #include "core/framework/buckets.h"
 #include "core/framework/tried_sizes.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -31,15 +32,10 @@ namespace {
 /// What keeps Horovod from fusing packs of this strategy; nothing if all is well.
 std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
                                                  const std::vector<Communicator>& communicators) {
-  const Algorithm a = strategy.algorithm;
-  const bool good = a == Algorithm::kRing || a == Algorithm::kNccl || a == Algorithm::kHalvingDoubling ||
-                    a == Algorithm::kRecursiveDoubling || a == Algorithm::kDoubleTree || a == Algorithm::kNcclRing ||
-                    a == Algorithm::kNcclHalvingDoubling || a == Algorithm::kNcclDoubleTree;
-  if (!good)
-    return StrategyProblem{"horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take nccl, ring, "
-                                                  "halving_doubling, recursive_doubling, double_tree, nccl/ring, "
-                                                  "nccl/halving_doubling or nccl/double_tree",
-                                                  to_string(a))};
+  if (!traits(strategy.algorithm).in_horovod)
+    return StrategyProblem{
+        "horovod", fmt::format("reduces by NCCL, MPI or Gloo, never by {}; take {}", to_string(strategy.algorithm),
+                               names_where([](const AlgorithmTraits& t) { return t.in_horovod; }, " or "))};
   if (strategy.compression && strategy.compression->of_packs)
     return StrategyProblem{"compression", "Horovod compresses gradients, not packs; take of: GRADIENTS"};
   if (std::any_of(communicators.begin(), communicators.end(), [](const Communicator& c) { return c.splits_model; }))
@@ -114,13 +110,13 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
                          own->fusion_threshold.count(), to_us(own->cycle) / 1e3, own->cache_capacity),
              true, "the threshold in bytes, the cycle in milliseconds"}};
   const auto bytes = bytes_to_come_near(planned);
-  const bool ring = planned.strategy.algorithm == Algorithm::kRing;
-  if (!bytes || (!ring && planned.strategy.algorithm != Algorithm::kNccl)) return {};
+  const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
+  if (!bytes || algorithm.torch_backend.empty()) return {};
   ProgramSetting near{"Horovod", ProgramSetting::Language::kShell,
                       fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
                       fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
                                   in_mebibytes(*bytes), kOtherPackingRule)};
-  if (ring) near.remark += ", here one that was built with Gloo's or MPI's rings";
+  if (!algorithm.uses_nccl()) near.remark += ", here one that was built with Gloo's or MPI's rings";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/framework/tried_sizes.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -99,7 +100,7 @@ std::vector<ProgramSetting> megatron_settings(const Planned& planned) {
   if (const auto* own = options_of<Megatron>(planned.strategy))
     return {megatron_setting(own->bucket_size, own->overlap_grad_reduce)};
   const auto bytes = bytes_to_come_near(planned);
-  if (!bytes || planned.strategy.algorithm != Algorithm::kNccl) return {};
+  if (!bytes || traits(planned.strategy.algorithm).nccl != NcclPart::kAll) return {};
   const std::int64_t elements = std::max<std::int64_t>(1, *bytes / element_bytes(planned));
   return {near_setting(megatron_setting(elements, true),
                        {fmt::format("megatron.ddp_bucket_size={}", elements), "megatron.overlap_grad_reduce=true"})};

@@ -6,6 +6,7 @@
 
 #include "core/framework/tried_sizes.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 
@@ -120,10 +121,11 @@ std::vector<ProgramSetting> ddp_settings(const Planned& planned) {
   if (const auto* own = options_of<PytorchDdp>(planned.strategy))
     return {ddp_setting(own->bucket_cap.count(), own->first_bucket.count(), own->gradient_as_bucket_view)};
   const auto bytes = bytes_to_come_near(planned);
-  const bool ring = planned.strategy.algorithm == Algorithm::kRing;
-  if (!bytes || (!ring && planned.strategy.algorithm != Algorithm::kNccl)) return {};
+  const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
+  if (!bytes || algorithm.torch_backend.empty()) return {};
   ProgramSetting near = ddp_setting(*bytes, std::nullopt, true);
-  if (ring) near.text = "torch.distributed.init_process_group(\"gloo\")\n" + near.text;
+  if (!algorithm.uses_nccl())
+    near.text = fmt::format("torch.distributed.init_process_group(\"{}\")\n", algorithm.torch_backend) + near.text;
   return {near_setting(std::move(near), {"pytorch_ddp.bucket_cap_mb=" + in_mebibytes(*bytes),
                                          "pytorch_ddp.gradient_as_bucket_view=true"})};
 }

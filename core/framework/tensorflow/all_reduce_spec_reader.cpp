@@ -5,6 +5,7 @@
 
 #include "core/framework/tensorflow/spec_text.h"
 #include "core/proto/scenario.pb.h"
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {
@@ -114,7 +115,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   }
   for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, message.text(), complaints);
   const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
-                                [](const SpecEntry& e) { return e.algorithm && starts_with_nccl(*e.algorithm); });
+                                [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
   if (strategy.has_channels() && !nccl)
     fields.complain_at(strategy, "channels",
                        "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "

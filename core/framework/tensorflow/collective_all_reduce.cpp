@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {
@@ -98,7 +99,7 @@ class CollectiveAllReduceLowering {
                                                           : hint_for_batch(asked, gradients_);
     const auto how = runtime_collective(strategy_.collective, by_config, hint_, has_gpus_);
     const bool nccl = how == RuntimeCollective::kNcclReduce;
-    const Strategy usual = Strategy::for_algorithm(nccl ? Algorithm::kNccl : Algorithm::kTfRing);
+    const Strategy usual = Strategy::for_algorithm(nccl ? BaseAlgorithm::kNccl : BaseAlgorithm::kTfRing);
     strategy_.algorithm = usual.algorithm;
     if (!strategy_.staging_asked) strategy_.staging = usual.staging;
     if (how == RuntimeCollective::kRingReduce || nccl) explain_choice(asked, by_config, nccl);
@@ -143,7 +144,7 @@ class CollectiveAllReduceLowering {
   // --- one after the other ---
 
   void order_launches() {
-    const bool nccl = strategy_.algorithm == Algorithm::kNccl;
+    const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
     // A hint NCCL ties each launch to the result of the one before; all that the config alone does is to order launches.
@@ -164,7 +165,7 @@ class CollectiveAllReduceLowering {
   void rule_sparse_gradients() {
     SparseRules& rules = strategy_.sparse;
     // Its gathers are those of TensorFlow's runtime, whatever reduces.
-    rules.gathered_by = Algorithm::kTfRing;
+    rules.gathered_by = BaseAlgorithm::kTfRing;
     rules.indices_beside_values = true;
     rules.lengths_first = all_reduce_.generation == Generation::kTf24 || all_reduce_.generation == Generation::kTf25;
     rules.after_last_pack = all_reduce_.generation == Generation::kTf25;
@@ -178,7 +179,7 @@ class CollectiveAllReduceLowering {
 
   /// A batch of one: TensorFlow then takes AUTO for NCCL, which is the ring unless the program's configuration says NCCL.
   void rule_checkpoints() {
-    if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager)) strategy_.checkpoint.by = Algorithm::kTfRing;
+    if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager)) strategy_.checkpoint.by = BaseAlgorithm::kTfRing;
   }
 
   static constexpr int kDefaultMergeScope = 32;

@@ -42,9 +42,9 @@ class DistributionLowering {
   [[nodiscard]] std::int64_t workers() const { return cluster_.workers() - cluster_.servers(); }
   [[nodiscard]] bool on_gpus() const { return cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu; }
 
-  void take(Algorithm algorithm) { strategy_.take(algorithm); }
+  void take(BaseAlgorithm algorithm) { strategy_.take(algorithm); }
   void take(const Servers& servers) {
-    take(Algorithm::kOnServers);
+    take(BaseAlgorithm::kOnServers);
     strategy_.servers = servers;
   }
 
@@ -52,7 +52,7 @@ class DistributionLowering {
 
   void take_options(const OneDevice&) {
     name("OneDeviceStrategy");
-    take(Algorithm::kRing);
+    take(BaseAlgorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(
           "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 replicas: 1 }}, or take "
@@ -73,9 +73,9 @@ class DistributionLowering {
     strategy_.sparse.over_first_device = true;
     // SOURCE: tensorflow/python/distribute/values.py, SyncOnReadVariable._get_cross_replica; mirrored_strategy.py, _reduce_to.
     strategy_.checkpoint.on_cpu = true;
-    take(ops == CrossDeviceOps::kNcclAllReduce               ? Algorithm::kNccl
-         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? Algorithm::kHierarchicalCopy
-                                                             : Algorithm::kReductionToOneDevice);
+    take(ops == CrossDeviceOps::kNcclAllReduce               ? BaseAlgorithm::kNccl
+         : ops == CrossDeviceOps::kHierarchicalCopyAllReduce ? BaseAlgorithm::kHierarchicalCopy
+                                                             : BaseAlgorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs.value_or(0) != 0)
         complain_at("num_packs",
@@ -148,9 +148,9 @@ class DistributionLowering {
         return;
       case Mode::kCollectiveAllReduce:
         // collective#2 of several workers' devices turns its second ring by half of a worker's.
-        return take(Algorithm::kTfRing);
+        return take(BaseAlgorithm::kTfRing);
       case Mode::kIndependent:
-        take(Algorithm::kRing);
+        take(BaseAlgorithm::kRing);
         strategy_.independent = true;
         return;
       default: return on_servers(t);
@@ -172,7 +172,7 @@ class DistributionLowering {
       return;
     }
     if (t.hierarchical_copy) {
-      take(Algorithm::kHierarchicalCopy);
+      take(BaseAlgorithm::kHierarchicalCopy);
       if (t.gcp_v100) strategy_.hierarchical_copy.topology = HierarchicalCopy::Topology::kGcpV100;
       return;
     }

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include "core/framework/tensorflow/tensorflow.h"
+#include "core/strategy/algorithm_table.h"
 
 namespace tutti::core {
 namespace {
 
 using Language = ProgramSetting::Language;
-
-bool is_ring_or_nccl(Algorithm algorithm) {
-  return algorithm == Algorithm::kRing || algorithm == Algorithm::kNccl || algorithm == Algorithm::kTfRing;
-}
 
 /// It is MultiWorkerMirroredStrategy's.
 bool is_collective_all_reduce(const Strategy& s) {
@@ -22,8 +19,8 @@ bool is_collective_all_reduce(const Strategy& s) {
 /// tf.distribute.experimental.CommunicationOptions: bytes.
 std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   const Strategy& s = planned.strategy;
-  if (s.spec || !s.bytes_per_pack || !is_ring_or_nccl(s.algorithm)) return std::nullopt;
-  const char* const implementation = s.algorithm == Algorithm::kNccl ? "NCCL" : "RING";
+  const std::string_view implementation = traits(s.algorithm).tf_implementation;
+  if (s.spec || !s.bytes_per_pack || implementation.empty()) return std::nullopt;
   ProgramSetting made{
       "TensorFlow 2", Language::kPython,
       fmt::format("options = tf.distribute.experimental.CommunicationOptions(\n"
@@ -42,20 +39,12 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   return made;
 }
 
-/// The name of an algorithm in specs of TensorFlow 1; nothing if they have none.
-std::optional<std::string> spec_name(Algorithm algorithm) {
-  if (algorithm == Algorithm::kNcclHalvingDoubling) return "nccl/rechd";
-  const std::string name(to_string(algorithm));
-  if (parse_spec_algorithm(name) == algorithm) return name;
-  return std::nullopt;
-}
-
 /// The entries that stand for a strategy.
 std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   if (s.spec) return s.spec->entries;
-  const auto name = spec_name(s.algorithm);
-  if (is_collective_all_reduce(s) || !name) return std::nullopt;
-  return std::vector<SpecEntry>{{*name, s.algorithm, s.shards, -1}};
+  const SpecAlgorithm* const known = find_spec_algorithm(s.algorithm);
+  if (is_collective_all_reduce(s) || !known) return std::nullopt;
+  return std::vector<SpecEntry>{{std::string(known->name), s.algorithm, s.shards, -1}};
 }
 
 /// A limit as the code of both compares it: elements. SOURCE: split_grads_by_size().

@@ -32,7 +32,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
  private:
   static void take_spec(const AllReduceSpec& spec, Strategy& strategy) {
     const auto largest = spec.entries.empty() ? std::nullopt : spec.entries.back().algorithm;
-    strategy.take(largest.value_or(Algorithm::kPscpuPscpu));
+    strategy.take(largest.value_or(*AllReduceSpec::usual().entries.back().algorithm));
     strategy.spec = spec;
     strategy.sparse.refused = {
         "all_reduce_spec",

@@ -46,7 +46,7 @@ TEST(Overrides, ChangeAddAndRemoveFields) {
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->cluster->workers(), 4);
   EXPECT_EQ(scenario->strategy.shards, 2);
-  EXPECT_EQ(scenario->strategy.algorithm, Algorithm::kPsgpu);
+  EXPECT_EQ(scenario->strategy.algorithm, BaseAlgorithm::kPsgpu);
   EXPECT_FALSE(scenario->strategy.bytes_per_pack);
   EXPECT_EQ(scenario->run.steps, 7);
   EXPECT_THAT(scenario->text, HasSubstr("# a remark")) << "the text is what a run sends to its workers";
@@ -60,7 +60,7 @@ TEST(Overrides, MessagesComeWithTheirDefaultsAndGo) {
   EXPECT_THAT(mirrored->strategy.distribution_name, StartsWith("MirroredStrategy"));
   const auto gone = read_with({"strategy.mirrored={}", "strategy.mirrored=", "strategy.algorithm=ring"});
   ASSERT_TRUE(gone) << gone.error().message();
-  EXPECT_EQ(gone->strategy.algorithm, Algorithm::kRing);
+  EXPECT_EQ(gone->strategy.algorithm, BaseAlgorithm::kRing);
   const auto kept = read_with({"cluster.workers.count=4", "cluster.workers={}"});
   ASSERT_TRUE(kept) << kept.error().message();
   EXPECT_EQ(kept->cluster->workers(), 4) << "what is there stays as it is";

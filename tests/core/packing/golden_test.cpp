@@ -204,7 +204,7 @@ TEST(TensorFlowPacking, HalvingDoublingOwnership) {
 TEST(TensorFlowPacking, HalvingDoublingNeedsAPowerOfTwo) {
   for (const Data& c : golden_cases("rechd.build")) {
     const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["devices"].number()));
-    const auto problems = problems_of(Strategy::for_algorithm(Algorithm::kHalvingDoubling), *cluster);
+    const auto problems = problems_of(Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling), *cluster);
     ASSERT_EQ(problems.size(), 1u) << c["id"].text();
     EXPECT_NE(problems[0].text.find("power of two"), std::string::npos);
   }

@@ -380,6 +380,10 @@ TEST(Scenario, StrategiesFitTheCluster) {
   EXPECT_THAT(errors("algorithm: \"nccl/ring\" shards: 2"), HasSubstr("leave shards out"));
   EXPECT_THAT(errors("algorithm: \"nccl\" shards: 2"), HasSubstr("did you mean channels?"));
   EXPECT_THAT(errors("algorithm: \"ring\" channels: 2"), HasSubstr("did you mean shards?"));
+  EXPECT_THAT(errors("algorithm: \"nccl/tf_ring\""), HasSubstr("there are nccl/ring, "));
+  EXPECT_THAT(errors("algorithm: \"ring/nccl\""), HasSubstr("ring does not work inside workers"));
+  EXPECT_THAT(errors("algorithm: \"pscpu/ring\""), HasSubstr("hosts hold the sums"));
+  EXPECT_THAT(errors("algorithm: \"nccl/rings\""), HasSubstr("did you mean \"nccl/ring\"?"));
   EXPECT_THAT(errors("algorithm: \"ring\" num_packs: 2 merging: SEPARATE"), HasSubstr("leave merging out"));
   EXPECT_THAT(errors("algorithm: \"ring\" bytes_per_pack: 1 num_packs: 2"),
               HasSubstr("bytes_per_pack and num_packs are two ways of packing; keep one"));
@@ -411,9 +415,9 @@ TEST(Scenario, DefaultsOfTheAlgorithms) {
   EXPECT_EQ(pscpu.strategy.staging, Staging::kViaHost);
   EXPECT_EQ(pscpu.strategy.merging, Merging::kConcat);
   EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"rechd\" }").strategy.algorithm,
-            Algorithm::kHalvingDoubling)
+            BaseAlgorithm::kHalvingDoubling)
       << "TensorFlow's name";
-  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, Algorithm::kXring)
+  EXPECT_EQ(good(kCluster + kWorkload + "strategy { algorithm: \"xring\" }").strategy.algorithm, BaseAlgorithm::kXring)
       << "which pads, and ring does not";
 }
 

@@ -46,7 +46,8 @@ std::vector<std::string> packs(const Scenario& s) {
   std::vector<std::string> all;
   for (const Pack& pack : s.plan.packs) {
     std::string& names = all.emplace_back();
-    for (const Member& m : pack.members) names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
+    for (const Member& m : pack.payload.members)
+      names += s.workload.gradients[static_cast<std::size_t>(m.variable)].name;
   }
   return all;
 }
@@ -54,7 +55,7 @@ std::vector<std::string> packs(const Scenario& s) {
 TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
   for (const char* text : {"communication_options { }", "hints { }", "collective_all_reduce { }"}) {
     const Scenario s = good(text);
-    EXPECT_EQ(s.strategy.algorithm, Algorithm::kTfRing) << text;
+    EXPECT_EQ(s.strategy.algorithm, BaseAlgorithm::kTfRing) << text;
     EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
     EXPECT_EQ(s.strategy.staging, Staging::kViaHostOnRequest);
     EXPECT_THAT(packs(s), ElementsAre("cba")) << "one pack of everything, the last-created first";
@@ -63,29 +64,29 @@ TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
 }
 
 TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
-  EXPECT_EQ(good("communication_options { implementation: NCCL }").strategy.algorithm, Algorithm::kNccl);
+  EXPECT_EQ(good("communication_options { implementation: NCCL }").strategy.algorithm, BaseAlgorithm::kNccl);
   EXPECT_EQ(good("communication_options { implementation: RING } hints { implementation: NCCL }").strategy.algorithm,
-            Algorithm::kNccl);
+            BaseAlgorithm::kNccl);
   EXPECT_EQ(good("communication_options { implementation: NCCL } hints { implementation: AUTO }").strategy.algorithm,
-            Algorithm::kNccl)
+            BaseAlgorithm::kNccl)
       << "a call cannot take it back";
   const Scenario config =
       good("communication_options { implementation: RING } collective_all_reduce { collective_nccl: true }");
-  EXPECT_EQ(config.strategy.algorithm, Algorithm::kNccl) << "the config beats the hint";
+  EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl) << "the config beats the hint";
   EXPECT_THAT(config.plan.notes, Contains(HasSubstr("so that RING means NCCL")));
   const Scenario hosts = good("communication_options { implementation: NCCL }", kThree, kHosts);
-  EXPECT_EQ(hosts.strategy.algorithm, Algorithm::kTfRing);
+  EXPECT_EQ(hosts.strategy.algorithm, BaseAlgorithm::kTfRing);
   EXPECT_THAT(hosts.plan.notes, Contains(HasSubstr("NCCL needs GPUs")));
 }
 
 TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
   const std::string nccl = "communication_options { implementation: NCCL } ";
-  EXPECT_EQ(good(nccl, kOne).strategy.algorithm, Algorithm::kNccl) << "a graph's config has collective_nccl";
+  EXPECT_EQ(good(nccl, kOne).strategy.algorithm, BaseAlgorithm::kNccl) << "a graph's config has collective_nccl";
   EXPECT_THAT(good(nccl, kOne).plan.notes, Contains(HasSubstr("chooses NCCL all the same")));
-  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }", kOne).strategy.algorithm, Algorithm::kTfRing);
-  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }").strategy.algorithm, Algorithm::kNccl);
+  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }", kOne).strategy.algorithm, BaseAlgorithm::kTfRing);
+  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }").strategy.algorithm, BaseAlgorithm::kNccl);
   EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true generation: TF_2_5 }", kOne).strategy.algorithm,
-            Algorithm::kNccl)
+            BaseAlgorithm::kNccl)
       << "its launches can be ordered";
 }
 
@@ -125,7 +126,7 @@ TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
   const Scenario config = good(each + "collective_all_reduce { collective_nccl: true }");
   EXPECT_THAT(packs(config), ElementsAre("a", "b", "c")) << "what is ready last is launched first";
   EXPECT_EQ(config.plan.packs[1].after, 0);
-  EXPECT_GT(config.plan.packs[0].instance_key, config.plan.packs[1].instance_key);
+  EXPECT_GT(config.plan.packs[0].payload.instance_key, config.plan.packs[1].payload.instance_key);
   EXPECT_THAT(config.plan.notes, Contains(HasSubstr("descending instance key")));
   const Scenario first =
       good("collective_all_reduce { generation: TF_1_15 collective_nccl: true } all_reduce_merge_scope: 1");

@@ -6,11 +6,18 @@
 #include <bit>
 #include <map>
 
+#include "core/strategy/algorithm_table.h"
 #include "core/strategy/collective.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::core {
 namespace {
+
+using Found = std::pair<AlgorithmChoice, CollectiveKind>;
+
+constexpr AlgorithmChoice kNcclRing(BaseAlgorithm::kNccl, BaseAlgorithm::kRing);
+constexpr AlgorithmChoice kNcclHalvingDoubling(BaseAlgorithm::kNccl, BaseAlgorithm::kHalvingDoubling);
+constexpr AlgorithmChoice kNcclRecursiveDoubling(BaseAlgorithm::kNccl, BaseAlgorithm::kRecursiveDoubling);
 
 /// Workers that are so many, with so many GPUs each and a CPU.
 std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
@@ -86,21 +93,9 @@ void expect_same(const Schedule& schedule, Renumbering by, const Case& c) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  const Algorithm algorithms[] = {Algorithm::kRing,
-                                  Algorithm::kHalvingDoubling,
-                                  Algorithm::kRecursiveDoubling,
-                                  Algorithm::kPscpu,
-                                  Algorithm::kPsgpu,
-                                  Algorithm::kNccl,
-                                  Algorithm::kNcclRing,
-                                  Algorithm::kNcclHalvingDoubling,
-                                  Algorithm::kDoubleTree,
-                                  Algorithm::kNcclDoubleTree,
-                                  Algorithm::kNcclPscpu,
-                                  Algorithm::kPscpuPscpu};
-  for (const Algorithm algorithm : algorithms) {
+  for (const AlgorithmChoice algorithm : algorithms()) {
     for (const CollectiveKind kind : collective_kinds()) {
-      if (!carries_out(algorithm, kind)) continue;
+      if (!traits(algorithm).supports(kind, true)) continue;
       for (const int workers : {2, 3, 4, 8}) {
         for (const int gpus : {1, 2, 3, 4}) {
           for (const std::int64_t elements :
@@ -120,7 +115,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEverywhere) {
-  std::map<std::pair<Algorithm, CollectiveKind>, int> found;
+  std::map<Found, int> found;
   for (const Case& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
     const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
@@ -135,24 +130,25 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
   // Those that are, and know it; what has a root or a server is not.
   using Kind = CollectiveKind;
   for (const auto& known :
-       {std::pair(Algorithm::kRing, Kind::kAllReduce), std::pair(Algorithm::kRing, Kind::kAllGather),
-        std::pair(Algorithm::kRing, Kind::kReduceScatter), std::pair(Algorithm::kRing, Kind::kSendReceive),
-        std::pair(Algorithm::kNccl, Kind::kAllReduce), std::pair(Algorithm::kNccl, Kind::kSendReceive),
-        std::pair(Algorithm::kHalvingDoubling, Kind::kAllReduce),
-        std::pair(Algorithm::kHalvingDoubling, Kind::kAllGather),
-        std::pair(Algorithm::kRecursiveDoubling, Kind::kAllReduce), std::pair(Algorithm::kNcclRing, Kind::kAllReduce),
-        std::pair(Algorithm::kNcclHalvingDoubling, Kind::kAllReduce)}) {
+       {Found(BaseAlgorithm::kRing, Kind::kAllReduce), Found(BaseAlgorithm::kRing, Kind::kAllGather),
+        Found(BaseAlgorithm::kRing, Kind::kReduceScatter), Found(BaseAlgorithm::kRing, Kind::kSendReceive),
+        Found(BaseAlgorithm::kNccl, Kind::kAllReduce), Found(BaseAlgorithm::kNccl, Kind::kSendReceive),
+        Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllReduce),
+        Found(BaseAlgorithm::kHalvingDoubling, Kind::kAllGather),
+        Found(BaseAlgorithm::kRecursiveDoubling, Kind::kAllReduce), Found(kNcclRing, Kind::kAllReduce),
+        Found(kNcclHalvingDoubling, Kind::kAllReduce), Found(kNcclRecursiveDoubling, Kind::kAllReduce)}) {
     EXPECT_GT(found[known], 4) << to_string(known.first) << ", " << to_string(known.second);
   }
   for (const auto& [known, times] : found)
     EXPECT_TRUE(times == 0 || !has_root(known.second)) << to_string(known.first) << ", " << to_string(known.second);
-  EXPECT_EQ((found[{Algorithm::kPscpu, Kind::kAllReduce}]), 0);
+  EXPECT_EQ((found[{BaseAlgorithm::kPscpu, Kind::kAllReduce}]), 0);
 }
 
 TEST(Renumbering, IsNoticedByUnequalChunks) {
   const auto cluster = cluster_of(4, 2);
-  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kNccl, Algorithm::kHalvingDoubling,
-                                    Algorithm::kNcclRing, Algorithm::kNcclHalvingDoubling}) {
+  for (const AlgorithmChoice algorithm :
+       std::initializer_list<AlgorithmChoice>{BaseAlgorithm::kRing, BaseAlgorithm::kNccl,
+                                              BaseAlgorithm::kHalvingDoubling, kNcclRing, kNcclHalvingDoubling}) {
     const Strategy strategy = Strategy::for_algorithm(algorithm);
     const Collective uneven = make_all_reduce(*cluster, strategy, DataType::kFloat32, 801, 0);
     for (const Renumbering by : {Renumbering::kShift, Renumbering::kExchange})
@@ -162,7 +158,7 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
 
 /// Whoever says that steps are alike says it truly; rings and what is composed of them know it of nearly all of theirs.
 TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
-  std::map<Algorithm, int> found;
+  std::map<AlgorithmChoice, int> found;
   for (const Case& c : cases()) {
     const auto cluster = cluster_of(c.workers, c.gpus);
     const Collective collective = make_collective(*cluster, c.strategy, DataType::kFloat32, c.elements, 0);
@@ -186,7 +182,8 @@ TEST(AlikeSteps, DoWhatThoseAPeriodBeforeDo) {
       }
     }
   }
-  for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kNccl, Algorithm::kNcclRing})
+  for (const AlgorithmChoice algorithm :
+       std::initializer_list<AlgorithmChoice>{BaseAlgorithm::kRing, BaseAlgorithm::kNccl, kNcclRing})
     EXPECT_GT(found[algorithm], 1000) << to_string(algorithm);
 }
 

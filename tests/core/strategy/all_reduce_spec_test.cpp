@@ -181,7 +181,7 @@ TEST(TensorFlowSpec, ResultsComeEntryByEntry) {
 // --- what a strategy of an entry is ---
 
 TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
-  Strategy strategy = Strategy::for_algorithm(Algorithm::kXring);
+  Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);
   strategy.spec = spec_of("nccl#3:1k:pscpu#2:64k:xring#4");
   strategy.channels = 5;
   const Strategy nccl = for_entry(strategy, 0), pscpu = for_entry(strategy, 1), xring = for_entry(strategy, 2);
@@ -201,7 +201,7 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
 }
 
 TEST(AllReduceSpec, TheUsualOneNeedsTwoWorkers) {
-  Strategy strategy = Strategy::for_algorithm(Algorithm::kPscpuPscpu);
+  Strategy strategy = Strategy::for_algorithm(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu));
   strategy.spec = AllReduceSpec::usual();
   EXPECT_EQ(to_text(*strategy.spec), "pscpu/pscpu#2");
   const auto gpus = [](int workers) {
@@ -219,7 +219,7 @@ TEST(TensorFlowSpec, XringNeedsTwoTensors) {
   for (const Data& c : golden_cases("xring.build")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["input_tensors"].number()));
-    const auto problems = problems_of(Strategy::for_algorithm(Algorithm::kXring), *cluster);
+    const auto problems = problems_of(Strategy::for_algorithm(BaseAlgorithm::kXring), *cluster);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_THAT(problems[0].text, HasSubstr("at least 2 replicas"));
   }

@@ -18,7 +18,7 @@ std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
                                          Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
 }
 
-Strategy strategy(Algorithm algorithm, int shards = 1) {
+Strategy strategy(AlgorithmChoice algorithm, int shards = 1) {
   Strategy s = Strategy::for_algorithm(algorithm);
   s.shards = shards;
   return s;
@@ -51,7 +51,7 @@ TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
     int index = 0;
     for (const Data& group : c["expected"]["groups"].items()) {
       const Collective collective =
-          make_all_reduce(*cluster, strategy(Algorithm::kPsgpu, static_cast<int>(c["input"]["shards"].number())),
+          make_all_reduce(*cluster, strategy(BaseAlgorithm::kPsgpu, static_cast<int>(c["input"]["shards"].number())),
                           DataType::kFloat32, 1000, index++);
       std::set<std::string> got, expected;
       for (const Rank r : adding_ranks(collective)) got.insert(tensorflow_name(collective, r));
@@ -62,9 +62,9 @@ TEST(TensorFlowPacking, GatherGpusOfPsgpu) {
 }
 
 TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
-  const std::vector<std::pair<std::vector<Data>, Algorithm>> features{
-      {golden_cases("pscpu/pscpu.second_stage"), Algorithm::kPscpuPscpu},
-      {golden_cases("nccl/pscpu.second_stage"), Algorithm::kNcclPscpu}};
+  const std::vector<std::pair<std::vector<Data>, AlgorithmChoice>> features{
+      {golden_cases("pscpu/pscpu.second_stage"), AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)},
+      {golden_cases("nccl/pscpu.second_stage"), AlgorithmChoice(BaseAlgorithm::kNccl, BaseAlgorithm::kPscpu)}};
   for (const auto& [cases, algorithm] : features) {
     for (const Data& c : cases) {
       SCOPED_TRACE(test::golden_name(c));
@@ -77,7 +77,7 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
         std::multiset<std::string> adding;
         for (const Rank r : adding_ranks(collective)) adding.insert(tensorflow_name(collective, r));
         // pscpu/pscpu adds on every CPU once in its first stage.
-        if (algorithm == Algorithm::kPscpuPscpu) {
+        if (algorithm == AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)) {
           for (int w = 0; w < workers; ++w) adding.erase(adding.find("w" + std::to_string(w) + "/cpu:0"));
         }
         std::multiset<std::string> expected;
@@ -91,7 +91,7 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
 TEST(Pscpu, PacksTakeTurnsAtTheWorkersCpus) {
   const auto cluster = gpu_cluster(4, 1);
   const auto summing_at = [&](int index) {
-    return adding_ranks(make_all_reduce(*cluster, strategy(Algorithm::kPscpu, 2), DataType::kFloat32, 1000, index));
+    return adding_ranks(make_all_reduce(*cluster, strategy(BaseAlgorithm::kPscpu, 2), DataType::kFloat32, 1000, index));
   };
   EXPECT_EQ(summing_at(0), (std::vector<Rank>{4, 6})) << "groups are strided: CPUs 0 and 2";
   EXPECT_EQ(summing_at(1), (std::vector<Rank>{5, 7}));
@@ -100,7 +100,7 @@ TEST(Pscpu, PacksTakeTurnsAtTheWorkersCpus) {
 
 TEST(Nccl, SmallPacksUseFewChannels) {
   const auto cluster = gpu_cluster(1, 8);
-  Strategy s = strategy(Algorithm::kNccl);
+  Strategy s = strategy(BaseAlgorithm::kNccl);
   s.channels = 8;
   const auto lanes = [&](std::int64_t bytes) {
     return make_all_reduce(*cluster, s, DataType::kFloat32, bytes / 4, 0).schedule->lanes(0);
@@ -113,7 +113,7 @@ TEST(Nccl, SmallPacksUseFewChannels) {
 
 TEST(Nccl, ChannelsLeaveAndEnterWorkersAtDifferentGpus) {
   const auto cluster = gpu_cluster(2, 4);
-  Strategy s = strategy(Algorithm::kNccl);
+  Strategy s = strategy(BaseAlgorithm::kNccl);
   s.channels = 4;
   const Collective c = make_all_reduce(*cluster, s, DataType::kFloat32, 1 << 20, 0);
   std::set<Rank> leaving;

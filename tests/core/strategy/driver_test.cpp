@@ -76,7 +76,7 @@ class DriverTest : public testing::Test {
 };
 
 TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwardPass) {
-  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));  // packs 0, 1, 2 hold a, b, c
+  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));  // packs 0, 1, 2 hold a, b, c
   d.begin_step(1'000'000, actions_);
   EXPECT_THAT(actions_.take(), ElementsAre("forward"));
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
@@ -97,7 +97,7 @@ TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwa
 TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
   workload_.micro_batches = 2;
   times_.accumulate = {Time(7), Time(8), Time(9)};
-  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
   for (const char* const next : {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
     EXPECT_THAT(actions_.take(), ElementsAre(next));
@@ -112,7 +112,7 @@ TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
 }
 
 TEST_F(DriverTest, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpdates) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
   s.compression = Compression{DataType::kFloat16, false};
@@ -135,7 +135,7 @@ TEST_F(DriverTest, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpd
 }
 
 TEST_F(DriverTest, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCopied) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
   s.compression = Compression{DataType::kBfloat16, true};
@@ -153,7 +153,7 @@ TEST_F(DriverTest, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreC
 }
 
 TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.launch = Launch::kSerial;  // pack 0 holds c, the first to be ready
   Driver& d = make(s);
   d.begin_step(1'000'000, actions_);
@@ -166,7 +166,7 @@ TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
 }
 
 TEST_F(DriverTest, CopiesIntoThePackGoInFrontOfTheNextSegment) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(500);  // c and b, then a
   s.merging = Merging::kConcat;
   Driver& d = make(s);
@@ -183,7 +183,7 @@ TEST_F(DriverTest, CopiesIntoThePackGoInFrontOfTheNextSegment) {
 }
 
 TEST_F(DriverTest, NumPacksWaitsForEverythingOnBothEnds) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.num_packs = 2;
   Driver& d = make(s);
   d.begin_step(1'000'000, actions_);
@@ -199,7 +199,7 @@ TEST_F(DriverTest, NumPacksWaitsForEverythingOnBothEnds) {
 }
 
 TEST_F(DriverTest, OneUpdateAfterAll) {
-  Strategy s = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.update = Update::kAfterAll;
   Driver& d = make(s);
   d.begin_step(1'000'000, actions_);
@@ -213,7 +213,7 @@ TEST_F(DriverTest, OneUpdateAfterAll) {
 }
 
 TEST_F(DriverTest, SharesOfTheUpdateAddUpExactly) {
-  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 4; ++i) actions_.next(d);
   Time total;
@@ -225,13 +225,13 @@ TEST_F(DriverTest, SharesOfTheUpdateAddUpExactly) {
 }
 
 TEST_F(DriverTest, APaceScalesComputationOnly) {
-  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'100'000, actions_);
   EXPECT_EQ(actions_.queue.front().duration, microseconds(5'500));
 }
 
 TEST_F(DriverTest, StepsFollowEachOther) {
-  Driver& d = make(Strategy::for_algorithm(Algorithm::kRing));
+  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   for (int step = 0; step < 3; ++step) {
     actions_.ended = false;
     d.begin_step(1'000'000, actions_);
@@ -248,9 +248,9 @@ TEST_F(DriverTest, StepsFollowEachOther) {
 /// num_packs inside the entries of a spec: the small gradient a by pscpu, b and c by xring.
 TEST_F(DriverTest, EntriesConcatenateAndAreUnpackedByThemselves) {
   workload_.gradients[0].elements = 10;
-  Strategy strategy = Strategy::for_algorithm(Algorithm::kXring);
+  Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);
   AllReduceSpec spec;
-  spec.entries = {{"pscpu", Algorithm::kPscpu, 1, 50}, {"xring", Algorithm::kXring, 1, -1}};
+  spec.entries = {{"pscpu", BaseAlgorithm::kPscpu, 1, 50}, {"xring", BaseAlgorithm::kXring, 1, -1}};
   spec.limit_unit = LimitUnit::kElements;
   strategy.spec = spec;
   strategy.num_packs = 2;

@@ -30,7 +30,7 @@ Workload gradients(const std::vector<std::int64_t>& sizes, std::vector<DataType>
 class PlanTest : public testing::Test {
  protected:
   std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
-  Strategy strategy_ = Strategy::for_algorithm(Algorithm::kRing);
+  Strategy strategy_ = Strategy::for_algorithm(BaseAlgorithm::kRing);
 
   Plan plan(const Workload& w) {
     auto p = make_plan(w, strategy_, *cluster_);
@@ -41,7 +41,7 @@ class PlanTest : public testing::Test {
     std::vector<std::vector<int>> lists;
     for (const Pack& pack : p.packs) {
       lists.emplace_back();
-      for (const Member& m : pack.members) lists.back().push_back(m.variable);
+      for (const Member& m : pack.payload.members) lists.back().push_back(m.variable);
     }
     return lists;
   }
@@ -55,7 +55,7 @@ TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
 }
 
 TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
-  strategy_ = Strategy::for_algorithm(Algorithm::kXring);
+  strategy_ = Strategy::for_algorithm(BaseAlgorithm::kXring);
   strategy_.framework = pytorch_ddp({Bytes(1000), Bytes(1000), false});
   const Plan p = plan(gradients({10, 7}));
   ASSERT_EQ(p.packs.size(), 1u);
@@ -68,7 +68,7 @@ TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
   strategy_.bytes_per_pack = Bytes(100);
   const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
-  EXPECT_EQ(p.packs[0].members[1].offset, 16) << "48 bytes and 16 of padding";
+  EXPECT_EQ(p.packs[0].payload.members[1].offset, 16) << "48 bytes and 16 of padding";
   EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(128)) << "the padding behind the last travels too";
   EXPECT_EQ(p.packs[1].collective.bytes(), Bytes(200)) << "a gradient alone is not padded";
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
@@ -84,9 +84,9 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
     EXPECT_TRUE(pack.collective.schedule->same_everywhere(Renumbering::kShift, 1)) << pack.collective.elements;
   }
   EXPECT_EQ(p.packs[1].collective.elements, 60) << "50 and no more than it takes";
-  EXPECT_EQ(p.packs[1].members[0].count, 50);
+  EXPECT_EQ(p.packs[1].payload.members[0].count, 50);
 
-  strategy_ = Strategy::for_algorithm(Algorithm::kHalvingDoubling);
+  strategy_ = Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling);
   strategy_.pad_packs = true;
   EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8);
   strategy_.collective = CollectiveKind::kReduceScatter;
@@ -139,9 +139,9 @@ TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
   ASSERT_EQ(p.packs.size(), 3u);
   EXPECT_EQ(p.packs[2].collective.elements, 4) << "the remainder goes to the last";
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(0, 1), ElementsAre(2)));
-  EXPECT_EQ(p.packs[1].members[0].first, 3);
-  EXPECT_EQ(p.packs[1].members[0].count, 2);
-  EXPECT_EQ(p.packs[1].members[1].offset, 2);
+  EXPECT_EQ(p.packs[1].payload.members[0].first, 3);
+  EXPECT_EQ(p.packs[1].payload.members[0].count, 2);
+  EXPECT_EQ(p.packs[1].payload.members[1].offset, 2);
   EXPECT_TRUE(p.packs[0].needs_all_gradients);
   Bytes in, out;
   for (const Pack& pack : p.packs) {
@@ -232,7 +232,7 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
     for (std::uint64_t i = 1 + random.below(30); i > 0; --i)
       sizes.push_back(static_cast<std::int64_t>(random.below(200)));
     sizes.push_back(1);
-    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? Algorithm::kRing : Algorithm::kPscpu);
+    strategy_ = Strategy::for_algorithm(random.below(2) == 0 ? BaseAlgorithm::kRing : BaseAlgorithm::kPscpu);
     switch (random.below(5)) {
       case 0: strategy_.bytes_per_pack = Bytes(static_cast<std::int64_t>(random.below(1500))); break;
       case 1: strategy_.num_packs = 1 + static_cast<int>(random.below(9)); break;
@@ -247,7 +247,7 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
     for (std::size_t v = 0; v < sizes.size(); ++v) times[v].assign(static_cast<std::size_t>(sizes[v]), 0);
     for (const Pack& pack : p.packs) {
       std::int64_t free_from = 0;
-      for (const Member& m : pack.members) {
+      for (const Member& m : pack.payload.members) {
         EXPECT_GE(m.offset, free_from) << "members overlap";
         free_from = m.offset + m.count;
         for (std::int64_t e = 0; e < m.count; ++e)

@@ -48,7 +48,9 @@ Strategy by_spec(std::string_view text, LimitUnit unit = LimitUnit::kElements) {
   spec.api = read->api;
   spec.limit_unit = unit;
   Strategy strategy = Strategy::for_algorithm(
-      spec.entries.empty() ? Algorithm::kPscpuPscpu : spec.entries.back().algorithm.value_or(Algorithm::kPscpuPscpu));
+      spec.entries.empty()
+          ? AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)
+          : spec.entries.back().algorithm.value_or(AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)));
   strategy.spec = std::move(spec);
   return strategy;
 }
@@ -63,7 +65,7 @@ std::vector<std::vector<int>> variables(const Plan& p) {
   std::vector<std::vector<int>> lists;
   for (const Pack& pack : p.packs) {
     lists.emplace_back();
-    for (const Member& m : pack.members) lists.back().push_back(m.variable);
+    for (const Member& m : pack.payload.members) lists.back().push_back(m.variable);
   }
   return lists;
 }
@@ -136,7 +138,7 @@ TEST(SpecPlan, RunsOfSmallGradientsHoldTwoMoreUnlessTheyAreToBeExact) {
   const auto sizes = [&] {
     std::vector<std::size_t> members;
     for (const Pack& pack : planned(gradients(std::vector<std::int64_t>(10, 5)), strategy, *cluster).packs)
-      members.push_back(pack.members.size());
+      members.push_back(pack.payload.members.size());
     return members;
   };
   EXPECT_THAT(sizes(), ElementsAre(5, 5));
@@ -150,8 +152,8 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
   std::map<int, int> after;  // by the one variable of a pack
   for (const Pack& pack : p.packs) {
-    const int before = pack.after < 0 ? -1 : p.packs[static_cast<std::size_t>(pack.after)].members[0].variable;
-    after[pack.members[0].variable] = before;
+    const int before = pack.after < 0 ? -1 : p.packs[static_cast<std::size_t>(pack.after)].payload.members[0].variable;
+    after[pack.payload.members[0].variable] = before;
   }
   EXPECT_EQ(after, (std::map<int, int>{{4, -1}, {2, 4}, {1, 2}, {0, 1}, {3, -1}}));
 }
@@ -244,7 +246,7 @@ TEST(TensorFlowSpec, PiecesOfARingArePadded) {
     EXPECT_EQ(padded / pieces, c["expected"]["piece_elements"].number());
     // … and travel, one piece per message.
     const Collective made =
-        make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)), Strategy::for_algorithm(Algorithm::kXring),
+        make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)), Strategy::for_algorithm(BaseAlgorithm::kXring),
                         DataType::kFloat32, elements, 0);
     EXPECT_EQ(made.elements, padded);
     EXPECT_EQ(made.schedule->step(0, 0, 0).source.count, c["expected"]["piece_elements"].number());
@@ -286,7 +288,7 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
                 if (step.kind == StepKind::kScale) factor *= step.factor;
               }
             }
-            for (const Member& m : pack.members) {
+            for (const Member& m : pack.payload.members) {
               for (std::int32_t d = 0; d < contract.contributors.count; ++d)
                 result[static_cast<std::size_t>(m.variable)] += factor * (d + m.variable);
             }

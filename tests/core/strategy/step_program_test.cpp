@@ -30,7 +30,7 @@ const Collective& any_collective() {
     Workload w;
     w.gradients.emplace_back().elements = 1;
     w.segments = {{"a", {0}}};
-    return *make_plan(w, Strategy::for_algorithm(Algorithm::kRing), *cluster);
+    return *make_plan(w, Strategy::for_algorithm(BaseAlgorithm::kRing), *cluster);
   }();
   return plan.packs.front().collective;
 }
@@ -109,7 +109,7 @@ class Generator {
       if (one_in(3)) continue;
       Pack& pack = c.plan.packs.emplace_back(empty_pack());
       pack.phase = PackPhase::kRead;
-      pack.members.push_back({v, 0, c.workload.gradients[static_cast<std::size_t>(v)].elements});
+      pack.payload.members.push_back({v, 0, c.workload.gradients[static_cast<std::size_t>(v)].elements});
       if (one_in(2)) pack.after = static_cast<int>(c.plan.packs.size()) - 2;
     }
   }
@@ -128,7 +128,7 @@ class Generator {
       pack.entry =
           c.plan.entry_of_gradient.empty() ? 0 : c.plan.entry_of_gradient[static_cast<std::size_t>(left.back())];
       const auto take = [&](std::size_t i) {
-        pack.members.push_back({left[i], 0, c.workload.gradients[static_cast<std::size_t>(left[i])].elements});
+        pack.payload.members.push_back({left[i], 0, c.workload.gradients[static_cast<std::size_t>(left[i])].elements});
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
       };
       take(left.size() - 1);
@@ -299,7 +299,7 @@ TEST(StepProgram, GroupsShareOneProgramUnlessExchangesCutTheirPassesElsewhere) {
   w.segments = {{"b", {1}}, {"a", {0}}};
   w.times = {{Time(10), {Time(6), Time(2)}, Time(1)}, {Time(30), {Time(4), Time(40)}, Time(1)}};
   Plan plan;
-  plan.packs.emplace_back(empty_pack()).members = {{0, 0, 8}, {1, 0, 8}};
+  plan.packs.emplace_back(empty_pack()).payload.members = {{0, 0, 8}, {1, 0, 8}};
   const StepPrograms shared(w, plan);
   EXPECT_EQ(&shared.program(0), &shared.program(1));
   EXPECT_EQ(shared.durations(1).rows[0].time, Time(30));
@@ -315,7 +315,7 @@ TEST(StepProgram, OfManyMicroBatchesIsAsLongAsOfThree) {
   w.segments = {{"a", {0}}};
   w.times = {{Time(10), {Time(6)}, Time(1)}};
   Plan plan;
-  plan.packs.emplace_back(empty_pack()).members = {{0, 0, 8}};
+  plan.packs.emplace_back(empty_pack()).payload.members = {{0, 0, 8}};
   w.micro_batches = 3;
   const std::int32_t three = StepPrograms(w, plan).program(0).program.size();
   w.micro_batches = kMostMicroBatches;

@@ -36,12 +36,12 @@ DriverTables::DriverTables(const Workload& w, const Plan& p) : workload(w), plan
         continue;
       }
       reads.push_back(i);
-      const int segment = segment_of_variable[static_cast<std::size_t>(pack.members.front().variable)];
+      const int segment = segment_of_variable[static_cast<std::size_t>(pack.payload.members.front().variable)];
       segment_of_read[static_cast<std::size_t>(i)] = segment;
       if (segment >= 0) ++reads_of_segment[static_cast<std::size_t>(segment)];
       continue;
     }
-    for (const Member& member : pack.members) {
+    for (const Member& member : pack.payload.members) {
       packs_of_variable[static_cast<std::size_t>(member.variable)].push_back(i);
       // Of a push and its pull the second is what updates follow.
       if (answer[static_cast<std::size_t>(i)] < 0)
@@ -89,7 +89,7 @@ void Driver::begin_step(std::int64_t times_scale_ppm, DriverActions& actions) {
   scale_ppm_ = times_scale_ppm;
   states_.assign(tables_.plan.packs.size(), {});
   for (int p = 0; p < pack_count(); ++p) {
-    state(p).gradients_missing = static_cast<int>(pack(p).members.size()) + (pack(p).also_needs >= 0 ? 1 : 0);
+    state(p).gradients_missing = static_cast<int>(pack(p).payload.members.size()) + (pack(p).also_needs >= 0 ? 1 : 0);
   }
   concatenated_.clear();
   for (const DriverTables::Concatenation& c : tables_.concatenations)

@@ -123,7 +123,7 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
       const Scenario scenario =
           good(fmt::format("communication_options {{ bytes_per_pack: 1 implementation: {} }}", hint), variables);
       const auto name = [&](const core::Pack& pack) {
-        return scenario.workload.gradients[static_cast<std::size_t>(pack.members.front().variable)].name;
+        return scenario.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)].name;
       };
       std::vector<std::string> all;
       for (const core::Pack& pack : scenario.plan.packs) {
@@ -216,7 +216,7 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
                "variable { name: \"v0\" shape: 1 } variable { name: \"v1\" shape: 1 }", workers, devices);
       ASSERT_EQ(scenario.plan.packs.size(), 2u);
       for (const core::Pack& pack : scenario.plan.packs) {
-        const int v = pack.members.front().variable;
+        const int v = pack.payload.members.front().variable;
         std::vector<std::vector<double>> values;  // device d of every worker has d and d + 1
         for (int r = 0; r < workers * devices; ++r) values.push_back({static_cast<double>(r % devices + v)});
         const std::vector<double> expected{c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};

@@ -20,7 +20,8 @@
 namespace tutti {
 namespace {
 
-using core::Algorithm;
+using core::AlgorithmChoice;
+using core::BaseAlgorithm;
 using core::Collective;
 using core::CollectiveKind;
 using core::Contract;
@@ -152,7 +153,7 @@ TEST(TensorFlowRuntimeReference, RingReduceOfEveryShapeIsTheMean) {
     for (const Data& shape : c["input"]["workers_devices_subdivs_len"].items()) {
       const std::vector<std::int64_t> s = shape.numbers();
       SCOPED_TRACE(fmt::format("{} workers of {} devices, {} subdivisions, {} elements", s[0], s[1], s[2], s[3]));
-      Strategy strategy = Strategy::for_algorithm(Algorithm::kTfRing);
+      Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kTfRing);
       strategy.reduction = core::Reduction::kMean;
       const std::int64_t stride = std::max<std::int64_t>(1, s[1] / s[2]);
       for (std::int64_t i = 0; i < s[2]; ++i)
@@ -227,7 +228,7 @@ TEST(TensorFlowRuntimeReference, TwoShardsOfTfCnnBenchmarksCollective) {
 TEST(TensorFlowRuntimeReference, MoreShardsOfTfCnnBenchmarksCollectiveAreRefused) {
   for (const Data& c : test::golden_cases("tf_cnn_benchmarks collective#3")) {
     SCOPED_TRACE(test::golden_name(c));
-    Strategy strategy = Strategy::for_algorithm(Algorithm::kTfRing);
+    Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kTfRing);
     strategy.shards = static_cast<int>(c["input"]["shards"].number());
     const auto problems = problems_of(strategy, *gpu_cluster(2, 8));
     ASSERT_EQ(problems.size(), 1u);
@@ -342,7 +343,7 @@ TEST(TensorFlowRuntimeReference, ABroadcastNeedsASource) {
   for (const Data& c : test::golden_cases("broadcast without sender")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto group = c["input"]["group_size"].number();
-    Strategy strategy = Strategy::for_algorithm(Algorithm::kTfRing);
+    Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kTfRing);
     strategy.collective = CollectiveKind::kBroadcast;
     strategy.root = static_cast<Rank>(group);
     const auto problems = problems_of(strategy, *gpu_cluster(group, 1));

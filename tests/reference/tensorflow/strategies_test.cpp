@@ -302,7 +302,7 @@ TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
                                "tf_cnn_benchmarks { variable_update: REPLICATED }", variables);
     ASSERT_TRUE(scenario) << scenario.error().message();
     const core::Pack& pack = scenario->plan.packs.front();  // the last-created
-    ASSERT_EQ(pack.members.front().variable, index);
+    ASSERT_EQ(pack.payload.members.front().variable, index);
     const std::string device = c["expected"]["reduced_on"].text();
     EXPECT_EQ(pack.collective.root, task_of(device)) << device;
     const auto by_cpu =

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+
+// Problems of those settings that a single algorithm has (AlgorithmTraits::find_problems).
+
+void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster, std::vector<StrategyProblem>& problems);
+void find_reduction_to_one_device_problems(const Strategy& strategy, const Cluster& cluster,
+                                           std::vector<StrategyProblem>& problems);
+void find_hierarchical_copy_problems(const Strategy& strategy, const Cluster& cluster,
+                                     std::vector<StrategyProblem>& problems);
+
+}  // namespace tutti::core

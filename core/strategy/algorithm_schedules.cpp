@@ -1,0 +1,248 @@
+#include "core/strategy/algorithm_schedules.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "core/algorithm/chain.h"
+#include "core/algorithm/direct.h"
+#include "core/algorithm/double_tree.h"
+#include "core/algorithm/halving.h"
+#include "core/algorithm/halving_doubling.h"
+#include "core/algorithm/recursive_doubling.h"
+#include "core/algorithm/ring.h"
+#include "core/algorithm/ring_blocks.h"
+#include "core/algorithm/shuffle.h"
+#include "core/algorithm/signals.h"
+#include "core/algorithm/star.h"
+#include "core/algorithm/star_tree.h"
+#include "core/algorithm/tf_ring.h"
+#include "core/algorithm/tree_broadcast.h"
+#include "core/algorithm/xring.h"
+#include "core/packing/device_groups.h"
+#include "core/strategy/nccl_rings.h"
+
+namespace tutti::core::schedules {
+namespace {
+
+// A double tree sends messages of this size: so many that all hops have one to carry, but none that
+// are short beside the bytes of a link's latency.
+constexpr Bytes kLeastTreeMessage{16 << 10};
+constexpr Bytes kMostTreeMessage{512 << 10};
+
+bool has_equal_blocks(const ScheduleRequest& r) {
+  return r.is(CollectiveKind::kReduceScatter) || r.is(CollectiveKind::kAllGather);
+}
+bool goes_along_a_chain(const ScheduleRequest& r) {
+  return r.is(CollectiveKind::kBroadcast) || r.is(CollectiveKind::kReduce);
+}
+
+std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
+  std::vector<Rank> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), first);
+  return ranks;
+}
+
+/// `shards` rings; in ring s the replicas of each worker are rotated by s · max(1, per_worker /
+/// shards).
+/// SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
+RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
+  RingOptions options;
+  options.engine = r.engine();
+  options.input_shift = input_shift;
+  options.lanes.clear();
+  const std::int32_t turn = std::max(1, r.per_worker / r.strategy.shards);
+  for (int s = 0; s < r.strategy.shards; ++s) options.lanes.push_back(rotated_path(r.per_worker, s * turn));
+  return options;
+}
+
+/// NCCL as rings over channels, that of `replicas` ranks.
+RingOptions rings_of_nccl(const ScheduleRequest& r, bool across_workers) {
+  return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy, r.type, r.elements);
+}
+
+Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool across_workers) {
+  RingOptions options = rings_of_nccl(r, across_workers);
+  options.input_shift = r.shift();
+  return ring_all_reduce(ranks, r.elements, options);
+}
+
+Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine) {
+  const std::int64_t hops = 2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
+  const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
+  return double_tree_all_reduce(
+      contract, std::clamp(evenly, r.elements_in(kLeastTreeMessage), r.elements_in(kMostTreeMessage)), engine);
+}
+
+/// The rings of TensorFlow's runtime, and its chunks.
+TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
+  const Bytes bytes = r.elements * size_of(r.type);
+  TfRingOptions options{task_order(r.cluster, r.strategy.tf_runtime),
+                        subdivisions(r.cluster, r.strategy.tf_runtime, r.strategy.shards, bytes)};
+  options.chunk =
+      std::max<std::int64_t>(1, aligned_chunk(r.elements, r.replicas * std::ssize(options.subdivisions),
+                                              size_of(r.type).count(), r.strategy.tf_runtime.align.count()));
+  options.engine = r.engine();
+  return options;
+}
+
+/// The sum is made at the root of `up`, divided there if it is a mean, and copied back by `down`.
+Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
+  const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
+  std::vector<Stage> stages;
+  if (r.shift() != 0)
+    stages.push_back({StageScope::kEveryone, copy_inputs(r.ranks(), r.replicas, r.elements, r.shift(), r.engine())});
+  stages.push_back({StageScope::kEveryone, tree_reduce(up, r.elements, r.engine(), Engine::kCpu)});
+  if (r.strategy.reduction == Reduction::kMean && r.replicas > 1)
+    stages.push_back({StageScope::kEveryone, work_of_rank(up.ranks, up.root, r.elements, 1.0 / r.replicas, 0, engine)});
+  stages.push_back({StageScope::kEveryone, tree_broadcast(down, r.elements, r.engine(), Engine::kCpu)});
+  return in_stages({r.workers(), r.per_worker, r.hosts}, r.elements, std::move(stages));
+}
+
+}  // namespace
+
+// --- over all replicas ---
+
+Made ring(const ScheduleRequest& r) {
+  if (r.is(CollectiveKind::kAllReduce)) return ring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift()));
+  RingOptions options = rotated_rings(r, 0);
+  if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
+  options.most_elements_per_message = r.elements_in(kNcclBroadcastChunk);
+  if (goes_along_a_chain(r)) return chain(r.contract(), options);
+  return direct(r.contract(), r.engine());
+}
+
+Made xring(const ScheduleRequest& r) { return xring_all_reduce(r.replicas, r.elements, rotated_rings(r, r.shift())); }
+
+Made halving_doubling(const ScheduleRequest& r) {
+  if (r.is(CollectiveKind::kAllReduce)) return halving_doubling_all_reduce(r.contract(), r.engine());
+  return halving(r.contract(), Segments::kHalves, r.engine());
+}
+
+Made recursive_doubling(const ScheduleRequest& r) {
+  if (r.is(CollectiveKind::kAllReduce)) return recursive_doubling_all_reduce(r.contract(), r.engine());
+  return halving(r.contract(), goes_along_a_chain(r) ? Segments::kWhole : Segments::kHalves, r.engine());
+}
+
+Made double_tree(const ScheduleRequest& r) { return tree_pair(r, r.contract(), r.engine()); }
+
+/// Pack `index` is summed on the CPUs of its group of workers. SOURCE: cross_device_utils.py,
+/// group_device_names.
+Made pscpu(const ScheduleRequest& r) {
+  if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
+  const std::vector<std::vector<int>> groups = group_devices(r.workers(), r.strategy.shards);
+  std::vector<Rank> gather;
+  for (const int worker : groups[static_cast<std::size_t>(r.index) % groups.size()])
+    gather.push_back(r.hosts ? r.replicas + worker : worker * r.per_worker);
+  return shuffle_all_reduce(r.ranks(), r.replicas, std::move(gather), r.elements, r.engine(), Engine::kCpu, r.shift());
+}
+
+/// The same on GPUs; helper i is GPU i / workers of worker i mod workers.
+Made psgpu(const ScheduleRequest& r) {
+  if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
+  const std::vector<std::vector<int>> groups = group_devices(r.replicas, r.strategy.shards);
+  std::vector<Rank> gather;
+  for (const int helper : groups[static_cast<std::size_t>(r.index) % groups.size()])
+    gather.push_back(helper % r.workers() * r.per_worker + helper / r.workers());
+  return shuffle_all_reduce(r.replicas, r.replicas, std::move(gather), r.elements, Engine::kCopyEngine,
+                            Engine::kCopyEngine, r.shift());
+}
+
+Made nccl(const ScheduleRequest& r) {
+  const bool across_workers = r.workers() > 1;
+  if (r.is(CollectiveKind::kAllReduce)) return all_reduce_by_nccl(r, r.replicas, across_workers);
+  RingOptions options = rings_of_nccl(r, across_workers);
+  if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
+  options.most_elements_per_message = r.elements_in(kNcclBroadcastChunk);
+  options.credits = kNcclBroadcastCredits;
+  if (goes_along_a_chain(r)) return chain(r.contract(), options);
+  return direct(r.contract(), Engine::kKernel);
+}
+
+Made tf_ring(const ScheduleRequest& r) {
+  if (r.is(CollectiveKind::kAllReduce)) return tf_ring_reduce(r.contract(), rings_of_tf_runtime(r));
+  if (goes_along_a_chain(r)) return hierarchical_tree_broadcast(r.contract(), rings_of_tf_runtime(r).order, r.engine());
+  return tf_ring_gather(r.contract(), rings_of_tf_runtime(r));
+}
+
+/// SOURCE: tensorflow/python/distribute/cross_device_ops.py, ReductionToOneDevice,
+/// simple_broadcast.
+Made reduction_to_one_device(const ScheduleRequest& r) {
+  const Rank host = r.hosts ? r.replicas : 0;
+  const StarTree tree{r.ranks(), r.replicas, r.replicas, 1, r.strategy.reduce_to.value_or(host)};
+  return there_and_back(r, tree, tree);
+}
+
+/// Two groups, each with a device that adds for it; one of the two adds both. Pack by pack these
+/// two take turns.
+Made hierarchical_copy(const ScheduleRequest& r) {
+  const CopyRoots roots = copy_roots(r.strategy.hierarchical_copy.topology, r.replicas, r.index);
+  // Whichever of the two adds up everything, each is its own group's.
+  const auto [low, high] = std::minmax(roots.first, roots.second);
+  const StarTree::Relays relays{low, high - low};
+  const StarTree down{r.replicas, r.replicas, roots.group, 2, roots.first, relays};
+  StarTree up = down;
+  if (r.strategy.hierarchical_copy.drops_odd && r.replicas > 2) up.replicas -= r.replicas % 2;
+  return there_and_back(r, up, down);
+}
+
+// --- inside workers, around what goes across ---
+
+std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& r, Across across) {
+  std::vector<CollectiveStage> stages{{{StageScope::kInsideWorkers, all_reduce_by_nccl(r, r.per_worker, false)},
+                                       {{CollectiveKind::kAllReduce, r.elements}}}};
+  if (r.workers() == 1) return stages;
+  if (r.strategy.waits_for_workers && r.per_worker > 1)
+    stages.push_back({{StageScope::kInsideWorkers, signals_to_first(r.per_worker, Engine::kCopyEngine)}});
+  stages.push_back({across(r)});
+  stages.push_back({{StageScope::kInsideWorkers,
+                     chain_broadcast(r.per_worker, r.elements, r.elements_in(kNcclBroadcastChunk), Engine::kKernel)},
+                    {{CollectiveKind::kBroadcast, r.elements}}});
+  return stages;
+}
+
+std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& r, Across across) {
+  const std::int32_t g = r.per_worker;
+  std::vector<CollectiveStage> stages{
+      {{StageScope::kWorkersWithHost,
+        star_reduce(g + 1, g, g, r.elements, Engine::kCopyEngine, Engine::kCpu, r.shift())}}};
+  if (r.workers() > 1) stages.push_back({across(r)});
+  stages.push_back({{StageScope::kWorkersWithHost, star_broadcast(g + 1, g, g, r.elements, Engine::kCopyEngine)}});
+  return stages;
+}
+
+// --- across workers ---
+
+Stage ring_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeaders, ring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
+}
+
+Stage xring_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeaders, xring_all_reduce(r.workers(), r.elements, {.engine = Engine::kCopyEngine})};
+}
+
+Stage halving_doubling_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeaders, halving_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
+}
+
+Stage recursive_doubling_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeaders, recursive_doubling_all_reduce(r.workers(), r.elements, Engine::kCopyEngine)};
+}
+
+Stage double_tree_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeaders, tree_pair(r, Contract::all_reduce(r.workers(), r.elements), Engine::kCopyEngine)};
+}
+
+Stage pscpu_of_first_gpus(const ScheduleRequest& r) {
+  return {StageScope::kLeadersWithHosts,
+          shuffle_all_reduce(2 * r.workers(), r.workers(), counted_from(r.workers(), r.workers()), r.elements,
+                             Engine::kCopyEngine, Engine::kCpu)};
+}
+
+Stage pscpu_of_hosts(const ScheduleRequest& r) {
+  return {StageScope::kHosts, shuffle_all_reduce(r.workers(), r.workers(), counted_from(0, r.strategy.shards),
+                                                 r.elements, Engine::kCpu, Engine::kCpu)};
+}
+
+}  // namespace tutti::core::schedules

@@ -1,0 +1,47 @@
+#pragma once
+
+// How the algorithms of the table make their schedules of what core/algorithm has, where that takes
+// more than a call.
+
+#include <memory>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+#include "core/schedule/stages.h"
+#include "core/strategy/collective_parts.h"
+#include "core/strategy/schedule_request.h"
+
+namespace tutti::core::schedules {
+
+using Made = std::shared_ptr<const Schedule>;
+
+// --- over all replicas ---
+Made ring(const ScheduleRequest& request);
+Made xring(const ScheduleRequest& request);
+Made halving_doubling(const ScheduleRequest& request);
+Made recursive_doubling(const ScheduleRequest& request);
+Made double_tree(const ScheduleRequest& request);
+Made pscpu(const ScheduleRequest& request);
+Made psgpu(const ScheduleRequest& request);
+Made nccl(const ScheduleRequest& request);
+Made tf_ring(const ScheduleRequest& request);
+Made reduction_to_one_device(const ScheduleRequest& request);
+Made hierarchical_copy(const ScheduleRequest& request);
+
+// --- inside workers, around what goes across ---
+using Across = Stage (*)(const ScheduleRequest& request);
+/// NCCL's all-reduce in every worker, `across` among the first GPUs, NCCL's broadcast.
+std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& request, Across across);
+/// Every worker's GPUs add on its host, `across` among the hosts, and back.
+std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& request, Across across);
+
+// --- across workers ---
+Stage ring_of_first_gpus(const ScheduleRequest& request);
+Stage xring_of_first_gpus(const ScheduleRequest& request);
+Stage halving_doubling_of_first_gpus(const ScheduleRequest& request);
+Stage recursive_doubling_of_first_gpus(const ScheduleRequest& request);
+Stage double_tree_of_first_gpus(const ScheduleRequest& request);
+Stage pscpu_of_first_gpus(const ScheduleRequest& request);
+Stage pscpu_of_hosts(const ScheduleRequest& request);
+
+}  // namespace tutti::core::schedules

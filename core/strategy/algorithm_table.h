@@ -1,0 +1,155 @@
+#pragma once
+
+// What each algorithm can do, as data. Nothing else in Tutti compares algorithms by name: whoever
+// has to know something about one asks its traits. A new algorithm is a row in algorithm_table.cpp
+// and a file with its schedule in core/algorithm. (Whether workers can be folded into one is not
+// stated here but by the schedule: Schedule::same_everywhere().)
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+#include "core/schedule/stages.h"
+#include "core/strategy/algorithm.h"
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+
+struct CollectiveStage;
+struct ScheduleRequest;
+
+class CollectiveKinds {
+ public:
+  constexpr CollectiveKinds(std::initializer_list<CollectiveKind> kinds) {
+    for (const CollectiveKind kind : kinds) bits_ |= bit(kind);
+  }
+  [[nodiscard]] constexpr bool contains(CollectiveKind kind) const { return (bits_ & bit(kind)) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+
+ private:
+  static constexpr std::uint32_t bit(CollectiveKind kind) { return 1u << static_cast<unsigned>(kind); }
+  std::uint32_t bits_ = 0;
+};
+
+/// Where an algorithm sums.
+enum class SumsOn : std::uint8_t {
+  kReplicas,
+  kHosts,      ///< the workers' CPUs, which are ranks of their own where replicas are GPUs
+  kOneDevice,  ///< which also divides a mean, before it copies results back to all
+};
+
+/// How much of the data NCCL moves.
+enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
+
+/// What limits the number of shards.
+enum class ShardLimit : std::uint8_t {
+  kNoShards,          ///< there are none
+  kReplicasOfWorker,  ///< rings are rotated against each other by replicas of a worker
+  kWorkers,           ///< their CPUs sum the shards
+  kReplicas,          ///< which sum the shards
+  kOwn,               ///< find_problems says
+};
+
+/// The closed form of its time (docs/algorithms.md).
+enum class ClosedFormKind : std::uint8_t { kNone, kRings, kHalves, kDoubling };
+
+/// What an algorithm, or a combination of two, can do and needs, and its defaults.
+struct AlgorithmTraits {
+  AlgorithmChoice algorithm;
+  std::string name;
+  std::vector<std::string> aliases = {};
+  bool has_name_in_scenarios = true;
+
+  // --- what it does ---
+  CollectiveKinds on_gpus = {};
+  CollectiveKinds on_cpus = {};  ///< empty: it needs GPUs
+  SumsOn sums_on = SumsOn::kReplicas;
+  NcclPart nccl = NcclPart::kNone;
+  /// Ranks are replicas with equal roles, so that any partition's groups can carry it out.
+  bool works_in_groups = false;
+  /// Its settings are those of TensorFlow's collective runtime (Strategy::tf_runtime), and only its
+  /// all-reduce has several rings.
+  bool in_tf_runtime = false;
+  bool reads_inputs_in_place = false;  ///< reduces out of place without a copy of the inputs
+  /// Can leave an odd device out of the sum (Strategy::hierarchical_copy).
+  bool drops_odd_device = false;
+  bool chooses_device = false;  ///< Strategy::reduce_to says on which device it sums
+  ClosedFormKind closed_form = ClosedFormKind::kNone;
+
+  // --- what it needs ---
+  bool power_of_two = false;  ///< of replicas; of a combination: of workers
+  int min_replicas = 1;
+  ShardLimit shards = ShardLimit::kNoShards;
+  bool channels = false;          ///< Strategy::channels
+  bool lanes_cut_evenly = false;  ///< pad_packs also pads to the lanes that share the buffer
+  /// Returns the elements that travel of `elements` among `ranks` with `shards`; null: it pads
+  /// nothing.
+  std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
+  bool pads_by_copy = false;  ///< a device copies a pack that is padded
+  /// Adds problems of its own settings; null: there are none.
+  void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
+                        std::vector<StrategyProblem>& problems) = nullptr;
+
+  // --- defaults ---
+  Merging merging = Merging::kConcat;
+  Launch launch = Launch::kConcurrent;
+  Staging staging = Staging::kViaHost;
+  bool waits_for_workers = false;  ///< Strategy::waits_for_workers, where it works across workers
+
+  // --- who else has it ---
+  /// That of CommunicationOptions, which knows bytes_per_pack.
+  std::string_view tf_implementation = {};
+  std::string_view torch_backend = {};  ///< that of torch.distributed
+  bool in_horovod = false;              ///< NCCL, MPI or Gloo have it
+
+  // --- how it makes schedules ---
+  /// Makes the schedule of a collective over all replicas; null: it has none of its own.
+  std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
+
+  /// As the first half of a combination: sums inside every worker, onto its first GPU or onto its
+  /// host, has `across` (if there are several workers) and brings results back. Null: it does not
+  /// work inside workers.
+  std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
+                                         Stage (*across)(const ScheduleRequest&)) = nullptr;
+  bool inside_ends_on_hosts = false;
+  /// As the second half: the all-reduce among the workers' first GPUs, or among their hosts, after
+  /// the other half.
+  Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
+  Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
+  std::string_view why_not_across = {};  ///< if it has neither
+
+  [[nodiscard]] bool needs_gpus() const { return on_cpus.empty(); }
+  [[nodiscard]] bool supports(CollectiveKind kind, bool gpus) const {
+    return (gpus ? on_gpus : on_cpus).contains(kind);
+  }
+  [[nodiscard]] bool uses_nccl() const { return nccl != NcclPart::kNone; }
+};
+
+/// Returns the traits of an algorithm. REQUIRES: it exists: parse_algorithm() returned it, or it is
+/// a base algorithm.
+const AlgorithmTraits& traits(AlgorithmChoice algorithm);
+
+/// Returns the traits of every algorithm that a scenario can ask for, in the order of algorithms().
+const std::vector<AlgorithmTraits>& all_traits();
+
+/// Returns the names of those algorithms for which `predicate` holds: "ring, tf_ring and nccl".
+template <class Predicate>
+std::string names_where(Predicate predicate, std::string_view last = " and ") {
+  std::vector<std::string> names;
+  for (const AlgorithmTraits& one : all_traits()) {
+    if (predicate(one)) names.push_back(one.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return text;
+}
+
+/// True if the workers' CPUs are among the devices that sum.
+bool sums_on_hosts(const Strategy& strategy);
+
+}  // namespace tutti::core

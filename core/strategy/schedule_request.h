@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/algorithm/ring.h"
+#include "core/base/data_type.h"
+#include "core/cluster/cluster.h"
+#include "core/schedule/contract.h"
+#include "core/strategy/strategy.h"
+
+namespace tutti::core {
+
+/// What a schedule is made for: a strategy's collective on some elements, over all replicas of a
+/// cluster or a group of them.
+struct ScheduleRequest {
+  const Cluster& cluster;
+  const Strategy& strategy;
+  DataType type = DataType::kFloat32;
+  std::int64_t elements = 0;  ///< padded, if the algorithm pads
+  int index = 0;              ///< the pack's number
+  std::int32_t replicas = 1;
+  std::int32_t per_worker = 1;
+  bool hosts = false;  ///< the workers' hosts are ranks behind the replicas
+
+  [[nodiscard]] std::int32_t workers() const { return replicas / per_worker; }
+  [[nodiscard]] std::int32_t ranks() const { return replicas + (hosts ? workers() : 0); }
+  [[nodiscard]] std::int64_t elements_in(Bytes bytes) const { return std::max<std::int64_t>(1, bytes / size_of(type)); }
+  /// What moves and reduces on the replicas outside of NCCL.
+  [[nodiscard]] Engine engine() const {
+    return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine : Engine::kCpu;
+  }
+  /// Out of place, by how much inputs lie behind their places.
+  [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
+  [[nodiscard]] Contract contract() const {
+    return Contract::of(strategy.collective, replicas, elements, strategy.root, strategy.out_of_place);
+  }
+  [[nodiscard]] bool is(CollectiveKind kind) const { return strategy.collective == kind; }
+};
+
+}  // namespace tutti::core
