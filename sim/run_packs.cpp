@@ -25,7 +25,7 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
   if (!fresh) return flights_[known->second];
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
-  const std::uint32_t instance = open(collective);
+  const std::uint32_t instance = engines_.open(collective);
   known->second = instance;
   Flight& flight = flights_[instance];
   flight = {};
@@ -68,7 +68,6 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
-  if (staged_.has_part(instance)) return staged_.part_done(instance, rank, now, trail);
   Flight& flight = flights_[instance];
   if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
   const Work work = flight.work;
@@ -101,7 +100,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
       pack_done(flight, work.pack, now);
     }
     flights_by_number_.erase({flight.step, flight.number, work.place.group});
-    close(instance);
+    engines_.close(instance);
     flight.causes.clear();
     flight.fused.reset();
     flight.came.clear(), flight.done.clear(), flight.through.clear();
@@ -157,7 +156,6 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Tra
 }
 
 void Run::step_done(const StepDone& done) {
-  if (staged_.has_part(done.instance)) return step_done(staged_.of_whole(done));
   const Flight& flight = flights_[done.instance];
   const core::Collective& collective = collective_of(flight);
   recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);

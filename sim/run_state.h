@@ -17,23 +17,20 @@
 #include "core/timeline/exposed_time.h"
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
+#include "sim/collective_engines.h"
 #include "sim/compute_stream.h"
 #include "sim/critical_path.h"
 #include "sim/deadlines.h"
 #include "sim/folding/ties.h"
 #include "sim/fusing.h"
-#include "sim/interpreter.h"
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
-#include "sim/rounds.h"
 #include "sim/run.h"
-#include "sim/staged_collectives.h"
-#include "sim/timed_collectives.h"
 
 namespace tutti::sim {
 
-class Run : private InterpreterListener {
+class Run : private CollectiveListener {
  public:
   /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
@@ -93,7 +90,7 @@ class Run : private InterpreterListener {
 
   /// A pack or an exchange of a step, under way in a group.
   struct Flight {
-    std::uint32_t instance = 0;
+    std::uint32_t instance = 0;  ///< its handle
     std::int32_t step = 0;
     std::int64_t number = 0;  ///< in the step: packs, then exchanges
     Work work;
@@ -122,18 +119,12 @@ class Run : private InterpreterListener {
   void tell_beginning();
   core::Expected<void> finish();
   void handle(const Event& event);
-  void start(const Event& event);
-  [[nodiscard]] bool is_held(const Event& event) const;
-  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
-  std::uint32_t open(const core::Collective& collective);
-  void close(std::uint32_t instance);
   bool keep_going();
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;
   [[nodiscard]] LinkRange binned_links(const core::RecordOptions& record) const;
   [[nodiscard]] std::string what_is_gone() const;
   [[nodiscard]] core::Error stuck_forever(const std::string& dead) const;
-  void tell_rounds();
   void write_exchanges();
   void write_path();
 
@@ -208,12 +199,10 @@ class Run : private InterpreterListener {
   std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
   Network network_;
   Devices devices_;
-  Interpreter interpreter_;
-  TimedCollectives timed_{interpreter_, network_, devices_, events_, *this};
-  StagedCollectives staged_{interpreter_, timed_, events_, *this};
   Deadlines deadlines_;
   std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several
+  CollectiveEngines engines_;
   std::vector<Replica> replicas_;
   /// By step, number in it, and group.
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> flights_by_number_;
@@ -230,7 +219,6 @@ class Run : private InterpreterListener {
   std::vector<core::Admission> admissions_;  ///< by worker, where packs wait for their turn
   bool remembers_;                           ///< steps that repeat are told, not simulated
   Repetition repetition_;
-  Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;   ///< all steps to come have been told
   core::Time remembered_;  ///< how much later the last step is than the last one simulated
   CriticalPath path_;
