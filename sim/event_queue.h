@@ -35,7 +35,7 @@ enum class EventKind : std::uint32_t {
   kChange,    ///< `a`: which link's bandwidth changes
   kTimed,     ///< `a`: instance of TimedCollectives: its next piece begins
   kTimer,     ///< `a`: of Deadlines
-  kCycle,     ///< `a`: 0 a cycle of Fusing begins, 1 what it has agreed on is launched
+  kCycle,     ///< `a`: 0 a round of Gates begins, 1 what it has agreed on starts
   kShare,     ///< `a`: of FairLinks; after all other events of its time
   kReleased,  ///< `a`: what is held instead of a message, and is over on its link
   kStage,  ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL carries out begins

@@ -39,8 +39,8 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
       deadlines_(scenario.strategy.timeout, cluster_.replicas()),
       engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()),
-      fusing_(scenario),
-      remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario)) {
+      remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario) &&
+                 state_of_gates().has_value()) {
   if (fellows_ > 1) engines_.watch_ties();
 }
 
@@ -53,20 +53,14 @@ core::Expected<void> Run::run() {
     if (!cancelled_) engines_.expect(c, go_on);
   };
   collectives_.visit(expect);
-  if (fusing_.any()) {
-    for (const core::Collective& c : fusing_.largest()) expect(c);
-  }
+  const std::vector<core::Collective> fused = gates_.largest();
+  for (const core::Collective& c : fused) expect(c);
   network_.expect_no_other();
   if (cancelled_) return finish();
   set_up_replicas();
   if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
     versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
     own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
-  }
-  if (scenario_.plan.credit) {
-    const std::int64_t workers = cluster_.replicas() / cluster_.replicas_per_worker();
-    admissions_.assign(static_cast<std::size_t>(workers),
-                       core::Admission(scenario_.plan, cluster_.replicas_per_worker()));
   }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
@@ -108,8 +102,8 @@ core::Expected<void> Run::finish() {
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, last_step_end_, sink_);
   write_exchanges();
   if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
-  if (fusing_.any() && steps_ended_ > 0) {
-    for (const std::string& note : fusing_.notes()) sink_.note(note);
+  if (steps_ended_ > 0) {
+    for (const std::string& note : gates_.notes()) sink_.note(note);
   }
   for (const std::string& note : engines_.notes()) sink_.note(note);
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
@@ -169,7 +163,7 @@ void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kCompute: return compute_done(event);
     case EventKind::kTimer: return timer_fires(event);
-    case EventKind::kCycle: return cycle(event);
+    case EventKind::kCycle: return gates_.handle(event);
     default: return engines_.handle(event);
   }
 }

@@ -2,7 +2,7 @@
 
 // One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
 // what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_answers.cpp packs that answer others,
-// run_fusing.cpp packs that are fused, run_deadlines.cpp timers.
+// run_deadlines.cpp timers.
 
 #include <deque>
 #include <map>
@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/strategy/admission.h"
 #include "core/strategy/staleness.h"
 #include "core/timeline/exposed_time.h"
 #include "core/timeline/step_parts.h"
@@ -22,7 +21,7 @@
 #include "sim/critical_path.h"
 #include "sim/deadlines.h"
 #include "sim/folding/ties.h"
-#include "sim/fusing.h"
+#include "sim/gates.h"
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
@@ -30,7 +29,7 @@
 
 namespace tutti::sim {
 
-class Run : private CollectiveListener {
+class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
@@ -139,6 +138,7 @@ class Run : private CollectiveListener {
   void end_step(const StepEnd& end);
   void repeat_if_it_does(std::int32_t step);
   void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first);
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
   [[nodiscard]] std::vector<Cause*> causes();
 
   // Packs and exchanges: run_packs.cpp.
@@ -161,21 +161,13 @@ class Run : private CollectiveListener {
   std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
   void step_done(const StepDone& done) override;
 
-  // Packs that answer others, and those that wait for their turn: run_answers.cpp.
-  [[nodiscard]] bool is_admitted(std::int32_t pack) const {
-    return !admissions_.empty() && pull_of_[static_cast<std::size_t>(pack)] >= 0;
-  }
-  void ask_for_turn(const Replica& replica, std::int32_t pack);
-  void turn_over(const Replica& replica, std::int32_t step, std::int32_t pack);
-  void admit(std::int64_t worker, const std::vector<core::Admission::Push>& begun, const Cause& cause);
+  void start_passed(std::int64_t replica, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+                    const Gates::Asked& asked) override;
+  void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked);
+
+  // Packs that answer others: run_answers.cpp.
   [[nodiscard]] bool answers_later(const Flight& flight, core::Rank rank) const;
   void answer(const Flight& answered, core::Rank rank, const Cause& cause);
-
-  // Packs that are fused: run_fusing.cpp.
-  void ask(Replica& replica, int pack);
-  void cycle(const Event& event);
-  void launch_fused(Replica& replica, const Fusing::Asked& asked);
-  void fused_done(Replica& replica, const FusedPacks& packs);
 
   // Timers of collectives: run_deadlines.cpp.
   void arm(Flight& flight, const Replica& replica, core::Rank rank);
@@ -215,9 +207,8 @@ class Run : private CollectiveListener {
   std::map<std::int32_t, StepEnd> step_ends_;
   core::Versions versions_;  ///< where workers do not wait for each other
   core::OwnPaces own_paces_;
-  Fusing fusing_;
-  std::vector<core::Admission> admissions_;  ///< by worker, where packs wait for their turn
-  bool remembers_;                           ///< steps that repeat are told, not simulated
+  Gates gates_{scenario_, events_, *this};
+  bool remembers_;  ///< steps that repeat are told, not simulated
   Repetition repetition_;
   bool repeats_ = false;   ///< all steps to come have been told
   core::Time remembered_;  ///< how much later the last step is than the last one simulated

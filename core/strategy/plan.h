@@ -89,7 +89,7 @@ struct Plan {
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
   std::optional<Fusion> fusion;
-  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/strategy/admission.h).
+  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/plan/gate/credit_gate.h).
   std::optional<Bytes> credit;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
