@@ -36,6 +36,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
       programs_(scenario.workload, scenario.plan),
       pull_of_(core::answers_to(scenario.plan)),
       collectives_(maker ? maker(*this, options.log.steps) : interpreter(transport, devices, *this, options.log.steps)),
+      gates_(scenario.plan),
       log_(scenario, worker, options.log) {
   const core::Cluster& cluster = *scenario.cluster;
   std::size_t group = 0;
@@ -57,7 +58,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     return;
   }
   if (scenario.plan.fusion) fuse();
-  if (scenario.plan.credit && !replicas_.empty()) admission_.emplace(scenario.plan, per_worker);
+  if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
+    gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);
   if (scenario.plan.widest().schedule->ranks() > cluster.replicas())
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
@@ -76,10 +78,6 @@ void WorkerRun::fuse() {
   const auto period = options_.scale.here(scenario_.plan.fusion->cycle);
   cycles_ = std::make_unique<Cycles>(scenario_, ranks_, std::chrono::duration_cast<std::chrono::nanoseconds>(period),
                                      devices_, timers_, *collectives_, std::move(hooks));
-}
-
-bool WorkerRun::is_fused(std::size_t pack) const {
-  return cycles_ && scenario_.plan.packs[pack].phase == core::PackPhase::kGradients;
 }
 
 std::vector<std::string> WorkerRun::notes() const {

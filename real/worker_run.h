@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
-#include "core/strategy/admission.h"
 #include "core/strategy/driver.h"
+#include "core/strategy/gates.h"
 #include "real/core_wait.h"
 #include "real/emulate/scale.h"
 #include "real/fusing/cycles.h"
@@ -106,8 +106,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void launched(Replica& replica, std::int32_t step, int pack);
   void done(std::int32_t step, int pack, core::Rank rank);
   void fuse();
-  [[nodiscard]] bool is_fused(std::size_t pack) const;
-  void admit(const std::vector<core::Admission::Push>& begun);
+  [[nodiscard]] bool is_fused(std::size_t pack) const { return cycles_ && gates_.holds(static_cast<int>(pack)); }
+  void start(const std::vector<core::GateDecision>& decisions);
   void go_on();
   core::Expected<void> look(Clock::time_point until);
 
@@ -122,9 +122,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<core::Rank> ranks_;  ///< of this worker: replicas, then the host if it helps with any pack
   std::unique_ptr<Gradients> gradients_;
-  std::optional<core::Admission> admission_;  ///< where packs wait for their turn
-  std::unique_ptr<Cycles> cycles_;            ///< where packs are fused
-  std::unique_ptr<OwnPace> own_pace_;         ///< instead, if workers do not wait for each other
+  core::PlanGate gates_;
+  std::unique_ptr<core::Gate> gate_;   ///< of this worker alone, where packs wait for their turn
+  std::unique_ptr<Cycles> cycles_;     ///< where packs are fused
+  std::unique_ptr<OwnPace> own_pace_;  ///< instead, if workers do not wait for each other
   StepLog log_;
   std::int32_t first_ = 0;  ///< of the steps at hand,
   std::int32_t count_ = 0;  ///< and how many there are

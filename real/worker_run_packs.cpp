@@ -9,16 +9,21 @@ namespace tutti::real {
 using core::Rank;
 using Clock = Transport::Clock;
 
-/// At once, or when it is its turn on all replicas here.
+/// At once, or when the worker's gate lets it.
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack))) return cycles_->ask(replica.step, pack, replica.index);
-  if (!admission_ || pull_of_[static_cast<std::size_t>(pack)] < 0) return begin(replica, pack);
-  admit(admission_->ready({replica.step, pack}));
+  if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
+  // A gate without rounds asks for no time.
+  start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
-void WorkerRun::admit(const std::vector<core::Admission::Push>& begun) {
-  for (const core::Admission::Push& push : begun) {
-    for (const std::unique_ptr<Replica>& replica : replicas_) begin(*replica, push.pack);
+/// What the worker's gate has decided.
+void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
+  for (const core::GateDecision& decision : decisions) {
+    for (std::int64_t r = 0; r < decision.replicas; ++r) {
+      const auto here = static_cast<std::size_t>(decision.first_replica + r - ranks_.front());
+      for (const std::int32_t pack : decision.batch->items) begin(*replicas_[here], pack);
+    }
   }
 }
 
@@ -68,7 +73,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0) replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
-  if (admission_ && answer >= 0) admit(admission_->through({step, pack}));
+  if (gate_ && gates_.holds(pack)) start(gate_->done({rank, step, pack}));
   replica.driver.pack_done(pack, replica);
 }
 

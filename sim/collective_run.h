@@ -20,7 +20,7 @@ struct CollectiveRun {
 };
 
 /// Runs `collective` with rank r starting at `start[r]` (all at 0 if `start` is empty). With `keep_trail` false the
-/// critical path is not followed, which is faster.
+/// critical path is not followed, which is faster. By the engine that carries it out in a run (collective_engines.h).
 /// REQUIRES: the schedule is sound (core::check); a deadlock is a failed check.
 CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
                         const std::vector<core::Time>& start = {}, bool keep_trail = true);

@@ -25,18 +25,20 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,  ///< `a`: the replica whose compute stream finished a task
-  kLane,     ///< `a`: instance, `b`: lane that can go on
-  kStart,    ///< `a`: instance, `b`: rank that takes part from now on
-  kHop,      ///< `a`: message, `b`: hop that its head reaches
-  kSent,     ///< `a`: message that has left its sender's buffer (only where that was not known before)
-  kDeliver,  ///< `a`: message, `b`: receiver it has reached as a whole
-  kArrive,   ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
-  kChange,   ///< `a`: which link's bandwidth changes
-  kTimed,    ///< `a`: of TimedCollectives: its next piece begins
-  kTimer,    ///< `a`: of Deadlines
-  kCycle,    ///< `a`: 0 a cycle of Fusing begins, 1 what it has agreed on is launched
-  kShare,    ///< `a`: of FairLinks; after all other events of its time
+  kCompute,   ///< `a`: the replica whose compute stream finished a task
+  kLane,      ///< `a`: instance, `b`: lane that can go on
+  kStart,     ///< `a`: handle of a collective, `b`: rank that takes part from now on
+  kHop,       ///< `a`: message, `b`: hop that its head reaches
+  kSent,      ///< `a`: message that has left its sender's buffer (only where that was not known before)
+  kDeliver,   ///< `a`: message, `b`: receiver it has reached as a whole
+  kArrive,    ///< `a`: instance, `b`: connection whose next message has come; nothing else is known of it
+  kChange,    ///< `a`: which link's bandwidth changes
+  kTimed,     ///< `a`: instance of TimedCollectives: its next piece begins
+  kTimer,     ///< `a`: of Deadlines
+  kCycle,     ///< `a`: 0 a round of Gates begins, 1 what it has agreed on starts
+  kShare,     ///< `a`: of FairLinks; after all other events of its time
+  kReleased,  ///< `a`: what is held instead of a message, and is over on its link
+  kStage,  ///< `a`: instance of TimedCollectives, `b`: rank; a part of StagedCollectives that NCCL carries out begins
 };
 
 struct Event {

@@ -14,7 +14,7 @@ using core::Step;
 using core::StepKind;
 using core::Time;
 
-void Interpreter::expect(const core::Collective& collective, const std::function<bool()>& go_on) {
+void Interpreter::expect(const core::Collective& collective, const GoOn& go_on) {
   constexpr Rank kAskEvery = 64;
   const core::Schedule& schedule = *collective.schedule;
   const core::Group& group = collective.group;
@@ -39,7 +39,7 @@ void Interpreter::expect(const core::Collective& collective, const std::function
   }
 }
 
-std::uint32_t Interpreter::open(const core::Collective& collective) {
+std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveListener& listener) {
   std::uint32_t id = static_cast<std::uint32_t>(instances_.size());
   if (free_instances_.empty()) {
     instances_.emplace_back();
@@ -49,6 +49,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective) {
   }
   auto instance = std::make_unique<Instance>();
   instance->id = id;
+  instance->listener = &listener;
   instance->collective = &collective;
   instance->schedule = collective.schedule.get();
   instance->serial = ++serial_;
@@ -98,7 +99,7 @@ void Interpreter::start(std::uint32_t id, Rank rank, Time now) {
   if (to_do > 0) return;
   Trail trail;
   trail.origin = rank;
-  listener_.rank_done(id, rank, now, trail);
+  instance.listener->rank_done(id, rank, now, trail);
 }
 
 void Interpreter::close(std::uint32_t id) {

@@ -27,6 +27,16 @@ void Interpreter::schedule_lane(Instance& instance, std::int32_t lane, Time at) 
                 static_cast<std::uint32_t>(lane)});
 }
 
+void Interpreter::handle(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kLane: return go_on(event);
+    case EventKind::kDeliver: return deliver(event);
+    case EventKind::kArrive: return arrive(event);
+    case EventKind::kSent: return buffer_free(event);
+    default: TUTTI_CHECK(false, "an event of kind {}", static_cast<int>(event.kind));
+  }
+}
+
 void Interpreter::go_on(const Event& event) {
   run(*instances_[event.a], static_cast<std::int32_t>(event.b), event.time);
 }
@@ -371,7 +381,7 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
     done.peer_lane = sender.lane;
     done.peer_index = watched.peer_index;
   }
-  listener_.step_done(done);
+  instance.listener->step_done(done);
   watched.wait = Time();
 }
 
@@ -424,8 +434,8 @@ void Interpreter::finish_lane(Instance& instance, std::int32_t lane) {
   state.blocked = Blocked::kDone;
   if (state.driven == Driven::kByKernelThatHolds) give_back_multiprocessor(state);
   if (--instance.lanes_left[static_cast<std::size_t>(state.rank)] > 0) return;
-  listener_.rank_done(instance.id, state.rank, state.ready,
-                      network_.keeps_trails() ? trail_at(instance, lane) : Trail{});
+  instance.listener->rank_done(instance.id, state.rank, state.ready,
+                               network_.keeps_trails() ? trail_at(instance, lane) : Trail{});
 }
 
 // --- connections ---

@@ -11,6 +11,7 @@
 #include "core/base/check.h"
 #include "core/schedule/schedule.h"
 #include "core/strategy/collective.h"
+#include "sim/collective_engine.h"
 #include "sim/device.h"
 #include "sim/event_order.h"
 #include "sim/event_queue.h"
@@ -21,39 +22,14 @@
 
 namespace tutti::sim {
 
-/// A step that a lane has gone through.
-struct StepDone {
-  std::uint32_t instance = 0;
-  core::Rank rank = 0;
-  core::Lane lane = 0;
-  std::int64_t index = 0;
-  core::Step step;
-  core::Time start;  ///< the lane came to the step
-  core::Time wait;   ///< of the time since then: until what it waited for began to happen
-  core::Time end;
-  core::Rank peer = -1;  ///< receives: whose message it took
-  core::Lane peer_lane = -1;
-  std::int64_t peer_index = -1;  ///< the sender's step
-};
-
-/// Whoever wants to know how collectives go.
-class InterpreterListener {
- public:
-  virtual ~InterpreterListener() = default;
-  /// All lanes of a rank are through. The trail leads from the launch of some rank to here.
-  virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) = 0;
-  /// Called in the order of `end` per lane; only if steps are watched.
-  virtual void step_done(const StepDone& step) = 0;
-};
-
 /// Executes schedules in virtual time: what Schedule says they mean, on Network and Devices.
 ///
 /// A lane runs ahead of the clock where nobody can see it: after a send whose buffer is free only later, it goes on to
 /// the next step at once if that step is a receive whose message has not come. So a step of a ring costs one event.
-class Interpreter {
+class Interpreter final : public CollectiveEngine {
  public:
-  Interpreter(Network& network, Devices& devices, EventQueue& events, InterpreterListener& listener, bool watch_steps)
-      : network_(network), devices_(devices), events_(events), listener_(listener), watch_steps_(watch_steps) {
+  Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
+      : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
     TUTTI_CHECK(!watch_steps || network.keeps_trails(), "steps are watched and trails not kept");
   }
 
@@ -63,18 +39,18 @@ class Interpreter {
   /// Lanes that one collective may have, over all ranks.
   static constexpr std::int64_t kMostLanes = (1 << kTurnBits) - 1;
 
-  /// Tells the network along which ways the collective's messages will go. Of many ranks that takes minutes: it ends early once `go_on`,
-  /// which is asked now and then, says no.
-  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
-  /// Makes room for a collective; nothing runs before ranks start.
-  /// REQUIRES: `collective` outlives the instance and has at most kMostLanes lanes.
-  std::uint32_t open(const core::Collective& collective);
-  /// The rank takes part from `now` on.
-  void start(std::uint32_t instance, core::Rank rank, core::Time now);
-  /// Every rank is done; the instance's number may be used again.
-  void close(std::uint32_t instance);
+  /// Every collective has a schedule.
+  [[nodiscard]] bool takes(const core::Collective&) const override { return true; }
+  void expect(const core::Collective& collective, const GoOn& go_on) override;
+  /// REQUIRES: `collective` has at most kMostLanes lanes.
+  std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
+  void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
+  void close(std::uint32_t instance) override;
+  [[nodiscard]] std::int64_t work_done() const override { return steps_executed_; }
+  [[nodiscard]] bool state_is_visited() const override { return true; }
 
   /// Handles kLane, kDeliver, kArrive and kSent.
+  void handle(const Event& event) override;
   void go_on(const Event& event);
   void deliver(const Event& event);
   void arrive(const Event& event);
@@ -205,6 +181,7 @@ class Interpreter {
 
   struct Instance {
     std::uint32_t id = 0;
+    CollectiveListener* listener = nullptr;
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
@@ -282,7 +259,6 @@ class Interpreter {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  InterpreterListener& listener_;
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;

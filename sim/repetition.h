@@ -26,15 +26,16 @@ class Repetition {
     std::optional<core::StepRecord> step;  ///< likewise
     LinkLoads::Totals carried;             ///< by link, up to here
     std::vector<core::Wide> exchanged;     ///< by exchange, up to here
+    std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// Whether steps of the scenario may repeat: nothing depends on the time, or on chance.
+  /// Whether steps of the scenario may repeat, as far as gates do (their state is part of a step): nothing depends on the time, or on chance.
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
       if (slow.from > core::Time() || slow.to < core::kNever) return false;
     }
-    return scenario.plan.checkpoint_every == 0 && !scenario.plan.fusion && scenario.run.compute_jitter_ppm == 0 &&
+    return scenario.plan.checkpoint_every == 0 && scenario.run.compute_jitter_ppm == 0 &&
            conditions.compute_noise.kind == core::Noise::Kind::kNone && conditions.links.empty() &&
            conditions.background.empty() && conditions.gone.empty();
   }
@@ -47,7 +48,7 @@ class Repetition {
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
-    const bool repeats = begun_ && since_.step && next.began == begun_->began;
+    const bool repeats = begun_ && since_.step && next.began == begun_->began && next.gates == begun_->gates;
     if (repeats) {
       begun_->packs = std::move(since_.packs);
       begun_->step = std::move(since_.step);

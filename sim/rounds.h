@@ -20,19 +20,10 @@
 #include "sim/folding/ties.h"
 #include "sim/interpreter.h"
 #include "sim/network/network.h"
+#include "sim/portrait.h"
 #include "sim/state_visitor.h"
 
 namespace tutti::sim {
-
-/// What of a simulation is as it was a round before, and what has been counted meanwhile.
-struct Portrait {
-  core::Time at;
-  std::vector<std::int64_t> same, counted, numbered, told;
-  std::vector<int> bits;               ///< of what is numbered
-  std::vector<std::int64_t> progress;  ///< by lane
-  LinkLoads::Totals carried;           ///< by link
-  bool fit = true;
-};
 
 /// Watches one run, and moves it on where its rounds repeat.
 class Rounds {

@@ -37,14 +37,11 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
           cluster_, scenario.run.network_model, binned_links(record), true,
           LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
       devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
-      interpreter_(network_, devices_, events_, *this, recorder_.watches_steps()),
       deadlines_(scenario.strategy.timeout, cluster_.replicas()),
-      fusing_(scenario),
-      remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario)) {
-  if (fellows_ == 1) return;
-  network_.watch(ties_);
-  interpreter_.watch(ties_);
-  staged_.watch(ties_);
+      engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()),
+      remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario) &&
+                 state_of_gates().has_value()) {
+  if (fellows_ > 1) engines_.watch_ties();
 }
 
 core::Expected<void> Run::run() {
@@ -53,23 +50,17 @@ core::Expected<void> Run::run() {
   lane_steps_ = std::max(1.0, steps_of(scenario_));
   const std::function<bool()> go_on = [this] { return keep_going(); };
   const auto expect = [&](const core::Collective& c) {
-    if (!cancelled_) this->expect(c, go_on);
+    if (!cancelled_) engines_.expect(c, go_on);
   };
   collectives_.visit(expect);
-  if (fusing_.any()) {
-    for (const core::Collective& c : fusing_.largest()) expect(c);
-  }
+  const std::vector<core::Collective> fused = gates_.largest();
+  for (const core::Collective& c : fused) expect(c);
   network_.expect_no_other();
   if (cancelled_) return finish();
   set_up_replicas();
   if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
     versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
     own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
-  }
-  if (scenario_.plan.credit) {
-    const std::int64_t workers = cluster_.replicas() / cluster_.replicas_per_worker();
-    admissions_.assign(static_cast<std::size_t>(workers),
-                       core::Admission(scenario_.plan, cluster_.replicas_per_worker()));
   }
   share_devices();
   exchanged_.resize(scenario_.plan.exchanges.size());
@@ -82,7 +73,7 @@ core::Expected<void> Run::run() {
     handle(event);
     if (ties_.matter()) return {};
     if (exceeded_) break;
-    if (remembers_ && !timed_.any()) now_ += rounds_.look(now_);
+    if (remembers_) now_ += engines_.skip_rounds(now_);
     if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
     if (repeats_) break;
     if (++handled_ % 65'536 == 0 && !keep_going()) break;
@@ -95,10 +86,9 @@ void Run::tell_beginning() {
   if (fellows_ > 1) sink_.note(folding_note());
   for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
   for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_)) sink_.note(note);
-  bool timed = false;
-  collectives_.visit(
-      [&](const core::Collective& c) { timed = timed || TimedCollectives::takes(c) || StagedCollectives::takes(c); });
-  if (timed && recorder_.watches_steps())
+  bool all_have_steps = true;
+  collectives_.visit([&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
+  if (!all_have_steps && recorder_.watches_steps())
     sink_.note(
         "NCCL's collectives by its own times have no steps to record; those of its rings have (run.nccl: RINGS)");
 }
@@ -112,10 +102,10 @@ core::Expected<void> Run::finish() {
   tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, last_step_end_, sink_);
   write_exchanges();
   if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
-  if (fusing_.any() && steps_ended_ > 0) {
-    for (const std::string& note : fusing_.notes()) sink_.note(note);
+  if (steps_ended_ > 0) {
+    for (const std::string& note : gates_.notes()) sink_.note(note);
   }
-  tell_rounds();
+  for (const std::string& note : engines_.notes()) sink_.note(note);
   if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
   if (!cancelled_) write_path();
@@ -141,13 +131,6 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   constexpr core::LinkId kMostSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMostSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
-}
-
-void Run::tell_rounds() {
-  if (rounds_.steps_skipped() == 0) return;
-  const std::int64_t all = interpreter_.steps_executed();
-  sink_.note(fmt::format("simulated {} of {} steps of lanes: the others are rounds like those before them",
-                         core::show_count(all - rounds_.steps_skipped()), core::show_count(all)));
 }
 
 // --- exchanges ---
@@ -179,57 +162,17 @@ void Run::write_path() {
 void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kCompute: return compute_done(event);
-    case EventKind::kStart: return start(event);
-    case EventKind::kLane: return interpreter_.go_on(event);
-    case EventKind::kHop: return network_.reach(event, events_);
-    case EventKind::kSent:
-      if (!is_held(event)) interpreter_.buffer_free(event);
-      return;
-    case EventKind::kDeliver: return is_held(event) ? timed_.released(event) : interpreter_.deliver(event);
-    case EventKind::kArrive: return interpreter_.arrive(event);
-    case EventKind::kChange: return network_.change(event, events_);
-    case EventKind::kTimed: return timed_.go_on(event);
     case EventKind::kTimer: return timer_fires(event);
-    case EventKind::kCycle: return cycle(event);
-    case EventKind::kShare: return network_.share(event, events_);
+    case EventKind::kCycle: return gates_.handle(event);
+    default: return engines_.handle(event);
   }
-}
-
-/// What has gone over the links is of a timed collective, and no message. Where there is none of those, messages (most of all
-/// events) are not looked up for it.
-bool Run::is_held(const Event& event) const { return timed_.ever() && Network::is_holder(network_.told(event)); }
-
-// --- who carries out what ---
-
-void Run::expect(const core::Collective& collective, const std::function<bool()>& go_on) {
-  if (TimedCollectives::takes(collective)) return timed_.expect(collective);
-  StagedCollectives::takes(collective) ? staged_.expect(collective, go_on) : interpreter_.expect(collective, go_on);
-}
-
-std::uint32_t Run::open(const core::Collective& collective) {
-  if (TimedCollectives::takes(collective)) return timed_.open(collective);
-  return StagedCollectives::takes(collective) ? staged_.open(collective) : interpreter_.open(collective);
-}
-
-/// A rank takes part.
-void Run::start(const Event& event) {
-  const auto rank = static_cast<Rank>(event.b);
-  if (TimedCollectives::has(event.a)) return timed_.start(event.a, rank, event.time);
-  StagedCollectives::has(event.a) ? staged_.start(event.a, rank, event.time)
-                                  : interpreter_.start(event.a, rank, event.time);
-}
-
-void Run::close(std::uint32_t instance) {
-  if (TimedCollectives::has(instance)) return timed_.close(instance);
-  StagedCollectives::has(instance) ? staged_.close(instance) : interpreter_.close(instance);
 }
 
 bool Run::keep_going() {
   if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
   if (now_ > control_.until) cancelled_ = true;
   if (control_.progress) {
-    control_.progress(
-        std::min(1.0, static_cast<double>(interpreter_.steps_executed() + timed_.pieces()) / lane_steps_));
+    control_.progress(std::min(1.0, static_cast<double>(engines_.work_done()) / lane_steps_));
   }
   return !cancelled_;
 }
@@ -276,39 +219,10 @@ core::Error Run::stuck_forever(const std::string& dead) const {
       steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
-namespace {
-
-/// Of the lanes of all ranks, hosts' as the last one's.
-double lane_steps(const core::Collective& collective) {
-  const core::Schedule& schedule = *collective.schedule;
-  const auto of_rank = [&](Rank rank) {
-    double sum = 0;
-    for (core::Lane l = 0; l < schedule.lanes(rank); ++l) sum += static_cast<double>(schedule.steps(rank, l));
-    return sum;
-  };
-  const std::int64_t helpers = schedule.ranks() - collective.contributors;
-  return of_rank(0) * static_cast<double>(collective.contributors) +
-         (helpers > 0 ? of_rank(schedule.ranks() - 1) * static_cast<double>(helpers) : 0);
-}
-
-}  // namespace
-
 double steps_of(const Scenario& scenario) {
   double steps = 0;
   const auto groups = static_cast<double>(scenario.plan.partition ? scenario.plan.partition->groups() : 1);
-  for (const core::Pack& pack : scenario.plan.packs) {
-    const core::CollectiveParts* const parts = core::timed_parts(pack.collective);
-    if (TimedCollectives::takes(pack.collective)) {
-      steps += static_cast<double>(TimedCollectives::pieces_of(*pack.collective.nccl));
-    } else if (parts) {
-      steps += static_cast<double>(StagedCollectives::pieces_of(*parts));
-      for (const core::CollectivePart& part : parts->all) {
-        if (!part.inside_workers) steps += lane_steps(part.collective);
-      }
-    } else {
-      steps += groups * lane_steps(pack.collective);
-    }
-  }
+  for (const core::Pack& pack : scenario.plan.packs) steps += work_of(pack.collective, groups);
   return steps * scenario.run.steps;
 }
 

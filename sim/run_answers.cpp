@@ -1,33 +1,10 @@
-// Of a run: packs that answer others, and those that wait for their turn (BytePS's pulls and pushes).
+// Of a run: packs that answer others (BytePS's pulls).
 
 #include "sim/run_state.h"
 
 namespace tutti::sim {
 
 using core::Rank;
-
-// --- turns ---
-
-void Run::ask_for_turn(const Replica& replica, std::int32_t pack) {
-  const std::int64_t worker = replica.device.worker;
-  admit(worker, admissions_[static_cast<std::size_t>(worker)].ready({replica.step, pack}), replica.cause);
-}
-
-void Run::turn_over(const Replica& replica, std::int32_t step, std::int32_t pack) {
-  const std::int64_t worker = replica.device.worker;
-  admit(worker, admissions_[static_cast<std::size_t>(worker)].through({step, pack}), replica.cause);
-}
-
-/// All replicas of the worker begin these now.
-void Run::admit(std::int64_t worker, const std::vector<core::Admission::Push>& begun, const Cause& cause) {
-  const std::int64_t count = cluster_.replicas_per_worker();
-  for (const core::Admission::Push& push : begun) {
-    for (std::int64_t r = worker * count; r < (worker + 1) * count; ++r)
-      launch(replicas_[static_cast<std::size_t>(r)], collectives_.of_pack(push.pack, r), push.pack, cause);
-  }
-}
-
-// --- answers ---
 
 /// The rank gives, or passes on, what another pack brings together, and is not through with that.
 bool Run::answers_later(const Flight& flight, Rank rank) const {

@@ -18,6 +18,26 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
   if (deadlines_.any()) arm(flight, replica, static_cast<Rank>(work.place.rank));
 }
 
+void Run::start_passed(std::int64_t index, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+                       const Gates::Asked& asked) {
+  Replica& replica = replicas_[static_cast<std::size_t>(index)];
+  if (fused) return launch_fused(replica, fused, asked);
+  const std::int32_t pack = batch.items.front();
+  launch(replica, collectives_.of_pack(pack, index), pack, asked.cause);
+}
+
+void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked) {
+  const std::int32_t first = fused->batch->items.front();
+  const Work work = collectives_.of_pack(first, replica.index);
+  Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
+  if (replica.in_flight++ == 0) replica.in_flight_since = now_;
+  flight.asked[static_cast<std::size_t>(work.place.rank)] = asked.at;
+  // Copies into the buffer and out of it take the stream's time; both are counted in front.
+  const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
+  flight.copies[static_cast<std::size_t>(work.place.rank)] = copies;
+  start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, asked.cause, now_, copies);
+}
+
 /// The pack or exchange of the replica's step, under way already or with this replica's launch.
 Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                             const std::shared_ptr<const FusedPacks>& fused) {
@@ -25,7 +45,7 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
   if (!fresh) return flights_[known->second];
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
-  const std::uint32_t instance = open(collective);
+  const std::uint32_t instance = engines_.open(collective);
   known->second = instance;
   Flight& flight = flights_[instance];
   flight = {};
@@ -68,7 +88,6 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
-  if (staged_.has_part(instance)) return staged_.part_done(instance, rank, now, trail);
   Flight& flight = flights_[instance];
   if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
   const Work work = flight.work;
@@ -96,12 +115,12 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   const bool last = --flight.ranks_left == 0;
   if (last) {
     if (fused) {
-      for (const int pack : fused->packs) pack_done(flight, pack, now);
+      for (const int pack : fused->batch->items) pack_done(flight, pack, now);
     } else if (work.pack >= 0) {
       pack_done(flight, work.pack, now);
     }
     flights_by_number_.erase({flight.step, flight.number, work.place.group});
-    close(instance);
+    engines_.close(instance);
     flight.causes.clear();
     flight.fused.reset();
     flight.came.clear(), flight.done.clear(), flight.through.clear();
@@ -111,15 +130,11 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
   if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
-  if (fused) {
-    fused_done(replica, *fused);
-    if (last) fusing_.forget(*fused);
-  } else if (work.pack >= 0) {
-    if (is_admitted(work.pack)) turn_over(replica, replica.step, work.pack);
-    replica.driver.pack_done(work.pack, replica.actions);
-  } else {
-    replica.driver.exchange_done(work.exchange, replica.actions);
-  }
+  if (work.pack < 0) return replica.driver.exchange_done(work.exchange, replica.actions);
+  if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
+  if (!fused) return replica.driver.pack_done(work.pack, replica.actions);
+  for (const int pack : fused->batch->items) replica.driver.pack_done(pack, replica.actions);
+  if (last) gates_.forget(*fused->batch);
 }
 
 /// In the flight's group; it is told of when it is in all of them.
@@ -157,7 +172,6 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Tra
 }
 
 void Run::step_done(const StepDone& done) {
-  if (staged_.has_part(done.instance)) return step_done(staged_.of_whole(done));
   const Flight& flight = flights_[done.instance];
   const core::Collective& collective = collective_of(flight);
   recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);

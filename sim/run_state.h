@@ -2,7 +2,7 @@
 
 // One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
 // what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_answers.cpp packs that answer others,
-// run_fusing.cpp packs that are fused, run_deadlines.cpp timers.
+// run_deadlines.cpp timers.
 
 #include <deque>
 #include <map>
@@ -12,28 +12,24 @@
 #include <utility>
 #include <vector>
 
-#include "core/strategy/admission.h"
 #include "core/strategy/staleness.h"
 #include "core/timeline/exposed_time.h"
 #include "core/timeline/step_parts.h"
 #include "sim/awaited.h"
+#include "sim/collective_engines.h"
 #include "sim/compute_stream.h"
 #include "sim/critical_path.h"
 #include "sim/deadlines.h"
 #include "sim/folding/ties.h"
-#include "sim/fusing.h"
-#include "sim/interpreter.h"
+#include "sim/gates.h"
 #include "sim/plan_collectives.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
-#include "sim/rounds.h"
 #include "sim/run.h"
-#include "sim/staged_collectives.h"
-#include "sim/timed_collectives.h"
 
 namespace tutti::sim {
 
-class Run : private InterpreterListener {
+class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
@@ -93,7 +89,7 @@ class Run : private InterpreterListener {
 
   /// A pack or an exchange of a step, under way in a group.
   struct Flight {
-    std::uint32_t instance = 0;
+    std::uint32_t instance = 0;  ///< its handle
     std::int32_t step = 0;
     std::int64_t number = 0;  ///< in the step: packs, then exchanges
     Work work;
@@ -122,18 +118,12 @@ class Run : private InterpreterListener {
   void tell_beginning();
   core::Expected<void> finish();
   void handle(const Event& event);
-  void start(const Event& event);
-  [[nodiscard]] bool is_held(const Event& event) const;
-  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
-  std::uint32_t open(const core::Collective& collective);
-  void close(std::uint32_t instance);
   bool keep_going();
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;
   [[nodiscard]] LinkRange binned_links(const core::RecordOptions& record) const;
   [[nodiscard]] std::string what_is_gone() const;
   [[nodiscard]] core::Error stuck_forever(const std::string& dead) const;
-  void tell_rounds();
   void write_exchanges();
   void write_path();
 
@@ -148,6 +138,7 @@ class Run : private InterpreterListener {
   void end_step(const StepEnd& end);
   void repeat_if_it_does(std::int32_t step);
   void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first);
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
   [[nodiscard]] std::vector<Cause*> causes();
 
   // Packs and exchanges: run_packs.cpp.
@@ -170,21 +161,13 @@ class Run : private InterpreterListener {
   std::int32_t add_flight_node(const Flight& flight, core::Rank rank, core::Time now, Trail trail);
   void step_done(const StepDone& done) override;
 
-  // Packs that answer others, and those that wait for their turn: run_answers.cpp.
-  [[nodiscard]] bool is_admitted(std::int32_t pack) const {
-    return !admissions_.empty() && pull_of_[static_cast<std::size_t>(pack)] >= 0;
-  }
-  void ask_for_turn(const Replica& replica, std::int32_t pack);
-  void turn_over(const Replica& replica, std::int32_t step, std::int32_t pack);
-  void admit(std::int64_t worker, const std::vector<core::Admission::Push>& begun, const Cause& cause);
+  void start_passed(std::int64_t replica, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
+                    const Gates::Asked& asked) override;
+  void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked);
+
+  // Packs that answer others: run_answers.cpp.
   [[nodiscard]] bool answers_later(const Flight& flight, core::Rank rank) const;
   void answer(const Flight& answered, core::Rank rank, const Cause& cause);
-
-  // Packs that are fused: run_fusing.cpp.
-  void ask(Replica& replica, int pack);
-  void cycle(const Event& event);
-  void launch_fused(Replica& replica, const Fusing::Asked& asked);
-  void fused_done(Replica& replica, const FusedPacks& packs);
 
   // Timers of collectives: run_deadlines.cpp.
   void arm(Flight& flight, const Replica& replica, core::Rank rank);
@@ -208,12 +191,10 @@ class Run : private InterpreterListener {
   std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
   Network network_;
   Devices devices_;
-  Interpreter interpreter_;
-  TimedCollectives timed_{interpreter_, network_, devices_, events_, *this};
-  StagedCollectives staged_{interpreter_, timed_, events_, *this};
   Deadlines deadlines_;
   std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several
+  CollectiveEngines engines_;
   std::vector<Replica> replicas_;
   /// By step, number in it, and group.
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> flights_by_number_;
@@ -226,11 +207,9 @@ class Run : private InterpreterListener {
   std::map<std::int32_t, StepEnd> step_ends_;
   core::Versions versions_;  ///< where workers do not wait for each other
   core::OwnPaces own_paces_;
-  Fusing fusing_;
-  std::vector<core::Admission> admissions_;  ///< by worker, where packs wait for their turn
-  bool remembers_;                           ///< steps that repeat are told, not simulated
+  Gates gates_{scenario_, events_, *this};
+  bool remembers_;  ///< steps that repeat are told, not simulated
   Repetition repetition_;
-  Rounds rounds_{interpreter_, network_, devices_, events_, ties_};
   bool repeats_ = false;   ///< all steps to come have been told
   core::Time remembered_;  ///< how much later the last step is than the last one simulated
   CriticalPath path_;

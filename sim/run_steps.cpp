@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/timeline/step_parts.h"
+#include "sim/portrait.h"
 #include "sim/run_state.h"
 
 namespace tutti::sim {
@@ -26,9 +27,8 @@ void Run::Actions::pack_ready(int pack) {
 }
 
 void Run::Actions::launch(int pack) {
-  const core::Pack& what = run->scenario_.plan.packs[static_cast<std::size_t>(pack)];
-  if (run->fusing_.any() && what.phase == core::PackPhase::kGradients) return run->ask(*replica, pack);
-  if (run->is_admitted(pack)) return run->ask_for_turn(*replica, pack);
+  if (run->gates_.holds(pack))
+    return run->gates_.ready({replica->index, replica->step, pack}, replica->cause, run->now_);
   run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack);
 }
 
@@ -190,8 +190,18 @@ void Run::repeat_if_it_does(std::int32_t step) {
   begun.at = now_;
   begun.carried = network_.loads().totals();
   begun.exchanged = exchanged_;
+  auto gates = state_of_gates();
+  if (!gates) return repetition_.cannot_tell();
+  begun.gates = std::move(*gates);
   const Repetition::Step* const before = repetition_.begin(begun);
   if (before) repeat(*before, begun, step);
+}
+
+/// All that gates know; nothing if one of them cannot say that.
+std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
+  Portrait portrait = portrait_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
+  if (!portrait.fit) return std::nullopt;
+  return std::move(portrait.same);
 }
 
 void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {
@@ -237,6 +247,7 @@ std::vector<Cause*> Run::causes() {
     for (Cause& cause : flight.causes) all.push_back(&cause);
   }
   for (auto& [step, end] : step_ends_) all.push_back(&end.cause);
+  gates_.add_causes(all);
   return all;
 }
 

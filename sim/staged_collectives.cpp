@@ -48,7 +48,7 @@ std::int64_t StagedCollectives::pieces_of(const CollectiveParts& parts) {
   return pieces;
 }
 
-void StagedCollectives::expect(const core::Collective& collective, const std::function<bool()>& go_on) {
+void StagedCollectives::expect(const core::Collective& collective, const GoOn& go_on) {
   const CollectiveParts& parts = *core::timed_parts(collective);
   for (const CollectivePart& part : parts.all) {
     if (!part.inside_workers) interpreter_.expect(part.collective, go_on);
@@ -59,11 +59,12 @@ void StagedCollectives::expect(const core::Collective& collective, const std::fu
   }
 }
 
-std::uint32_t StagedCollectives::open(const core::Collective& collective) {
-  if (free_.empty()) free_.push(kFirst + instances_++);
+std::uint32_t StagedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+  if (free_.empty()) free_.push(instances_++);
   auto whole = std::make_unique<Whole>();
   whole->instance = free_.top();
   free_.pop();
+  whole->listener = &listener;
   whole->collective = &collective;
   whole->parts = core::timed_parts(collective);
   const CollectiveParts& parts = *whole->parts;
@@ -87,6 +88,9 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   enter(*wholes_.at(instance), 0, rank, now, trail);
 }
 
+/// All replicas of a worker are there, and NCCL's kernels are launched.
+void StagedCollectives::handle(const Event& event) { timed_.start(event.a, static_cast<Rank>(event.b), event.time); }
+
 void StagedCollectives::close(std::uint32_t instance) {
   wholes_.erase(instance);
   free_.push(instance);
@@ -97,7 +101,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
   // Whoever is told of the last rank closes the whole.
-  if (stage == all.size()) return listener_.rank_done(whole.instance, rank, now, trail);
+  if (stage == all.size()) return whole.listener->rank_done(whole.instance, rank, now, trail);
   whole.stages[stage].began[static_cast<std::size_t>(rank)] = trail;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
   const auto worker = static_cast<std::size_t>(rank / whole.parts->layout.per_worker);
@@ -112,24 +116,26 @@ Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stag
 void StagedCollectives::call_nccl(Whole& whole, std::size_t stage, Rank last, Time now) {
   const std::int32_t worker = last / whole.parts->layout.per_worker;
   const std::uint64_t serial = whole.stages[stage].serial;
-  const std::uint32_t instance = timed_.open_inside(whole.parts->all[stage].collective, worker, serial);
-  parts_[instance] = {&whole, stage, worker, whole.parts->layout.per_worker};
+  const std::uint32_t instance =
+      timed_.open_inside(whole.parts->all[stage].collective, worker, serial, inside_workers_);
+  inside_workers_.of[instance] = {&whole, stage, worker, whole.parts->layout.per_worker};
   events_.push({now + launch_of(*whole.parts, stage), event_order(serial, static_cast<std::uint64_t>(worker), 0),
-                EventKind::kStart, instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
+                EventKind::kStage, instance, static_cast<std::uint32_t>(last % whole.parts->layout.per_worker)});
 }
 
 void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank, Time now) {
   Stage& at = whole.stages[stage];
   if (at.instance < 0) {
     if (ties_) ties_->wants(Ties::Thing::kOpening, 0, now);
-    at.instance = interpreter_.open(whole.parts->all[stage].collective);
-    parts_[static_cast<std::uint32_t>(at.instance)] = {&whole, stage};
+    at.instance = interpreter_.open(whole.parts->all[stage].collective, among_all_);
+    among_all_.of[static_cast<std::uint32_t>(at.instance)] = {&whole, stage};
   }
   interpreter_.start(static_cast<std::uint32_t>(at.instance), rank, now);
 }
 
-void StagedCollectives::part_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
-  Part& part = parts_.at(instance);
+/// A rank is through with the part.
+void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
+  Part& part = parts.of.at(instance);
   Whole& whole = *part.whole;
   const std::size_t stage = part.stage;
   Stage& at = whole.stages[stage];
@@ -138,13 +144,13 @@ void StagedCollectives::part_done(std::uint32_t instance, Rank rank, Time now, c
   if (part.worker >= 0) way.parts.launch += launch_of(*whole.parts, stage);
   if (part.worker >= 0 ? --part.left == 0 : --at.left == 0) {
     part.worker < 0 ? interpreter_.close(instance) : timed_.close(instance);
-    parts_.erase(instance);
+    parts.of.erase(instance);
   }
   enter(whole, stage + 1, first + rank, now, way);
 }
 
-StepDone StagedCollectives::of_whole(const StepDone& step) const {
-  const Part& part = parts_.at(step.instance);
+/// A step of the part as one of the whole, by whose schedule lanes and steps are counted.
+StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const Whole& whole = *part.whole;
   const core::Schedule& own = *whole.parts->all[part.stage].collective.schedule;
   const core::Schedule& all = *whole.collective->schedule;

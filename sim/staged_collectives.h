@@ -21,39 +21,33 @@
 
 namespace tutti::sim {
 
-class StagedCollectives {
+class StagedCollectives final : public CollectiveEngine {
  public:
-  /// `listener` is told of all ranks of the whole, and has to hand in what it is told of parts (has_part()).
-  StagedCollectives(Interpreter& interpreter, TimedCollectives& timed, EventQueue& events,
-                    InterpreterListener& listener)
-      : interpreter_(interpreter), timed_(timed), events_(events), listener_(listener) {}
+  StagedCollectives(Interpreter& interpreter, TimedCollectives& timed, EventQueue& events)
+      : interpreter_(interpreter), timed_(timed), events_(events), among_all_(*this), inside_workers_(*this) {}
 
-  /// The collective is carried out here.
-  static bool takes(const core::Collective& collective) { return core::timed_parts(collective) != nullptr; }
-  /// The instance is one of those here. Interpreters' are below, those of timed collectives above.
-  static bool has(std::uint32_t instance) { return instance >= kFirst && instance < Network::kHolders; }
+  /// The plan knows NCCL's times inside workers.
+  [[nodiscard]] bool takes(const core::Collective& collective) const override {
+    return core::timed_parts(collective) != nullptr;
+  }
+  void expect(const core::Collective& collective, const GoOn& go_on) override;
+  std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
+  void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
+  void close(std::uint32_t instance) override;
+  /// Handles kStage.
+  void handle(const Event& event) override;
+  /// Its parts are counted by the engines that carry them out.
+  [[nodiscard]] std::int64_t work_done() const override { return 0; }
+  /// What is not in the parts changes only when a rank is done with one.
+  [[nodiscard]] bool state_is_visited() const override { return true; }
+
   /// What its ranks take in all: NCCL's pieces.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
   /// Has `ties` watched from now on.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// As the interpreter's.
-  void expect(const core::Collective& collective, const std::function<bool()>& go_on);
-  std::uint32_t open(const core::Collective& collective);
-  void start(std::uint32_t instance, core::Rank rank, core::Time now);
-  void close(std::uint32_t instance);
-
-  /// The instance, of the interpreter or of timed collectives, is part of one of those here.
-  [[nodiscard]] bool has_part(std::uint32_t instance) const { return !parts_.empty() && parts_.contains(instance); }
-  /// A rank of the part is through.
-  void part_done(std::uint32_t part, core::Rank rank, core::Time now, const Trail& trail);
-  /// A step of the part as one of the whole, by whose schedule lanes and steps are counted. REQUIRES: has_part().
-  [[nodiscard]] StepDone of_whole(const StepDone& step) const;
-
  private:
-  static constexpr std::uint32_t kFirst = 1U << 30;
-
   /// A part of a collective under way.
   struct Stage {
     std::uint64_t serial = 0;           ///< of NCCL's
@@ -64,6 +58,7 @@ class StagedCollectives {
   };
   struct Whole {
     std::uint32_t instance = 0;
+    CollectiveListener* listener = nullptr;
     const core::Collective* collective = nullptr;
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
@@ -76,6 +71,22 @@ class StagedCollectives {
     core::Rank left = 0;       ///< NCCL's: ranks that have not been told of
   };
 
+  /// The parts that one of the other engines carries out, by its instances.
+  struct Parts : CollectiveListener {
+    explicit Parts(StagedCollectives& s) : staged(s) {}
+    void rank_done(std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail) override {
+      staged.part_done(*this, instance, rank, now, trail);
+    }
+    void step_done(const StepDone& step) override {
+      const Part& part = of.at(step.instance);
+      part.whole->listener->step_done(of_whole(part, step));
+    }
+    StagedCollectives& staged;
+    std::unordered_map<std::uint32_t, Part> of;
+  };
+
+  void part_done(Parts& parts, std::uint32_t instance, core::Rank rank, core::Time now, const Trail& trail);
+  [[nodiscard]] static StepDone of_whole(const Part& part, const StepDone& step);
   void enter(Whole& whole, std::size_t stage, core::Rank rank, core::Time now, const Trail& trail);
   void call_nccl(Whole& whole, std::size_t stage, core::Rank last, core::Time now);
   void run_among_all(Whole& whole, std::size_t stage, core::Rank rank, core::Time now);
@@ -84,10 +95,10 @@ class StagedCollectives {
   Interpreter& interpreter_;
   TimedCollectives& timed_;
   EventQueue& events_;
-  InterpreterListener& listener_;
   Ties* ties_ = nullptr;
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
-  std::unordered_map<std::uint32_t, Part> parts_;  ///< by instance
+  Parts among_all_;       ///< of the interpreter
+  Parts inside_workers_;  ///< of timed collectives
   /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;

@@ -40,21 +40,21 @@ const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collec
   return *known;
 }
 
-void TimedCollectives::expect(const core::Collective& collective) { expect_inside(collective, -1); }
+void TimedCollectives::expect(const core::Collective& collective, const GoOn&) { expect_inside(collective, -1); }
 
 void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
   for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl)) network_.expect(hold);
 }
 
-std::uint32_t TimedCollectives::open(const core::Collective& collective) {
-  auto job = std::make_unique<Job>(collective);
+std::uint32_t TimedCollectives::open(const core::Collective& collective, CollectiveListener& listener) {
+  auto job = std::make_unique<Job>(collective, listener);
   job->serial = interpreter_.take_serial();
   return add(std::move(job));
 }
 
 std::uint32_t TimedCollectives::open_inside(const core::Collective& collective, std::int32_t worker,
-                                            std::uint64_t serial) {
-  auto job = std::make_unique<Job>(collective);
+                                            std::uint64_t serial, CollectiveListener& listener) {
+  auto job = std::make_unique<Job>(collective, listener);
   job->group = collective.group.in(worker);
   job->worker = worker;
   job->serial = serial;
@@ -62,7 +62,7 @@ std::uint32_t TimedCollectives::open_inside(const core::Collective& collective, 
 }
 
 std::uint32_t TimedCollectives::add(std::unique_ptr<Job> job) {
-  if (free_.empty()) free_.push(Network::kHolders + instances_++);
+  if (free_.empty()) free_.push(instances_++);
   const std::uint32_t instance = free_.top();
   free_.pop();
   const core::Collective& collective = *job->collective;
@@ -100,6 +100,10 @@ std::uint64_t TimedCollectives::order_of(Job& job) {
 
 void TimedCollectives::expect_piece(Job& job, Time at) {
   events_.push({at, order_of(job), EventKind::kTimed, job.instance, 0});
+}
+
+void TimedCollectives::handle(const Event& event) {
+  event.kind == EventKind::kReleased ? released(event) : go_on(event);
 }
 
 /// The piece before is over, or the delay.
@@ -204,7 +208,8 @@ void TimedCollectives::finish(Job& job, Time now) {
   const Rank ranks = job.collective->schedule->ranks();
   for (Rank rank = 0; rank < ranks; ++rank) hold_multiprocessors(job, rank, -time.channels, now);
   // Whoever is told of the last rank closes the instance.
-  for (Rank rank = 0; rank < ranks; ++rank) listener_.rank_done(instance, rank, now, trail);
+  CollectiveListener& listener = *job.listener;
+  for (Rank rank = 0; rank < ranks; ++rank) listener.rank_done(instance, rank, now, trail);
 }
 
 }  // namespace tutti::sim

@@ -24,49 +24,42 @@
 
 namespace tutti::sim {
 
-class TimedCollectives {
+class TimedCollectives final : public CollectiveEngine {
  public:
-  TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
-                   InterpreterListener& listener)
-      : interpreter_(interpreter), network_(network), devices_(devices), events_(events), listener_(listener) {}
+  /// `interpreter` numbers the collectives that are opened, by which events are ordered.
+  TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events)
+      : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
 
-  /// The collective is carried out here, and not by the interpreter.
-  static bool takes(const core::Collective& collective) { return collective.nccl != nullptr; }
-  /// The instance is one of those here.
-  static bool has(std::uint32_t instance) { return instance >= Network::kHolders; }
-  [[nodiscard]] bool any() const { return !jobs_.empty(); }
-  /// There has been one.
-  [[nodiscard]] bool ever() const { return instances_ > 0; }
-
-  /// As the interpreter's.
-  void expect(const core::Collective& collective);
-  std::uint32_t open(const core::Collective& collective);
-  void start(std::uint32_t instance, core::Rank rank, core::Time now);
+  /// The plan knows NCCL's time.
+  [[nodiscard]] bool takes(const core::Collective& collective) const override { return collective.nccl != nullptr; }
+  void expect(const core::Collective& collective, const GoOn& go_on) override;
+  std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) override;
+  void start(std::uint32_t instance, core::Rank rank, core::Time now) override;
+  void close(std::uint32_t instance) override {
+    jobs_.erase(instance);
+    free_.push(instance);
+  }
+  /// Handles kTimed and kReleased.
+  void handle(const Event& event) override;
+  [[nodiscard]] std::int64_t work_done() const override { return pieces_; }
+  [[nodiscard]] bool state_is_visited() const override { return jobs_.empty(); }
 
   /// The same of one inside a worker (core/strategy/collective_parts.h): `collective` is the first worker's. It is opened when all its ranks have come, and its
   /// kernels are launched together, so that nothing is held before; `start` with the last of them begins it.
   /// `serial`: that of the part, by which, and then by worker, its events are ordered.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
-  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial);
-  void close(std::uint32_t instance) {
-    jobs_.erase(instance);
-    free_.push(instance);
-  }
+  std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker, std::uint64_t serial,
+                            CollectiveListener& listener);
 
-  /// Handles kTimed, and kDeliver of what is held here.
-  void go_on(const Event& event);
-  void released(const Event& event);
-
-  /// Pieces so far.
-  [[nodiscard]] std::int64_t pieces() const { return pieces_; }
-  /// Of the collective, as they are counted.
+  /// The number of pieces of a collective that takes this time.
   static std::int64_t pieces_of(const core::nccl::CollectiveTime& time);
 
  private:
   struct Job {
-    explicit Job(const core::Collective& c) : collective(&c), group(c.group) {}
+    Job(const core::Collective& c, CollectiveListener& l) : collective(&c), listener(&l), group(c.group) {}
     std::uint32_t instance = 0;
     const core::Collective* collective;
+    CollectiveListener* listener;
     core::Group group;
     std::int32_t worker = -1;  ///< inside which it is; -1: of no single one
     std::uint64_t serial = 0;
@@ -89,6 +82,8 @@ class TimedCollectives {
   [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective, std::int32_t worker);
   std::uint32_t add(std::unique_ptr<Job> job);
   [[nodiscard]] static std::uint64_t order_of(Job& job);
+  void go_on(const Event& event);
+  void released(const Event& event);
   void expect_piece(Job& job, core::Time at);
   void begin_piece(Job& job, core::Time now);
   void waited(Job& job, core::LinkId link, core::Time until);
@@ -102,7 +97,6 @@ class TimedCollectives {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  InterpreterListener& listener_;
   /// Of collectives; inside workers of ways, which many share, and workers.
   std::map<std::pair<const void*, std::int32_t>, std::shared_ptr<const core::NcclLinks>> links_;
   std::shared_ptr<const core::NcclLinks> last_links_;  ///< packs have few different ones

@@ -92,7 +92,7 @@ struct Plan {
   std::optional<Fusion> fusion;
   /// Times of the collectives that are made while the plan is executed (`fusion`); null: by their schedules.
   std::shared_ptr<const CollectiveTimes> collective_times;
-  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/strategy/admission.h).
+  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/plan/gate/credit_gate.h).
   std::optional<Bytes> credit;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.

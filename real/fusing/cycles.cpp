@@ -15,6 +15,8 @@ using core::Rank;
 
 namespace {
 
+constexpr std::int64_t kPicoseconds = 1000;  // in a nanosecond
+
 /// The first replica of every worker tells the first of all, which tells them what all have: the least of everybody's flags.
 core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) {
   const auto per_worker = static_cast<std::int32_t>(cluster.replicas_per_worker());
@@ -39,27 +41,31 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::
                Devices& devices, Timers& timers, Collectives& collectives, Hooks hooks)
     : scenario_(scenario),
       replicas_(std::move(replicas)),
-      period_(period),
       devices_(devices),
       timers_(timers),
       collectives_(collectives),
       hooks_(std::move(hooks)),
       agreement_(agreement_of(*scenario.cluster, 2 * std::ssize(scenario.plan.packs))),
       flags_(devices.take(replicas_.front(), agreement_.bytes().count(), true)),
-      order_(scenario.plan),
-      streams_(replicas_.size()) {
-  TUTTI_CHECK(scenario.plan.fusion.has_value(), "no cycles among {} packs", scenario.plan.packs.size());
-  for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) gradient_packs_ += is_fused(p) ? 1 : 0;
+      origin_(timers.now()) {
+  const core::PlanGate gates(scenario.plan);
+  TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
+              scenario.plan.packs.size());
+  // Every cycle is held: without messages nobody knows that nothing is ready anywhere.
+  gate_ = gates.make({replicas_.front(), std::ssize(replicas_)}, {core::Time(kPicoseconds * period.count()), {}});
+  for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) packs_in_step_ += gates.holds(p) ? 1 : 0;
+}
+
+core::Time Cycles::now() const {
+  const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(timers_.now() - origin_);
+  return core::Time(kPicoseconds * since.count());
 }
 
 void Cycles::prepare(std::int32_t first, std::int32_t count) {
-  first_ = step_ = first;
+  first_ = first;
   count_ = count;
   numbers_ = 0;
-  agreed_.assign(scenario_.plan.packs.size(), false);
-  agreed_on_ = 0;
-  places_ = 0;
-  asked_.clear();
+  left_to_agree_ = std::int64_t{count} * packs_in_step_;
   collectives_.let_peers_be_ahead(
       {static_cast<std::uint32_t>(first + count - 1), std::numeric_limits<std::uint32_t>::max()});
   open_agreement();
@@ -83,59 +89,44 @@ void Cycles::open_agreement() {
 }
 
 void Cycles::begin_cycle() {
-  cycle_began_ = timers_.now();
+  const core::GateProposal proposal = gate_->begin_round(now());
+  step_ = proposal.step;
   auto* const flags = reinterpret_cast<std::int32_t*>(flags_.get());
-  for (int p = 0; p < static_cast<int>(scenario_.plan.packs.size()); ++p) {
-    const auto asked = asked_.find({step_, p});
-    const bool ready = asked != asked_.end() && asked->second.replicas == replicas_.size();
-    flags[2 * p] = ready && !agreed_[static_cast<std::size_t>(p)] ? 1 : 0;
-    flags[2 * p + 1] = ready && !asked->second.reported ? -order_of(asked->second) : 0;
-    if (ready) asked->second.reported = true;
+  for (std::size_t i = 0; i < proposal.numbers.size(); ++i) {
+    TUTTI_CHECK(proposal.numbers[i] > std::numeric_limits<std::int32_t>::min(), "too many ranks and packs: {}",
+                proposal.numbers[i]);
+    flags[i] = static_cast<std::int32_t>(proposal.numbers[i]);
   }
   collectives_.start(*agreement_at_, replicas_.front());
-}
-
-/// Grows with the worker and with the place of the pack among those that became ready here. The coordinator orders by the greatest of
-/// all workers'.
-std::int32_t Cycles::order_of(const Asked& asked) const {
-  const std::int64_t worker = replicas_.front() / std::ssize(replicas_);
-  const std::int64_t order = 1 + worker * std::ssize(scenario_.plan.packs) + asked.place;
-  TUTTI_CHECK(order <= std::numeric_limits<std::int32_t>::max(), "worker {} and {} packs", worker,
-              scenario_.plan.packs.size());
-  return static_cast<std::int32_t>(order);
 }
 
 void Cycles::go_on() {
   if (std::exchange(decided_, false)) agreed();
   for (const CollectiveTag tag : std::exchange(over_, {})) {
-    fused_.erase(tag);
+    if (const auto known = fused_.find(tag); known != fused_.end()) {
+      tags_.erase(known->second.batch.get());
+      fused_.erase(known);
+    }
     collectives_.close(tag);
   }
 }
 
-/// What is ready on all, as all know it. The next cycle begins its length after this one, or now if that is over.
+/// What is ready on all, as all know it.
 void Cycles::agreed() {
   over_.push_back(*std::exchange(agreement_at_, std::nullopt));
   const auto* const flags = reinterpret_cast<const std::int32_t*>(flags_.get());
-  std::vector<core::FusionOrder::Arrival> ready;
-  for (int p = 0; p < static_cast<int>(scenario_.plan.packs.size()); ++p) {
-    if (flags[2 * p] != 1) continue;
-    ready.push_back({p, 0, -flags[2 * p + 1]});  // worker and place in one number
-    agreed_[static_cast<std::size_t>(p)] = true;
-    asked_.erase({step_, p});
+  const core::GateProposal least{step_, {flags, flags + agreement_.elements}};
+  const std::vector<core::GateDecision> decisions = gate_->end_round(least, now());
+  const core::GateBatch* last = nullptr;
+  for (const core::GateDecision& decision : decisions) {
+    if (std::exchange(last, decision.batch.get()) != decision.batch.get())
+      left_to_agree_ -= std::ssize(decision.batch->items);
   }
-  agreed_on_ += static_cast<int>(ready.size());
-  for (std::vector<int>& packs : order_.cycle(std::move(ready))) fuse(std::move(packs));
-  if (agreed_on_ == gradient_packs_) {
-    ++step_;
-    agreed_on_ = 0;
-    places_ = 0;
-    agreed_.assign(agreed_.size(), false);
-  }
-  if (!any_left()) return;
+  carry_out(decisions);
+  if (left_to_agree_ == 0) return;
   open_agreement();
-  timers_.at(std::max(cycle_began_ + std::chrono::duration_cast<Clock::duration>(period_), timers_.now()),
-             [this] { begin_cycle(); });
+  if (const auto next = gate_->next_round(now()))
+    timers_.at(origin_ + std::chrono::nanoseconds(next->count() / kPicoseconds), [this] { begin_cycle(); });
 }
 
 // --- what travels together ---
@@ -148,14 +139,26 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
   return *known;
 }
 
-void Cycles::fuse(std::vector<int> packs) {
+/// Batches are opened in their order, which is the same on all workers, also while the replicas here are busy with those before.
+void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
+  for (const core::GateDecision& decision : decisions) {
+    const CollectiveTag tag = open(decision.batch);
+    for (std::int64_t r = 0; r < decision.replicas; ++r)
+      start(tag, static_cast<std::size_t>(decision.first_replica + r - replicas_.front()));
+  }
+}
+
+/// Once.
+CollectiveTag Cycles::open(const std::shared_ptr<const core::GateBatch>& batch) {
+  if (const auto known = tags_.find(batch.get()); known != tags_.end()) return known->second;
+  const std::vector<std::int32_t>& packs = batch->items;
   Fused made;
-  made.step = step_;
+  made.batch = batch;
   made.left = replicas_.size();
   std::vector<std::byte*> data;
   if (packs.size() == 1) {
     made.collective = &pack(packs.front()).collective;
-    for (std::size_t r = 0; r < replicas_.size(); ++r) data.push_back(hooks_.data(step_, packs.front(), r));
+    for (std::size_t r = 0; r < replicas_.size(); ++r) data.push_back(hooks_.data(batch->step, packs.front(), r));
   } else {
     std::int64_t elements = 0;
     for (const int p : packs) elements += pack(p).collective.elements;
@@ -165,10 +168,9 @@ void Cycles::fuse(std::vector<int> packs) {
       data.push_back(made.buffers.back().get());
     }
   }
-  made.packs = std::move(packs);
-  sizes_[step_].push_back(made.collective->bytes());
+  sizes_[batch->step].push_back(made.collective->bytes());
   const Operation operation = [&] {
-    switch (core::reduction_of(scenario_.strategy, pack(made.packs.front()))) {
+    switch (core::reduction_of(scenario_.strategy, pack(packs.front()))) {
       case core::Reduction::kMin: return Operation::kMin;
       case core::Reduction::kMax: return Operation::kMax;
       case core::Reduction::kProduct: return Operation::kProduct;
@@ -176,19 +178,15 @@ void Cycles::fuse(std::vector<int> packs) {
     }
   }();
   const CollectiveTag tag = next_tag();
+  tags_[batch.get()] = tag;
   collectives_.open(tag, *made.collective, operation, replicas_, data);
   fused_.emplace(tag, std::move(made));
-  for (std::size_t r = 0; r < replicas_.size(); ++r) {
-    streams_[r].push_back(tag);
-    if (streams_[r].size() == 1) begin_next(r);
-  }
+  return tag;
 }
 
-/// The first of the replica's stream.
-void Cycles::begin_next(std::size_t replica) {
-  const CollectiveTag tag = streams_[replica].front();
+void Cycles::start(CollectiveTag tag, std::size_t replica) {
   const Fused& fused = fused_.at(tag);
-  for (const int p : fused.packs) hooks_.launched(fused.step, p, replica);
+  for (const int p : fused.batch->items) hooks_.launched(fused.batch->step, p, replica);
   copy(fused, replica, false);
   collectives_.start(tag, replicas_[replica]);
 }
@@ -198,9 +196,9 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   if (fused.buffers.empty()) return;
   const std::int64_t item = core::size_of(fused.collective->type).count();
   std::byte* at = fused.buffers[replica].get();
-  for (const int p : fused.packs) {
+  for (const int p : fused.batch->items) {
     const core::Collective& c = pack(p).collective;
-    std::byte* const data = hooks_.data(fused.step, p, replica);
+    std::byte* const data = hooks_.data(fused.batch->step, p, replica);
     if (out) {
       devices_.copy_now(data, at, c.bytes().count());
     } else {  // from input to input, wherever these lie
@@ -211,9 +209,8 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   }
 }
 
-void Cycles::ask(std::int32_t step, int pack, std::size_t) {
-  Asked& asked = asked_[{step, pack}];
-  if (++asked.replicas == replicas_.size()) asked.place = places_++;
+void Cycles::ask(std::int32_t step, int pack, std::size_t replica) {
+  carry_out(gate_->ready({replicas_[replica], step, pack}, now()));
 }
 
 bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
@@ -226,10 +223,10 @@ bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
       static_cast<std::size_t>(std::find(replicas_.begin(), replicas_.end(), rank) - replicas_.begin());
   Fused& fused = fused_.at(tag);
   copy(fused, replica, true);
-  streams_[replica].pop_front();
   if (--fused.left == 0) over_.push_back(tag);
-  if (!streams_[replica].empty()) begin_next(replica);
-  for (const int p : fused.packs) hooks_.done(fused.step, p, replica);
+  const std::shared_ptr<const core::GateBatch> batch = fused.batch;
+  carry_out(gate_->done({rank, batch->step, batch->items.front()}));
+  for (const int p : batch->items) hooks_.done(batch->step, p, replica);
   return true;
 }
 
@@ -243,8 +240,8 @@ void Cycles::close() {
 std::optional<CollectiveTag> Cycles::pack_of(CollectiveTag tag) const {
   const auto known = fused_.find(tag);
   if (known == fused_.end()) return std::nullopt;
-  return CollectiveTag{static_cast<std::uint32_t>(known->second.step),
-                       static_cast<std::uint32_t>(known->second.packs.front())};
+  return CollectiveTag{static_cast<std::uint32_t>(known->second.batch->step),
+                       static_cast<std::uint32_t>(known->second.batch->items.front())};
 }
 
 std::string Cycles::describe() const { return sizes_.empty() ? "" : core::describe_fused(scenario_.plan, sizes_); }

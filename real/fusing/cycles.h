@@ -1,13 +1,11 @@
 #pragma once
 
-// Horovod's background threads, for real (simulated: sim/fusing.h). In every cycle workers agree on which packs are ready on all of them: each
-// tells the first worker by two numbers for every pack whether it is ready, and since when; this one tells all the least of everybody's numbers. So
-// all know the same, fuse the same packs by the same rule (core/strategy/fusion_order.h), and carry these collectives out in the same order, one after
-// the other on each replica's stream.
+// The executor of Horovod's cycles for real (in virtual time: sim/gates.h). What starts when, and what is fused, is decided by the same gate
+// (core/plan/gate/cycle_gate.h): one in every worker. In each round they agree: every worker sends the numbers of its proposal to the first one,
+// which sends the least of all to everybody. So all gates decide the same, and the collectives that they decide on are opened in the same order.
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,7 +15,7 @@
 #include <vector>
 
 #include "core/scenario/scenario.h"
-#include "core/strategy/fusion_order.h"
+#include "core/strategy/gates.h"
 #include "real/collectives.h"
 #include "real/devices.h"
 #include "real/timers.h"
@@ -60,58 +58,45 @@ class Cycles {
  private:
   /// Packs that travel as one.
   struct Fused {
-    std::int32_t step = 0;
-    std::vector<int> packs;
+    std::shared_ptr<const core::GateBatch> batch;
     const core::Collective* collective = nullptr;
     std::vector<Devices::Memory> buffers;  ///< of each replica; none of a pack that is alone
     std::size_t left = 0;                  ///< replicas that are not through
   };
 
-  /// A pack that is ready on some replicas here.
-  struct Asked {
-    std::size_t replicas = 0;
-    int place = 0;          ///< among the step's packs, in the order in which they became ready on all replicas here
-    bool reported = false;  ///< in a cycle before
-  };
-
   void open_agreement();
   void begin_cycle();
-  [[nodiscard]] std::int32_t order_of(const Asked& asked) const;
   void agreed();
-  void fuse(std::vector<int> packs);
-  void begin_next(std::size_t replica);
+  void carry_out(const std::vector<core::GateDecision>& decisions);
+  CollectiveTag open(const std::shared_ptr<const core::GateBatch>& batch);
+  void start(CollectiveTag tag, std::size_t replica);
+  [[nodiscard]] core::Time now() const;
   void copy(const Fused& fused, std::size_t replica, bool out);
   [[nodiscard]] const core::Collective& collective_of(core::DataType type, std::int64_t elements);
   [[nodiscard]] const core::Pack& pack(int p) const { return scenario_.plan.packs[static_cast<std::size_t>(p)]; }
-  [[nodiscard]] bool is_fused(int p) const { return pack(p).phase == core::PackPhase::kGradients; }
   [[nodiscard]] CollectiveTag next_tag();
-  [[nodiscard]] bool any_left() const { return step_ < first_ + count_; }
 
   const core::Scenario& scenario_;
   std::vector<core::Rank> replicas_;
-  std::chrono::nanoseconds period_;
   Devices& devices_;
   Timers& timers_;
   Collectives& collectives_;
   Hooks hooks_;
-  int gradient_packs_ = 0;
   core::Collective agreement_;
-  Devices::Memory flags_;  ///< for each pack: 1 if it is ready, else 0; and minus its order (order_of)
-  core::FusionOrder order_;
+  Devices::Memory flags_;  ///< the numbers of the gate's proposal; then the least of all
+  std::unique_ptr<core::Gate> gate_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
 
   std::int32_t first_ = 0, count_ = 0;
-  std::int32_t step_ = 0;  ///< of which not all packs are agreed on
   std::uint32_t numbers_ = 0;
-  std::map<std::pair<std::int32_t, int>, Asked> asked_;  ///< by step and pack, until they are agreed on
-  int places_ = 0;                                       ///< that were given in step_
-  std::vector<bool> agreed_;                             ///< packs of step_
-  int agreed_on_ = 0;
+  int packs_in_step_ = 0;
+  std::int64_t left_to_agree_ = 0;             ///< packs of the steps at hand that are not agreed on
+  std::int32_t step_ = 0;                      ///< of the round under way
   std::optional<CollectiveTag> agreement_at_;  ///< open, and not over
   bool decided_ = false;
-  Clock::time_point cycle_began_;
+  Clock::time_point origin_;                                ///< of the time that the gate is told
   std::map<CollectiveTag, Fused> fused_;                    ///< under way
-  std::vector<std::deque<CollectiveTag>> streams_;          ///< by replica: the first is under way
+  std::map<const core::GateBatch*, CollectiveTag> tags_;    ///< of those
   std::vector<CollectiveTag> over_;                         ///< to be closed
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;  ///< by step
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/strategy/collective_parts.h"
+#include "core/strategy/gates.h"
 #include "sim/folding/folded_schedule.h"
 
 namespace tutti::sim {
@@ -23,7 +24,8 @@ std::string difference(const Scenario& scenario) {
   const core::Conditions& conditions = scenario.run.conditions;
   if (cluster.workers() == 1) return "there is one worker";
   if (scenario.strategy.servers) return "variables lie on servers, which are not like other workers";
-  if (scenario.plan.fusion) return "what travels together is decided in cycles, while the scenario runs";
+  if (const core::PlanGate gate(scenario.plan); gate.any() && gate.scope() == core::GateScope::kAll)
+    return "what travels together is decided in cycles, while the scenario runs";
   if (scenario.plan.partition) return "replicas are in groups, which tell workers apart";
   if (cluster.groups().size() > 1) return "workers are of several kinds";
   if (!scenario.communicators.empty()) return "there are several communicators, whose groups tell workers apart";

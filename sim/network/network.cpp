@@ -41,6 +41,11 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
     if (!passage.lost) events.push({passage.tail, order, EventKind::kArrive, receiver.instance, receiver.connection});
     return passage.left;
   }
+  return send_one(path, bytes, now, order, receiver, false, trail, events);
+}
+
+Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t order, Address receiver, bool hold,
+                       const Trail* trail, EventQueue& events) {
   const std::uint32_t id = new_message();
   Message& message = messages_[id];
   message.path = path;
@@ -50,6 +55,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   message.receiver = receiver;
   message.branches = -1;
   message.undelivered = 1;
+  message.hold = hold;
   message.queued_time = Time();
   message.queued_at = -1;
   message.stretch = 0;
@@ -140,7 +146,7 @@ void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address hold
   const Trail nothing;
   const std::int32_t path = paths_.link_alone(hold.link);
   const Bytes bytes = std::max(Bytes(1), bytes_in(hold.busy, hold.rate));
-  send(path, bytes, now, order, holder, &nothing, events);
+  send_one(path, bytes, now, order, holder, true, &nothing, events);
 }
 
 void Network::reach(const Event& event, EventQueue& events) {
@@ -292,9 +298,9 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = bottleneck;
   }
-  if (message.branches >= 0 || !is_holder(message.receiver)) {
-    for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
-  }
+  // Whoever holds a link says at the end what it carried, and has no buffer of a sender.
+  if (message.hold) return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
+  for (const core::LinkId link : stretch.links) loads_.add(link, message.bytes, message.stretch_began, end);
   if (message.stretch == 0) events.push({end, message.order, EventKind::kSent, id, 0});
   if (++message.stretch < way.stretches.size()) {
     events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});

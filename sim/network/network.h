@@ -79,19 +79,14 @@ class Network {
   using Hold = core::LinkUse;
   /// Such a thing may have the resource. Before the first message is sent.
   void expect(const Hold& hold);
-  /// Everybody has a part of a link's bandwidth (fair), so that the end of a hold is told by an event of kind kDeliver.
+  /// Everybody has a part of a link's bandwidth (fair), so that the end of a hold is told by an event of kind kReleased.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
   /// The resource is held behind those who came before. Answers when that is over; kNever if its link is dead. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
-  /// The same where links are shared; `holder` hears of its end, and says then what was carried. REQUIRES: shares(); it has a
-  /// link, and is busy; is_holder(holder).
+  /// The same where links are shared; `holder` is the address of the event at its end, and says then what was carried. REQUIRES:
+  /// shares(); it has a link, and is busy.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder, EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
-  /// Holders' instances are apart from those of messages' receivers.
-  static constexpr std::uint32_t kHolders = 1U << 31;
-  [[nodiscard]] static bool is_holder(Address address) { return address.instance >= kHolders; }
-  /// Who is told by an event of kind kSent or kDeliver.
-  [[nodiscard]] Address told(const Event& event) const { return address_of(messages_[event.a], 0); }
 
   /// Handles kHop.
   void reach(const Event& event, EventQueue& events);
@@ -118,7 +113,7 @@ class Network {
     Trail trail;              ///< the sender's, and the message's own time
     core::Time began_moving;  ///< when the first byte left the sender
   };
-  /// Handles kDeliver: hands out what arrived.
+  /// Handles kDeliver and kReleased: hands out what arrived.
   Arrival deliver(const Event& event);
 
  private:
@@ -132,6 +127,7 @@ class Network {
     Address receiver;            ///< of a message with one receiver
     std::int32_t branches = -1;  ///< index into branches_, for everything that is no chain
     std::uint16_t undelivered = 1;
+    bool hold = false;  ///< it is no message, and its end is an event of kind kReleased
     core::LinkId queued_at = -1;
     core::Time queued_time;
     std::uint16_t stretch = 0;  ///< under way (fair)
@@ -145,6 +141,8 @@ class Network {
   };
 
   std::uint32_t new_message();
+  core::Time send_one(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order, Address receiver,
+                      bool hold, const Trail* trail, EventQueue& events);
   core::Time start(std::uint32_t id, core::Time now, const Trail* trail, EventQueue& events);
   core::Time pass(std::uint32_t id, std::uint32_t place, core::Time now, EventQueue& events);
   core::Time serve(std::uint32_t id, std::uint16_t hop, core::Time now, EventQueue& events);

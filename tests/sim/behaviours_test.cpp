@@ -64,7 +64,7 @@ class PartOfATree : public Schedule {
 };
 
 /// When each rank does what.
-class Behaviours : public InterpreterListener {
+class Behaviours : public CollectiveListener {
  public:
   explicit Behaviours(Rank ranks) : of_(static_cast<std::size_t>(ranks)) {}
   void rank_done(std::uint32_t, Rank, Time, const Trail&) override {}
@@ -84,10 +84,10 @@ std::size_t behaviours(const core::Collective& collective) {
   Network messages(cluster, core::NetworkModel::kFifo, {}, true);
   Devices devices(cluster);
   Behaviours behaviours(ranks);
-  Interpreter interpreter(messages, devices, events, behaviours, true);
+  Interpreter interpreter(messages, devices, events, true);
   interpreter.expect(collective, [] { return true; });
   messages.expect_no_other();
-  const std::uint32_t instance = interpreter.open(collective);
+  const std::uint32_t instance = interpreter.open(collective, behaviours);
   for (Rank r = 0; r < ranks; ++r)
     events.push({Time(), static_cast<std::uint64_t>(r), EventKind::kStart, instance, static_cast<std::uint32_t>(r)});
   while (!events.empty()) {

@@ -44,20 +44,20 @@ struct How {
   std::vector<core::LinkChange> changes;
 };
 
-class Together : private InterpreterListener {
+class Together : private CollectiveListener {
  public:
   Together(const Cluster& cluster, const std::vector<Started>& all, const How& how, Lines lines)
       : how_(how),
         network_(cluster, how.model, how.bins ? LinkRange{0, cluster.links()} : LinkRange{}, how.trails,
                  LinkHealth(cluster, how.changes)),
         devices_(cluster),
-        interpreter_(network_, devices_, events_, *this, false) {
+        interpreter_(network_, devices_, events_, false) {
     if (lines == Lines::kAsLongAsCanBe) {
       for (const Started& one : all) interpreter_.expect(one.collective, [] { return true; });
       network_.expect_no_other();
     }
     for (const Started& one : all) {
-      const std::uint32_t instance = interpreter_.open(one.collective);
+      const std::uint32_t instance = interpreter_.open(one.collective, *this);
       outcome_.ends.emplace_back(one.start.size(), core::kNever);
       for (std::size_t r = 0; r < one.start.size(); ++r)
         events_.push({one.start[r], r, EventKind::kStart, instance, static_cast<std::uint32_t>(r)});

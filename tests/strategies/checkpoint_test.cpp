@@ -50,7 +50,7 @@ std::vector<std::string> checkpoint(const core::Scenario& s) {
     EXPECT_EQ(core::check(*pack.collective.schedule, pack.collective.contract()), std::vector<std::string>{});
     if (pack.phase != PackPhase::kCheckpoint) continue;
     texts.push_back(fmt::format(
-        "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.on_read)].name,
+        "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,
         to_string(core::reduction_of(s.strategy, pack)), pack.collective.elements,
         pack.collective.kind == CollectiveKind::kReduce ? fmt::format("rank {}", pack.collective.root) : "all"));
   }

@@ -9,9 +9,9 @@
 #include <list>
 
 #include "core/nccl/collective_time.h"
+#include "core/plan/gate/fusion_order.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/fusion.h"
-#include "core/strategy/fusion_order.h"
 #include "sim/collective_run.h"
 #include "sim/folding/folding.h"
 #include "sim/fusing.h"
@@ -22,16 +22,16 @@ namespace {
 
 using core::Bytes;
 using core::DataType;
+using core::GateItem;
 using core::PackRecord;
-using core::ReadyPack;
 using core::Time;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<std::vector<int>> fused(const std::vector<int>& sizes, int threshold) {
-  std::vector<ReadyPack> ready;
-  for (const int size : sizes) ready.push_back({Bytes(size), DataType::kFloat32});
+  std::vector<GateItem> ready;
+  for (const int size : sizes) ready.push_back({Bytes(size)});
   return core::fused(ready, Bytes(threshold));
 }
 
@@ -46,18 +46,14 @@ TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
 
 /// Those of another type are passed over, as long as what is passed over would still fit.
 TEST(FuseResponses, LooksPastOtherTypes) {
-  const std::vector<ReadyPack> mixed{{Bytes(10), DataType::kFloat16},
-                                     {Bytes(20), DataType::kFloat32},
-                                     {Bytes(10), DataType::kFloat16},
-                                     {Bytes(20), DataType::kFloat32}};
+  const std::vector<GateItem> mixed{{Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
   EXPECT_THAT(core::fused(mixed, Bytes(40)), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
   EXPECT_THAT(core::fused(mixed, Bytes(29)),
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3)));
 }
 
 TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
-  const std::vector<ReadyPack> ready{
-      {Bytes(1), DataType::kFloat32}, {Bytes(1), DataType::kFloat32, true}, {Bytes(1), DataType::kFloat32}};
+  const std::vector<GateItem> ready{{Bytes(1)}, {Bytes(1), 0, 0, true}, {Bytes(1)}};
   EXPECT_THAT(core::fused(ready, Bytes(9)), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
 }
 
@@ -82,15 +78,15 @@ class ResponseCache {
 };
 
 TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
-  core::Scenario s = test::read(
-      "cluster { workers { machine: \"dgx1-v100\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
-      "variable { name: \"a\" shape: 10 } variable { name: \"b\" shape: 20 data_type: FLOAT16 } variable { name: \"c\" "
-      "shape: 30 } variable { name: \"d\" shape: 40 data_type: FLOAT16 } variable { name: \"e\" shape: 50 } variable { "
-      "name: \"f\" shape: 60 } } strategy { algorithm: \"ring\" horovod { fusion_threshold: 400 } }");
+  const auto items = std::make_shared<const std::vector<GateItem>>(std::vector<GateItem>{{Bytes(40), 0, 1},
+                                                                                         {Bytes(40), 0, 2},
+                                                                                         {Bytes(120), 0, 1},
+                                                                                         {Bytes(80), 0, 2},
+                                                                                         {Bytes(200), 0, 1},
+                                                                                         {Bytes(240), 0, 1}});
   core::Random random(7);
   for (const bool cached : {true, false}) {
-    s.plan.fusion->cached = cached;
-    core::FusionOrder order(s.plan);
+    core::FusionOrder order(items, Bytes(400), cached);
     ResponseCache cache;
     int moved = 0;
     for (int step = 0; step < 200; ++step) {
@@ -99,31 +95,29 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
         std::vector<core::FusionOrder::Arrival> arrivals;
         for (std::uint64_t n = 1 + random.below(left.size()); n > 0; --n) {
           const std::size_t i = random.below(left.size());
-          arrivals.push_back({left[i], static_cast<std::int64_t>(random.below(3)), 10 * step + std::ssize(arrivals)});
+          arrivals.push_back({left[i], 100 * static_cast<std::int64_t>(random.below(3)) + std::ssize(arrivals)});
           left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
         }
         auto expected = arrivals;
         const bool hits = cached && step > 0;
         std::sort(expected.begin(), expected.end(), [&](const auto& a, const auto& b) {
-          if (hits) return cache.bit(a.pack) < cache.bit(b.pack);
-          return std::pair(a.last_rank, a.place) < std::pair(b.last_rank, b.place);
+          return hits ? cache.bit(a.item) < cache.bit(b.item) : a.order < b.order;
         });
-        std::vector<ReadyPack> ready;
+        std::vector<GateItem> ready;
         for (const auto& a : expected) {
-          const core::Collective& c = s.plan.packs[static_cast<std::size_t>(a.pack)].collective;
-          ready.push_back({c.bytes(), c.type});
-          if (hits) cache.use(a.pack);
+          ready.push_back((*items)[static_cast<std::size_t>(a.item)]);
+          if (hits) cache.use(a.item);
         }
         std::vector<std::vector<int>> groups;
         for (const auto& group : core::fused(ready, Bytes(400))) {
           std::vector<int>& packs = groups.emplace_back();
-          for (const int i : group) packs.push_back(expected[static_cast<std::size_t>(i)].pack);
+          for (const int i : group) packs.push_back(expected[static_cast<std::size_t>(i)].item);
           for (const int pack : packs) {
             if (!hits) cache.use(pack);
           }
         }
         cache.update_bits();
-        moved += expected.front().pack != arrivals.front().pack ? 1 : 0;
+        moved += expected.front().item != arrivals.front().item ? 1 : 0;
         ASSERT_EQ(order.cycle(arrivals), groups) << "step " << step;
       }
     }
@@ -310,37 +304,13 @@ TEST(Horovod, WhatIsAloneIsThePlansOwn) {
   const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
   sim::Fusing fusing(s);
   for (std::int32_t step = 0; step < 3; ++step) {
-    for (std::int64_t replica = 0; replica < 2; ++replica) fusing.ask(step, 4, replica, {});
-    fusing.begin_cycle(core::milliseconds(step));
-    const auto groups = fusing.agreed();
-    ASSERT_EQ(groups.size(), 1u);
-    EXPECT_EQ(groups.front()->collective.get(), &s.plan.packs[4].collective);
+    const auto batch = std::make_shared<const core::GateBatch>(core::GateBatch{step, {4}});
+    EXPECT_EQ(fusing.of(batch)->collective.get(), &s.plan.packs[4].collective);
+    EXPECT_EQ(fusing.of(batch)->copied, Bytes(0));
   }
-}
-
-/// Pack 4 is ready on both replicas before pack 5 is. But replica 1 reported pack 5 in the cycle before, so that the coordinator
-/// has it complete with replica 0's requests, and pack 4 only with those of replica 1. The next step keeps that order.
-TEST(Horovod, TheCoordinatorReadsOneRankAfterTheOther) {
-  const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
-  sim::Fusing fusing(s);
-  const auto ask = [&](std::int32_t step, int pack, std::int64_t replica, std::int64_t us) {
-    fusing.ask(step, pack, replica, {{}, core::microseconds(us)});
-  };
-  const auto next = [&](std::int64_t us) {
-    fusing.begin_cycle(*fusing.next_cycle(core::microseconds(us)));
-    std::vector<int> packs;
-    for (const auto& group : fusing.agreed()) packs.push_back(group->packs.front());
-    return packs;
-  };
-  ask(0, 5, 1, 500);
-  ask(0, 4, 0, 1500);
-  ask(0, 4, 1, 1500);
-  ask(0, 5, 0, 1600);
-  EXPECT_THAT(next(1600), ElementsAre(5, 4));
-  for (const int pack : {4, 5}) {
-    for (const std::int64_t replica : {0, 1}) ask(1, pack, replica, 5000 + pack);
-  }
-  EXPECT_THAT(next(5005), ElementsAre(5, 4));
+  const auto two = std::make_shared<const core::GateBatch>(core::GateBatch{0, {3, 4}});
+  EXPECT_EQ(fusing.of(two)->collective->bytes(), Bytes(2'000'000));
+  EXPECT_EQ(fusing.of(two).get(), fusing.of(two).get()) << "made once";
 }
 
 TEST(Horovod, SaysWhatItFused) {

@@ -9,7 +9,7 @@
 
 #include "core/algorithm/push_pull.h"
 #include "core/framework/byteps/keys.h"
-#include "core/strategy/admission.h"
+#include "core/strategy/gates.h"
 #include "core/strategy/who_reduces.h"
 #include "sim/folding/folding.h"
 #include "tests/sim/simulated.h"
@@ -17,14 +17,12 @@
 namespace tutti {
 namespace {
 
-using core::Admission;
 using core::Bytes;
 using core::KeyHash;
 using core::PackRecord;
 using core::Time;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // --- keys ---
 
@@ -161,41 +159,32 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
 
 // --- turns ---
 
-core::Plan of_pushes(const std::vector<std::pair<int, std::int64_t>>& variable_and_elements, std::int64_t credit) {
-  const core::Scenario s = byteps("", four_variables());
-  core::Plan plan;
-  std::map<int, std::int64_t> first;
-  for (const auto& [variable, elements] : variable_and_elements) {
-    core::Pack pack = s.plan.packs.front();
-    pack.payload.members = {{variable, first[variable], elements, 0}};
-    pack.collective.elements = elements;
-    first[variable] += elements;
-    plan.packs.push_back(std::move(pack));
+/// Whatever becomes ready first: v0's partitions, then v1's; pulls pass no gate.
+TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
+  const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
+  const core::PlanGate plan(s.plan);
+  ASSERT_TRUE(plan.any());
+  EXPECT_EQ(plan.scope(), core::GateScope::kWorker);
+  std::vector<int> pushes;
+  for (int p = 0; p < static_cast<int>(s.plan.packs.size()); ++p) {
+    EXPECT_EQ(plan.holds(p), s.plan.packs[static_cast<std::size_t>(p)].answers < 0) << p;
+    if (plan.holds(p)) pushes.push_back(p);
   }
-  plan.credit = Bytes(credit);
-  return plan;
-}
-
-TEST(Admission, TakesTheFirstCreatedAndPassesOverWhatIsTooLarge) {
-  const core::Plan plan = of_pushes({{0, 10}, {1, 10}, {1, 2}, {2, 10}}, 48);
-  Admission one(plan, 1);
-  EXPECT_THAT(one.ready({0, 3}), ElementsAre(Admission::Push{0, 3})) << "40 of 48";
-  EXPECT_THAT(one.ready({0, 1}), IsEmpty()) << "40 more are too many";
-  EXPECT_THAT(one.ready({0, 2}), ElementsAre(Admission::Push{0, 2})) << "8 are not";
-  EXPECT_THAT(one.ready({0, 0}), IsEmpty());
-  EXPECT_THAT(one.through({0, 3}), ElementsAre(Admission::Push{0, 0})) << "of v0 and v1 the first";
-  EXPECT_THAT(one.through({0, 2}), IsEmpty());
-  EXPECT_THAT(one.through({0, 0}), ElementsAre(Admission::Push{0, 1}));
-}
-
-TEST(Admission, WaitsForAllReplicasOfTheWorker) {
-  const core::Plan plan = of_pushes({{0, 1}}, 4);
-  Admission three(plan, 3);
-  EXPECT_THAT(three.ready({0, 0}), IsEmpty());
-  EXPECT_THAT(three.ready({0, 0}), IsEmpty());
-  EXPECT_THAT(three.ready({0, 0}), ElementsAre(Admission::Push{0, 0}));
-  EXPECT_THAT(three.through({0, 0}), IsEmpty());
-  EXPECT_THAT(three.ready({1, 0}), IsEmpty());
+  ASSERT_EQ(pushes.size(), 8u) << "two partitions of each";
+  const auto gate = plan.make({0, 1}, {});
+  std::vector<int> begun;
+  const auto note = [&](const std::vector<core::GateDecision>& decisions) {
+    for (const core::GateDecision& d : decisions) begun.push_back(d.batch->items.front());
+  };
+  for (const int push : pushes) note(gate->ready({0, 0, push}, Time()));
+  for (std::size_t i = 0; i < begun.size(); ++i) note(gate->done({0, 0, begun[i]}));
+  ASSERT_EQ(begun.size(), pushes.size());
+  std::vector<std::pair<int, std::int64_t>> order;
+  for (const int p : begun) {
+    const core::Member& member = s.plan.packs[static_cast<std::size_t>(p)].payload.members.front();
+    order.emplace_back(member.variable, member.first);
+  }
+  EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";
 }
 
 /// A share takes 2.5 ms to the CPU, so gradients pile up behind the first. With a credit of one the earliest variable of them is next; without

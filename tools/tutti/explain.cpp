@@ -92,7 +92,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     costs.pack = record.pack;
     costs.bytes = pack.collective.bytes();
     // What is gathered, or is no gradient, is not reduced as the strategy reduces.
-    const bool reduced = !pack.reduction && pack.collective.kind == scenario.strategy.collective;
+    const bool reduced = !pack.payload.reduction && pack.collective.kind == scenario.strategy.collective;
     if (who == core::WhoReduces::kAllReplicas && (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
                                            core::network_adds(scenario.plan))

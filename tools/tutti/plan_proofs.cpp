@@ -134,7 +134,7 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   // What goes to a server and comes from it is proved as it is: where it lies depends on its size.
   // What is sparse or saved is not reduced as the strategy reduces gradients.
   const bool as_it_is =
-      core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.reduction.has_value();
+      core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)) || pack.payload.reduction.has_value();
   Collective small = as_it_is ? planned
                      : partition
                          ? core::make_collective(cluster, strategy, planned.type, elements, pack.turn, *partition)

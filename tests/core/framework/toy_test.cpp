@@ -67,7 +67,7 @@ TEST_F(ToyFrameworkTest, IsReadAndPacks) {
   std::vector<std::vector<int>> packs;
   for (const core::Pack& pack : s.plan.packs) {
     packs.emplace_back();
-    for (const core::Member& m : pack.members) packs.back().push_back(m.variable);
+    for (const core::Member& m : pack.payload.members) packs.back().push_back(m.variable);
   }
   EXPECT_THAT(packs, ElementsAre(ElementsAre(4, 3), ElementsAre(2, 1), ElementsAre(0)));
   EXPECT_EQ(s.plan.packs[1].after, 0) << "in one stream";
