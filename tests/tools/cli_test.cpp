@@ -133,7 +133,8 @@ TEST(Plan, PrintsAndProvesSchedules) {
   const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"),
-                           HasSubstr("every one of 2 replicas ends with every contribution exactly once")));
+                           HasSubstr("every one of 2 replicas ends with every contribution exactly once"),
+                           HasSubstr("task graph: 9 tasks and 11 edges: the step ends")));
   for (const char* name : {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
     EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
   }

@@ -383,7 +383,9 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.check) {
     auto proof = prove_schedules(*scenario);
     if (!proof) return report(proof.error());
-    checked = std::move(*proof);
+    auto graphs = check_task_graphs(*scenario);
+    if (!graphs) return report(graphs.error());
+    checked = std::move(*proof) + *graphs;
   }
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);

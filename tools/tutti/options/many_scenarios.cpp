@@ -19,7 +19,7 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_flag("--schedule", o.schedule, "Print every step of one pack or exchange (small groups)");
   c->add_option("--pack", o.pack, "The pack whose steps --schedule prints")->capture_default_str();
   c->add_option("--exchange", o.exchange, "The exchange whose steps --schedule prints, in place of a pack's");
-  c->add_flag("--check", o.check, "Prove that the schedules are right, element by element");
+  c->add_flag("--check", o.check, "Prove that the schedules are right, element by element, and that no rank waits forever");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {
