@@ -12,14 +12,23 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->footer(
       "Examples:\n"
       "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
-      "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
+      "  tutti plan scenarios/01_two_ranks.textproto --schedule --check\n"
+      "  tutti plan scenarios/04_resnet50_ring.textproto --graph step.svg");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   c->add_option("--format", o.format, "text or json (to standard output)")->capture_default_str();
   c->add_flag("--variables", o.variables, "Name every gradient of every pack");
   c->add_flag("--schedule", o.schedule, "Print every step of one pack or exchange (small groups)");
   c->add_option("--pack", o.pack, "The pack whose steps --schedule prints")->capture_default_str();
   c->add_option("--exchange", o.exchange, "The exchange whose steps --schedule prints, in place of a pack's");
-  c->add_flag("--check", o.check, "Prove that the schedules are right, element by element, and that no rank waits forever");
+  c->add_flag("--check", o.check,
+              "Prove that the schedules are right, element by element, and that no rank waits forever");
+  c->add_option("--graph", o.graph,
+                "Simulate the scenario and draw a training step as its task graph, with the critical path: FILE.svg, "
+                "or FILE.dot for Graphviz")
+      ->type_name("FILE")
+      ->check(not_utf8);
+  c->add_flag("!--no-simulation", o.simulate,
+              "Draw --graph without a simulation: by the durations that are known, which leave out the network");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {
