@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Remakes the pictures of the README and docs that `tutti export` draws from shipped scenarios (those of the window:
+# Remakes the pictures of the README and docs that `tutti export`, `plan` and `sweep` draw from shipped scenarios (those of the window:
 # tools/screenshots.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,8 @@ for scenario in 04_resnet50_ring 05_resnet50_pscpu; do
     build/release/bin/tutti export "$work/$scenario.tutti" --to svg -o "$work/$scenario.svg"
     mv "$work/$scenario.svg" "docs/pictures/$scenario.svg"
 done
+build/release/bin/tutti plan scenarios/13_tensor_parallel.textproto --graph "$work/graph.svg" >/dev/null
+mv "$work/graph.svg" docs/pictures/13_tensor_parallel_graph.svg
 sweep=tests/reference/workloads
 build/release/bin/tutti sweep "$sweep/ddp_2_gpus.textproto" --over strategy.pytorch_ddp.bucket_cap_mb=3..25+1 -o "$work/ddp.sweep" \
     --plot "$work/ddp_buckets.svg" --measured "$sweep/ddp_bucket_sweep.csv" >/dev/null

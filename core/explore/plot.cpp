@@ -9,7 +9,7 @@
 
 #include "core/base/check.h"
 #include "core/explore/plot_axis.h"
-#include "core/text/shown.h"
+#include "core/text/svg.h"
 
 namespace tutti::core {
 namespace {
@@ -18,9 +18,8 @@ constexpr double kWidth = 860, kHeight = 480;
 constexpr double kLeft = 74, kRight = 24, kTop = 44, kBottom = 58;
 constexpr double kLegendRow = 18;
 
-// Colours that colour-blind eyes tell apart: Okabe & Ito, "Color Universal Design", 2008.
-constexpr std::array<const char*, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                              "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array<const char*, 7> kColours{palette::kBlue,   palette::kVermilion, palette::kGreen, palette::kPurple,
+                                              palette::kOrange, palette::kSkyBlue,   palette::kBlack};
 constexpr const char* kBound = "#777777";
 
 /// The ends of what is drawn.
@@ -50,7 +49,7 @@ class Picture {
   }
 
   std::string draw() {
-    text(kLeft, 24, plot_.title, " font-size=\"15\"");
+    picture_.text(kLeft, 24, plot_.title, " font-size=\"15\"");
     grid();
     std::size_t colour = 0;
     std::vector<const char*> colours;
@@ -59,11 +58,7 @@ class Picture {
     for (std::size_t c = 0; c < plot_.curves.size(); ++c) draw_curve(plot_.curves[c], colours[c]);
     if (plot_.best) draw_best(*plot_.best);
     legend(colours);
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{2}</svg>\n",
-        kWidth, kHeight + kLegendRow * static_cast<double>(legend_rows_), body_);
+    return picture_.document(kWidth, kHeight + kLegendRow * static_cast<double>(legend_rows_));
   }
 
  private:
@@ -71,35 +66,28 @@ class Picture {
   static double across(double place) { return kLeft + place * (kWidth - kRight - kLeft); }
   [[nodiscard]] double up(double place) const { return bottom_ - place * (bottom_ - kTop); }
 
-  void text(double x, double y, const std::string& content, const std::string& more = "") {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, as_xml(content));
-  }
-  void line(double x1, double y1, double x2, double y2, const char* stroke) {
-    body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2,
-                         y2, stroke);
-  }
-
   void grid() {
     for (const PlotAxis::Tick& tick : y_.ticks()) {
-      line(kLeft, up(tick.at), kWidth - kRight, up(tick.at), "#e5e5e5");
-      text(kLeft - 6, up(tick.at) + 4, tick.text, " text-anchor=\"end\"");
+      picture_.line(kLeft, up(tick.at), kWidth - kRight, up(tick.at), "#e5e5e5");
+      picture_.text(kLeft - 6, up(tick.at) + 4, tick.text, " text-anchor=\"end\"");
     }
     double last = -1e9;
     std::vector<PlotAxis::Tick> ticks = x_.ticks();
     std::sort(ticks.begin(), ticks.end(), [](const PlotAxis::Tick& a, const PlotAxis::Tick& b) { return a.at < b.at; });
     for (const PlotAxis::Tick& tick : ticks) {
       const double at = across(tick.at);
-      line(at, bottom_, at, bottom_ + 5, "#333333");
+      picture_.line(at, bottom_, at, bottom_ + 5, "#333333");
       const double width = 6.8 * static_cast<double>(tick.text.size());
       if (at - width / 2 < last + 4) continue;
       last = at + width / 2;
-      text(at, bottom_ + 19, tick.text, " text-anchor=\"middle\"");
+      picture_.text(at, bottom_ + 19, tick.text, " text-anchor=\"middle\"");
     }
-    line(kLeft, bottom_, kWidth - kRight, bottom_, "#333333");
-    line(kLeft, kTop, kLeft, bottom_, "#333333");
-    text((kLeft + kWidth - kRight) / 2, bottom_ + 42, plot_.x_title, " text-anchor=\"middle\"");
-    text(0, 0, plot_.y_title,
-         fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"", (kTop + bottom_) / 2));
+    picture_.line(kLeft, bottom_, kWidth - kRight, bottom_, "#333333");
+    picture_.line(kLeft, kTop, kLeft, bottom_, "#333333");
+    picture_.text((kLeft + kWidth - kRight) / 2, bottom_ + 42, plot_.x_title, " text-anchor=\"middle\"");
+    picture_.text(
+        0, 0, plot_.y_title,
+        fmt::format(" text-anchor=\"middle\" transform=\"translate(18,{:.1f}) rotate(-90)\"", (kTop + bottom_) / 2));
   }
 
   void draw_curve(const Curve& curve, const char* colour) {
@@ -111,24 +99,24 @@ class Picture {
     std::string points;
     for (const auto& [x, y] : dots) points += fmt::format("{:.1f},{:.1f} ", x, y);
     if (!curve.dots_alone) {
-      body_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{}/>\n", points,
-                           colour, curve.dashed ? " stroke-dasharray=\"6 4\"" : "");
+      picture_.add(fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{}/>\n", points,
+                               colour, curve.dashed ? " stroke-dasharray=\"6 4\"" : ""));
     }
     if (curve.dashed) return;
     const double radius = curve.dots_alone ? 4 : (dots.size() > 60 ? 1.4 : 2.4);
     for (const auto& [x, y] : dots)
-      body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y, radius, colour);
+      picture_.add(fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y, radius, colour));
   }
 
   void draw_best(const Plot::Mark& best) {
     const auto& y = plot_.curves[best.curve].y[best.x];
     TUTTI_CHECK(y.has_value(), "the best point is not known");
     const double at_x = across(x_.place(best.x)), at_y = up(y_.at(*y));
-    body_ += fmt::format(
+    picture_.add(fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"7\" fill=\"none\" stroke=\"#000000\" stroke-width=\"1.8\"/>\n", at_x,
-        at_y);
+        at_y));
     const bool on_right = at_x > (kLeft + kWidth) / 2;
-    text(at_x + (on_right ? -4 : 4), at_y + 22, best.text, on_right ? " text-anchor=\"end\"" : "");
+    picture_.text(at_x + (on_right ? -4 : 4), at_y + 22, best.text, on_right ? " text-anchor=\"end\"" : "");
   }
 
   void legend(const std::vector<const char*>& colours) {
@@ -138,14 +126,15 @@ class Picture {
       const double y = kHeight + kLegendRow * static_cast<double>(c / 4) - 2;
       const Curve& curve = plot_.curves[c];
       if (curve.dots_alone) {
-        body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", x + 11, y - 4, colours[c]);
+        picture_.add(
+            fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\" fill=\"{}\"/>\n", x + 11, y - 4, colours[c]));
       } else {
-        body_ += fmt::format(
-            "<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
-            "stroke-width=\"2\"{4}/>\n",
-            x, x + 22, y - 4, colours[c], curve.dashed ? " stroke-dasharray=\"6 4\"" : "");
+        picture_.add(
+            fmt::format("<line x1=\"{0:.1f}\" y1=\"{2:.1f}\" x2=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"{3}\" "
+                        "stroke-width=\"2\"{4}/>\n",
+                        x, x + 22, y - 4, colours[c], curve.dashed ? " stroke-dasharray=\"6 4\"" : ""));
       }
-      text(x + 28, y, curve.name);
+      picture_.text(x + 28, y, curve.name);
     }
   }
 
@@ -153,7 +142,7 @@ class Picture {
   std::size_t legend_rows_;
   double bottom_;
   PlotAxis x_, y_;
-  std::string body_;
+  SvgPicture picture_;
 };
 
 }  // namespace

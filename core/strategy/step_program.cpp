@@ -18,6 +18,7 @@
 
 #include "core/base/check.h"
 #include "core/strategy/exchange_points.h"
+#include "core/strategy/plan_check.h"
 
 namespace tutti::core {
 namespace {
@@ -449,6 +450,10 @@ StepPrograms::StepPrograms(const Workload& workload, const Plan& plan) {
     if (!same) same = std::make_shared<const StepProgram>(std::move(program));
     groups_.push_back({std::move(same), std::move(durations)});
   }
+#if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
+  for (const PlanProblem& problem : problems_of(view_of(*this, plan)))
+    TUTTI_CHECK(!is_certain(problem.code), "the plan is wrong: {} ({})", problem.text, to_string(problem.code));
+#endif
 }
 
 }  // namespace tutti::core

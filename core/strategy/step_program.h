@@ -19,10 +19,12 @@ struct StepProgram {
 
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose steps have the same structure
 /// share one and differ in their durations alone: all groups do, unless exchanges cut their passes at different layers.
+/// Debug and sanitized builds check every plan (core/strategy/plan_check.h).
 class StepPrograms {
  public:
   StepPrograms(const Workload& workload, const Plan& plan);
 
+  [[nodiscard]] std::size_t groups() const { return groups_.size(); }
   [[nodiscard]] const StepProgram& program(std::size_t group) const { return *groups_[group].program; }
   [[nodiscard]] const Durations& durations(std::size_t group) const { return groups_[group].durations; }
 

@@ -12,6 +12,7 @@
 #include "core/base/format.h"
 #include "core/plan/compute_kind.h"
 #include "core/text/shown.h"
+#include "core/text/svg.h"
 #include "core/timeline/summary.h"
 
 namespace tutti::core {
@@ -26,14 +27,13 @@ constexpr int kMostDevices = 4;
 constexpr int kMostPackRows = 6;
 constexpr int kMostLinks = 3;
 
-// Colours that colour-blind eyes tell apart: Okabe & Ito, "Color Universal Design", 2008.
-constexpr const char* kForward = "#56b4e9";
-constexpr const char* kBackward = "#0072b2";
-constexpr const char* kOther = "#999999";
-constexpr const char* kUpdate = "#009e73";
-constexpr const char* kPack = "#e69f00";
-constexpr const char* kPath = "#d55e00";
-constexpr const char* kLoad = "#cc79a7";
+constexpr const char* kForward = palette::kSkyBlue;
+constexpr const char* kBackward = palette::kBlue;
+constexpr const char* kOther = palette::kGrey;
+constexpr const char* kUpdate = palette::kGreen;
+constexpr const char* kPack = palette::kOrange;
+constexpr const char* kPath = palette::kVermilion;
+constexpr const char* kLoad = palette::kPurple;
 
 const char* colour(std::int32_t kind) {
   if (kind >= SpanKind::kPackInFlight) return kPack;
@@ -63,11 +63,7 @@ class Drawing {
     link_rows();
     axis();
     legend();
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{2}</svg>\n",
-        kWidth, y_ + kGap, body_);
+    return picture_.document(kWidth, y_ + kGap);
   }
 
  private:
@@ -109,42 +105,39 @@ class Drawing {
     return kLeft + std::clamp(share, 0.0, 1.0) * (kWidth - kLeft - kRight);
   }
 
-  void text(double at_x, double at_y, const std::string& content, const std::string& more = "") {
-    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", at_x, at_y, more, as_xml(content));
-  }
-
   void box(Time from, Time to, double height, const char* fill, const std::string& title,
            const std::string& label = "") {
     const double left = x(from);
     const double width = std::max(0.4, x(to) - left);
-    body_ += fmt::format(
+    picture_.add(fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" fill=\"{}\"><title>{}</title></rect>\n",
-        left, y_, width, height, fill, as_xml(title));
+        left, y_, width, height, fill, as_xml(title)));
     if (!label.empty() && width > 8.0 * static_cast<double>(label.size()))
-      text(left + 3, y_ + 13, label, " fill=\"white\"");
+      picture_.text(left + 3, y_ + 13, label, " fill=\"white\"");
   }
 
   void heading() {
     const RunInfo& run = timeline_.run();
     const StepRecord& step = timeline_.steps().back();
     y_ = 20;
-    text(10, y_, fmt::format("{}: step {} of {}, {}", run.scenario, step.step, run.steps, show(step.end - step.start)),
-         " font-size=\"15\" font-weight=\"bold\"");
+    picture_.text(10, y_,
+                  fmt::format("{}: step {} of {}, {}", run.scenario, step.step, run.steps, show(step.end - step.start)),
+                  " font-size=\"15\" font-weight=\"bold\"");
     y_ += 17;
-    text(10, y_,
-         fmt::format("{} · {} · {} · exposed communication {}", run.cluster, run.workload, run.strategy,
-                     show(step.exposed)),
-         " fill=\"#555\"");
+    picture_.text(10, y_,
+                  fmt::format("{} · {} · {} · exposed communication {}", run.cluster, run.workload, run.strategy,
+                              show(step.exposed)),
+                  " fill=\"#555\"");
     y_ += 12;
   }
 
   void row(const Track& track) {
     const bool compute = track.kind == TrackKind::kCompute;
     if (compute) y_ += kGap;
-    text(10, y_ + 13,
-         compute ? fmt::format("w{}/{} compute", track.worker, track.device)
-                 : (track.slot == 0 ? "packs in flight" : ""),
-         compute ? "" : " fill=\"#555\" dx=\"12\"");
+    picture_.text(10, y_ + 13,
+                  compute ? fmt::format("w{}/{} compute", track.worker, track.device)
+                          : (track.slot == 0 ? "packs in flight" : ""),
+                  compute ? "" : " fill=\"#555\" dx=\"12\"");
     for (const Span& span : spans_[track.id]) {
       const bool pack = span.kind == SpanKind::kPackInFlight;
       const std::string what = pack ? fmt::format("pack {}", span.pack) : span_name(span.kind);
@@ -157,7 +150,7 @@ class Drawing {
   void path_row() {
     if (timeline_.path().empty()) return;
     y_ += kGap;
-    text(10, y_ + 13, "critical path", " font-weight=\"bold\"");
+    picture_.text(10, y_ + 13, "critical path", " font-weight=\"bold\"");
     for (const PathPiece& piece : timeline_.path()) {
       const bool pack = piece.kind == SpanKind::kPackInFlight;
       const std::string what = pack ? fmt::format("pack {} in flight", piece.pack)
@@ -177,7 +170,7 @@ class Drawing {
       if (link.bins.empty() || link.bin_width.count() <= 0 || link.bandwidth.count() <= 0) continue;
       ++drawn;
       y_ += kGap;
-      text(10, y_ + 13, link.name);
+      picture_.text(10, y_ + 13, link.name);
       const double full =
           static_cast<double>(link.bandwidth.count()) * static_cast<double>(link.bin_width.count()) * 1e-12;
       std::string points = fmt::format("{:.1f},{:.1f}", kLeft, y_ + kRow);
@@ -189,9 +182,9 @@ class Drawing {
                               y_ + kRow - height);
       }
       points += fmt::format(" {:.1f},{:.1f}", kWidth - kRight, y_ + kRow);
-      body_ +=
+      picture_.add(
           fmt::format("<polygon points=\"{}\" fill=\"{}\"><title>load of {}; full height is {}</title></polygon>\n",
-                      points, kLoad, as_xml(link.name), show(link.bandwidth));
+                      points, kLoad, as_xml(link.name), show(link.bandwidth)));
       y_ += kRow;
     }
   }
@@ -212,10 +205,10 @@ class Drawing {
     const std::int64_t tick = tick_for(length.count() / 8);
     for (std::int64_t t = 0; t <= length.count(); t += tick) {
       const double at = x(start_ + Time(t));
-      body_ += fmt::format(
+      picture_.add(fmt::format(
           "<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\" stroke=\"#ddd\" stroke-width=\"0.5\"/>\n",
-          at, axis_top_ + 14, y_);
-      text(at, axis_top_ + 11, show(Time(t)), " fill=\"#555\" font-size=\"10\" text-anchor=\"middle\"");
+          at, axis_top_ + 14, y_));
+      picture_.text(at, axis_top_ + 11, show(Time(t)), " fill=\"#555\" font-size=\"10\" text-anchor=\"middle\"");
     }
   }
 
@@ -227,9 +220,9 @@ class Drawing {
         {kUpdate, "update"},   {kOther, "copies"},      {kPath, "pack on the critical path"},
         {kLoad, "link load"}};
     for (const auto& [fill, name] : entries) {
-      body_ +=
-          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", at, y_ - 10, fill);
-      text(at + 16, y_, name);
+      picture_.add(
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", at, y_ - 10, fill));
+      picture_.text(at + 16, y_, name);
       at += 34 + 7.0 * static_cast<double>(std::string_view(name).size());
     }
     y_ += 4;
@@ -239,7 +232,7 @@ class Drawing {
   Time start_, end_;
   std::vector<const Track*> rows_;
   std::map<TrackId, std::vector<Span>> spans_;
-  std::string body_;
+  SvgPicture picture_;
   double y_ = 0;
   double axis_top_ = 0;
 };

@@ -10,6 +10,10 @@
 
 namespace tutti::test {
 
+core::Expected<core::Scenario> read(const DigestCase& one) {
+  return core::read_scenario(one.text, one.path, core::Library(source_folder() + "/scenarios"));
+}
+
 namespace {
 
 using View = TimelineValues::View;
@@ -19,10 +23,6 @@ std::string ending_of(const core::Error& error) {
   for (const core::Problem& problem : error.problems())
     text += fmt::format(" {}:{}", problem.where.line, problem.where.column);
   return text;
-}
-
-core::Expected<core::Scenario> read(const DigestCase& one) {
-  return core::read_scenario(one.text, one.path, core::Library(source_folder() + "/scenarios"));
 }
 
 ModeRun run(const core::Scenario& scenario, const Mode& mode) {

@@ -30,6 +30,8 @@ struct ModeRun {
   TimelineValues values;
 };
 
+/// Reads the scenario of a case. ERRORS: it is refused.
+core::Expected<core::Scenario> read(const DigestCase& one);
 /// Simulates a case. If its scenario is refused, the result has only an ending.
 ModeRun run(const DigestCase& one, const Mode& mode);
 

@@ -133,10 +133,41 @@ TEST(Plan, PrintsAndProvesSchedules) {
   const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
   EXPECT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"),
-                           HasSubstr("every one of 2 replicas ends with every contribution exactly once")));
+                           HasSubstr("every one of 2 replicas ends with every contribution exactly once"),
+                           HasSubstr("task graph: 9 tasks and 11 edges: the step ends")));
   for (const char* name : {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
     EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
   }
+}
+
+TEST(Plan, DrawsAStepWithItsCriticalPath) {
+  const TemporaryFolder folder;
+  const std::string svg = folder.file("step.svg"), dot = folder.file("step.dot");
+  const Outcome drawn = run_tutti({"plan", scenario("13_tensor_parallel"), "--graph", svg});
+  ASSERT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, AllOf(HasSubstr("simulated, step 2"), HasSubstr("204 tasks are drawn as")));
+  EXPECT_THAT(folder.read("step.svg"), AllOf(HasSubstr("critical path"), HasSubstr("communicator &quot;tensor&quot;"),
+                                             HasSubstr("all_reduce ×")));
+  const Outcome known = run_tutti({"plan", scenario("06_resnet50_nccl"), "--graph", dot, "--no-simulation", "--check"});
+  ASSERT_EQ(known.status, 0) << known.err;
+  EXPECT_THAT(known.out, AllOf(HasSubstr("nothing was simulated"), HasSubstr("task graph: ")));
+  EXPECT_THAT(folder.read("step.dot"), AllOf(testing::StartsWith("digraph step {"), HasSubstr("penwidth=2.4")));
+}
+
+TEST(Plan, RefusesGraphsThatItCannotWrite) {
+  const TemporaryFolder folder;
+  const std::string file = scenario("01_two_ranks");
+  const auto refused = [&](const std::vector<std::string>& more, const char* why) {
+    std::vector<std::string> words{"plan", file};
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refused(words, folder, HasSubstr(why));
+  };
+  const std::string svg = folder.file("step.svg");
+  refused({"--graph", folder.path() + "/step.png"}, "expected the name of an .svg or a .dot file");
+  refused({"--graph", svg, "--schedule"}, "--schedule");
+  refused({"--graph", svg, "--format", "json"}, "--format json");
+  refused({"--no-simulation"}, "--graph");
+  refused({"--graph", folder.path() + "/no/such/folder/step.svg"}, "no/such/folder");
 }
 
 TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {

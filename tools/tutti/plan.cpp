@@ -14,7 +14,9 @@
 #include "core/schedule/print.h"
 #include "core/strategy/collective_parts.h"
 #include "core/strategy/who_reduces.h"
+#include "sim/simulator.h"
 #include "tools/tutti/json.h"
+#include "tools/tutti/plan_graph.h"
 #include "tools/tutti/plan_proofs.h"
 #include "tools/tutti/table.h"
 
@@ -23,6 +25,7 @@ namespace {
 
 using core::Collective;
 using core::Error;
+using core::Expected;
 using core::Lane;
 using core::Member;
 using core::Pack;
@@ -351,12 +354,28 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
   return json.text();
 }
 
+/// ERRORS: options that say two things at once.
+Expected<void> check_graph_options(const PlanOptions& options) {
+  const auto refuse = [](const char* text) { return tl::make_unexpected(Error::request(text)); };
+  if (options.graph.empty()) {
+    if (!options.simulate) return refuse("--no-simulation says where the times of --graph come from; name its FILE");
+    return {};
+  }
+  if (auto known = check_graph(options.graph); !known) return known;
+  if (options.schedule || options.exchange)
+    return refuse("--graph draws a training step, --schedule prints the steps of one collective; give one of them");
+  if (options.format == "json")
+    return refuse("--graph draws a picture, --format json prints the plan; give one of them");
+  return {};
+}
+
 }  // namespace
 
 int plan(const PlanOptions& options, const Environment& environment) {
   if (options.format != "text" && options.format != "json") {
     return report(Error::request(fmt::format("--format {}: expected one of text, json", options.format)));
   }
+  if (auto fits = check_graph_options(options); !fits) return report(fits.error());
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   const auto packs = static_cast<std::int32_t>(scenario->plan.packs.size());
@@ -386,7 +405,15 @@ int plan(const PlanOptions& options, const Environment& environment) {
   if (options.check) {
     auto proof = prove_schedules(*scenario);
     if (!proof) return report(proof.error());
-    checked = std::move(*proof);
+    auto graphs = check_task_graphs(*scenario);
+    if (!graphs) return report(graphs.error());
+    checked = std::move(*proof) + *graphs;
+  }
+  if (!options.graph.empty()) {
+    sim::Simulator simulator;
+    auto drawn = write_graph(*scenario, options.simulate ? &simulator : nullptr, options.graph);
+    if (!drawn) return report(drawn.error());
+    return print_out(*drawn + checked);
   }
   if (options.format == "json") return print_out(plan_json(*scenario, options));
   std::string text = plan_text(*scenario, options.variables);

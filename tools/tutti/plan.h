@@ -17,6 +17,8 @@ struct PlanOptions {
   bool check = false;                    ///< prove the schedules
   std::int32_t pack = 0;                 ///< of `schedule`
   std::optional<std::int32_t> exchange;  ///< of `schedule`, in place of a pack
+  std::string graph;                     ///< file to draw the step into, if any
+  bool simulate = true;                  ///< times and critical path of `graph` are simulated
 };
 
 /// `tutti plan`: what would travel, and how.

@@ -9,6 +9,7 @@
 #include "core/nccl/lowering/lower.h"
 #include "core/schedule/checker.h"
 #include "core/strategy/collective_parts.h"
+#include "core/strategy/plan_check.h"
 #include "core/strategy/who_reduces.h"
 
 namespace tutti::tools {
@@ -191,6 +192,27 @@ Expected<std::string> prove_schedules(const Scenario& scenario) {
     text += *line;
   }
   return text;
+}
+
+Expected<std::string> check_task_graphs(const Scenario& scenario) {
+  const core::StepPrograms programs(scenario.workload, scenario.plan);
+  const core::PlanView view = core::view_of(programs, scenario.plan);
+  std::string wrong, possible;
+  for (const core::PlanProblem& problem : problems_of(view)) {
+    if (is_certain(problem.code))
+      wrong += "\n  " + problem.text;
+    else
+      possible += fmt::format("note: possible deadlock: {}\n", problem.text);
+  }
+  if (!wrong.empty()) return tl::make_unexpected(Error::run("the task graph is wrong:" + wrong));
+  std::string text;
+  for (const core::PlanView::Role& role : view.roles) {
+    text += fmt::format(
+        "task graph{}: {} tasks and {} edges: the step ends, and all ranks take part in the same collectives{}\n",
+        view.roles.size() == 1 ? "" : " of " + role.name, role.program->size(), role.program->successors.size(),
+        possible.empty() ? " in the same order" : "");
+  }
+  return text + possible;
 }
 
 }  // namespace tutti::tools

@@ -23,4 +23,8 @@ ShownSteps shown_steps(const core::Collective& planned);
 /// ERRORS: one that is wrong, with all that is wrong with it; one that is too large to be proved.
 core::Expected<std::string> prove_schedules(const core::Scenario& scenario);
 
+/// Checks the task graphs of a training step (core/plan/check_collectives.h): a line that says what holds, and one for each deadlock
+/// that is possible if timing is unlucky. ERRORS: a graph in which ranks wait forever, with all that is wrong with it.
+core::Expected<std::string> check_task_graphs(const core::Scenario& scenario);
+
 }  // namespace tutti::tools

@@ -10,7 +10,6 @@ namespace tutti::core {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// Writes down every call by the `index` of its task.
@@ -219,47 +218,6 @@ TEST(Runner, ALongChainOfMarksNeedsNoStack) {
   host.take();
   runner.done(first, host);
   EXPECT_THAT(host.take(), ElementsAre("end"));
-}
-
-/// Programs that ProgramBuilder::build would refuse are put together by hand.
-Program unchecked(std::vector<Task> tasks, const std::vector<std::pair<TaskId, TaskId>>& edges, TaskId end) {
-  Program p;
-  p.tasks = std::move(tasks);
-  p.first_edge.assign(p.tasks.size() + 1, 0);
-  for (TaskId t = 0; t < p.size(); ++t) {
-    for (const auto& [from, to] : edges) {
-      if (from == t) p.successors.push_back(to);
-    }
-    p.first_edge[static_cast<std::size_t>(t) + 1] = static_cast<std::int32_t>(p.successors.size());
-  }
-  p.end = end;
-  return p;
-}
-
-TEST(ProgramProblems, NamesWhatKeepsAProgramFromEnding) {
-  EXPECT_THAT(problems_of(unchecked({mark(0), mark(1)}, {{0, 1}}, 1)), IsEmpty());
-  EXPECT_THAT(problems_of(unchecked({mark(0), mark(1), mark(2)}, {{0, 1}, {1, 0}, {1, 2}}, 2)),
-              ElementsAre(HasSubstr("3 tasks wait for each other in a circle")));
-  EXPECT_THAT(problems_of(unchecked({mark(0), mark(1), mark(2)}, {{0, 2}}, 2)),
-              ElementsAre("the end of the step does not wait for task 1"));
-  EXPECT_THAT(problems_of(unchecked({mark(0)}, {}, -1)), ElementsAre("the program has no end task"));
-  Program held = unchecked({mark(0), mark(1)}, {{0, 1}}, 1);
-  held.holds = 1;
-  held.tasks[0].hold = 0;
-  EXPECT_THAT(problems_of(held), ElementsAre("task 0 waits for hold 0, which no task opens"));
-}
-
-TEST(ProgramProblems, ABlockHasOneEntryAndOneExitThatWaitsForAllOfIt) {
-  const auto block = [](const std::vector<std::pair<TaskId, TaskId>>& edges) {
-    Program p = unchecked({mark(0), mark(1), mark(2), mark(3), mark(4)}, edges, 4);
-    p.blocks.push_back({{1, 3}, 1, 3, 2, {}});
-    return problems_of(p);
-  };
-  EXPECT_THAT(block({{0, 1}, {1, 2}, {2, 3}, {3, 4}}), IsEmpty());
-  EXPECT_THAT(block({{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}), ElementsAre("task 2 enters a block beside its entry"));
-  EXPECT_THAT(block({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}}),
-              ElementsAre("task 2 of a block can outlast its iteration: the exit does not wait for it",
-                          "task 2 leaves a block beside its exit"));
 }
 
 }  // namespace

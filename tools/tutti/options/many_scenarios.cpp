@@ -13,7 +13,8 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->footer(
       "Examples:\n"
       "  tutti plan scenarios/03_merge_scope.textproto --variables\n"
-      "  tutti plan scenarios/01_two_ranks.textproto --schedule --check");
+      "  tutti plan scenarios/01_two_ranks.textproto --schedule --check\n"
+      "  tutti plan scenarios/04_resnet50_ring.textproto --graph step.svg");
   add_scenario(c, o.scenario, "Scenario file (text format or JSON)");
   c->add_option("--format", o.format, "Output format: text or json (to standard output)")->capture_default_str();
   c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
@@ -21,7 +22,15 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
   c->add_option("--exchange", o.exchange,
                 "Number of the exchange whose schedule steps --schedule prints, instead of a pack");
-  c->add_flag("--check", o.check, "Prove by symbolic execution that every schedule computes the right result");
+  c->add_flag("--check", o.check, 
+              "Prove by symbolic execution that every schedule computes the right result and that no rank waits forever");
+  c->add_option("--graph", o.graph,
+                "Simulate the scenario and draw a training step as its task graph, with the critical path: FILE.svg, "
+                "or FILE.dot for Graphviz")
+      ->type_name("FILE")
+      ->check(not_utf8);
+  c->add_flag("!--no-simulation", o.simulate,
+              "Draw --graph without a simulation: by the durations that are known, which leave out the network");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {

@@ -1,0 +1,327 @@
+// Looks for what keeps one program from ending. Indices come first: the other checks follow them. A held task counts as a
+// successor of the task that opens its hold, so that a cycle through a hold is a cycle like any other.
+//
+// A program has no edges from one step to another: every step begins when the one before it has ended. So a cycle inside the
+// step is a cycle for good, and none can hide behind "one step back".
+
+#include "core/plan/check_program.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+namespace {
+
+std::size_t slot(std::int32_t index) { return static_cast<std::size_t>(index); }
+
+/// True for -1 ("none") and for indices below `count`.
+bool is_index_or_none(std::int32_t index, std::int64_t count) { return index >= -1 && index < count; }
+
+class ProgramChecker {
+ public:
+  explicit ProgramChecker(const Program& program) : program_(program) {}
+
+  std::vector<PlanProblem> problems() && {
+    if (!look_at_indices()) return std::move(problems_);
+    if (program_.end < 0 || program_.end >= program_.size()) {
+      add(PlanProblemCode::kNoEnd, kNoTask, "the program has no end task");
+      return std::move(problems_);
+    }
+    find_predecessors();
+    look_at_counts();
+    look_at_tasks();
+    look_for_cycles();
+    mark_ancestors(program_.end);
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      if (!seen_[slot(t)])
+        add(PlanProblemCode::kNotAwaited, t, fmt::format("the end of the step does not wait for {}", name(t)));
+    }
+    for (const Block& block : program_.blocks) look_at(block);
+    return std::move(problems_);
+  }
+
+ private:
+  [[nodiscard]] const Task& task(TaskId t) const { return program_.tasks[slot(t)]; }
+  [[nodiscard]] std::string name(TaskId t) const { return fmt::format("{} (task {})", label_of(task(t)), t); }
+
+  void add(PlanProblemCode code, TaskId t, std::string text) {
+    PlanProblem problem{code, t, -1, -1, -1, std::move(text)};
+    if (t != kNoTask) {
+      problem.pack = task(t).pack;
+      problem.index = task(t).index;
+    }
+    problems_.push_back(std::move(problem));
+  }
+
+  // --- indices ---
+
+  /// False if what is left must not be looked at.
+  bool look_at_indices() {
+    const std::size_t before = problems_.size();
+    const auto damaged = [this](TaskId t, std::string text) { add(PlanProblemCode::kDamaged, t, std::move(text)); };
+    const Program& p = program_;
+    if (p.first_edge.size() != p.tasks.size() + 1 || p.join.size() != p.tasks.size()) {
+      damaged(kNoTask, "the program's columns have different lengths");
+      return false;
+    }
+    const auto edges = static_cast<std::int64_t>(p.successors.size());
+    if (p.first_edge.front() != 0 || p.first_edge.back() != edges ||
+        !std::is_sorted(p.first_edge.begin(), p.first_edge.end()))
+      damaged(kNoTask, "the edges of a task are not a range of all edges");
+    for (const TaskId to : p.successors) {
+      if (to >= 0 && to < p.size()) continue;
+      damaged(kNoTask, fmt::format("an edge leads to task {}, and there are {}", to, p.size()));
+      break;
+    }
+    for (TaskId t = 0; t < p.size(); ++t) {
+      const Task& one = task(t);
+      if (!is_index_or_none(one.hold, p.holds) || !is_index_or_none(one.opens, p.holds))
+        damaged(t, fmt::format("{} refers to a hold that is not there", name(t)));
+      if (!is_index_or_none(p.join[slot(t)], std::ssize(p.predecessors)))
+        damaged(t, fmt::format("{} refers to a count of predecessors that is not there", name(t)));
+      if (one.kind == Task::Kind::kCompute) look_at_cost(t, one.cost);
+    }
+    for (const TaskId root : p.roots) {
+      if (root < 0 || root >= p.size()) damaged(kNoTask, "a root is not a task");
+    }
+    for (const Block& block : p.blocks) {
+      const IndexRange& tasks = block.tasks;
+      const bool inside = tasks.first >= 0 && tasks.count >= 1 && tasks.first <= p.size() - tasks.count;
+      const auto holds = [&](TaskId t) { return t >= tasks.first && t - tasks.first < tasks.count; };
+      if (!inside || !holds(block.entry) || !holds(block.exit))
+        damaged(kNoTask, fmt::format("a block of {} tasks from task {} on is not a part of the program", tasks.count,
+                                     tasks.first));
+      const IndexRange& joins = block.joins;
+      if (joins.first < 0 || joins.count < 0 || joins.count > std::ssize(p.predecessors) ||
+          joins.first > std::ssize(p.predecessors) - joins.count)
+        damaged(kNoTask, "a block refers to counts of predecessors that are not there");
+    }
+    return problems_.size() == before;
+  }
+
+  void look_at_cost(TaskId t, const TaskCost& cost) {
+    const auto shares = std::ssize(program_.shares);
+    const bool whole = program_.share_whole > 0 && cost.shares.first >= 0 && cost.shares.count >= 0 &&
+                       cost.shares.count <= shares && cost.shares.first <= shares - cost.shares.count;
+    if (cost.value < 0 || (cost.kind == TaskCost::Kind::kShares && !whole))
+      add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that is not there", name(t)));
+  }
+
+  /// Counts that the builder makes of the edges.
+  void look_at_counts() {
+    std::vector<std::int32_t> count(program_.tasks.size(), 0);
+    for (const TaskId to : program_.successors) ++count[slot(to)];
+    std::vector<bool> is_root(program_.tasks.size(), false);
+    for (const TaskId root : program_.roots) {
+      if (count[slot(root)] > 0 || is_root[slot(root)])
+        add(PlanProblemCode::kDamaged, root, fmt::format("{} is a root twice, or has predecessors", name(root)));
+      is_root[slot(root)] = true;
+    }
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      const std::int32_t join = program_.join[slot(t)];
+      const std::int32_t stated = join < 0 ? std::min(count[slot(t)], 1) : program_.predecessors[slot(join)];
+      if (stated != count[slot(t)] || (count[slot(t)] == 0 && !is_root[slot(t)]))
+        add(PlanProblemCode::kDamaged, t,
+            fmt::format("{} has {} predecessors, which is not what it waits for", name(t), count[slot(t)]));
+    }
+    for (const Block& block : program_.blocks) {
+      std::int32_t joins = 0;
+      bool all_inside = true;
+      for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
+        const std::int32_t join = program_.join[slot(t)];
+        if (join < 0) continue;
+        ++joins;
+        all_inside &= join >= block.joins.first && join - block.joins.first < block.joins.count;
+      }
+      if (!all_inside || joins != block.joins.count)
+        add(PlanProblemCode::kDamaged, block.entry,
+            fmt::format("the iterations of the block that begins with {} count other tasks than its own",
+                        name(block.entry)));
+    }
+  }
+
+  // --- edges ---
+
+  /// What every task waits for, by task: predecessors, and the openers of holds.
+  void find_predecessors() {
+    std::vector<TaskId> opener(slot(program_.holds), kNoTask);
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      const std::int32_t hold = task(t).opens;
+      if (hold < 0) continue;
+      if (opener[slot(hold)] != kNoTask)
+        add(PlanProblemCode::kHoldOpenedTwice, t,
+            fmt::format("{} and {} open the same hold", name(opener[slot(hold)]), name(t)));
+      opener[slot(hold)] = t;
+    }
+    first_before_.assign(program_.tasks.size() + 1, 0);
+    const auto each_edge = [&](const auto& visit) {
+      for (TaskId t = 0; t < program_.size(); ++t) {
+        for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
+          visit(t, program_.successors[slot(e)]);
+        if (const std::int32_t hold = task(t).hold; hold >= 0 && opener[slot(hold)] != kNoTask)
+          visit(opener[slot(hold)], t);
+      }
+    };
+    each_edge([&](TaskId, TaskId to) { ++first_before_[slot(to) + 1]; });
+    std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
+    before_.resize(slot(first_before_.back()));
+    std::vector<std::int32_t> next(first_before_.begin(), first_before_.end() - 1);
+    each_edge([&](TaskId from, TaskId to) { before_[slot(next[slot(to)]++)] = from; });
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      if (task(t).hold >= 0 && opener[slot(task(t).hold)] == kNoTask)
+        add(PlanProblemCode::kHoldNeverOpened, t,
+            fmt::format("{} waits for hold {}, which no task opens", name(t), task(t).hold));
+    }
+  }
+  template <class Visit>
+  void each_before(TaskId t, const Visit& visit) const {
+    for (std::int32_t e = first_before_[slot(t)]; e < first_before_[slot(t) + 1]; ++e) visit(before_[slot(e)]);
+  }
+
+  /// seen_: everything that `to` waits for, and itself.
+  void mark_ancestors(TaskId to) {
+    seen_.assign(program_.tasks.size(), false);
+    std::vector<TaskId> open{to};
+    seen_[slot(to)] = true;
+    while (!open.empty()) {
+      const TaskId t = open.back();
+      open.pop_back();
+      each_before(t, [&](TaskId before) {
+        if (seen_[slot(before)]) return;
+        seen_[slot(before)] = true;
+        open.push_back(before);
+      });
+    }
+  }
+
+  void look_for_cycles() {
+    std::vector<std::int32_t> missing(program_.tasks.size());
+    std::vector<TaskId> open;
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      missing[slot(t)] = first_before_[slot(t) + 1] - first_before_[slot(t)];
+      if (missing[slot(t)] == 0) open.push_back(t);
+    }
+    std::vector<std::vector<TaskId>> held(slot(program_.holds));
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      if (task(t).hold >= 0) held[slot(task(t).hold)].push_back(t);
+    }
+    std::size_t reached = 0;
+    const auto arrive = [&](TaskId t) {
+      if (--missing[slot(t)] == 0) open.push_back(t);
+    };
+    std::vector<bool> opened(slot(program_.holds), false);
+    while (!open.empty()) {
+      const TaskId t = open.back();
+      open.pop_back();
+      ++reached;
+      for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
+        arrive(program_.successors[slot(e)]);
+      if (const std::int32_t hold = task(t).opens; hold >= 0 && !opened[slot(hold)]) {
+        opened[slot(hold)] = true;
+        for (const TaskId waits : held[slot(hold)]) arrive(waits);
+      }
+    }
+    if (reached == program_.tasks.size()) return;
+    // Every task that is left waits for one that is left: going back from one of them arrives at a cycle.
+    TaskId t = static_cast<TaskId>(std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
+                                   missing.begin());
+    std::vector<bool> passed(program_.tasks.size(), false);
+    const auto back = [&](TaskId from) {
+      TaskId to = kNoTask;
+      each_before(from, [&](TaskId before) {
+        if (to == kNoTask && missing[slot(before)] > 0) to = before;
+      });
+      return to;
+    };
+    while (t != kNoTask && !passed[slot(t)]) {
+      passed[slot(t)] = true;
+      t = back(t);
+    }
+    if (t == kNoTask) return;  // a hold that is opened twice, which is a problem of its own
+    std::string circle = name(t);
+    int names = 1;
+    for (TaskId at = back(t); at != t; at = back(at)) {
+      if (++names <= kNamedInCycle) circle += " after " + name(at);
+    }
+    if (names > kNamedInCycle) circle += fmt::format(" after {} more", names - kNamedInCycle);
+    add(PlanProblemCode::kCycle, t, fmt::format("tasks wait for each other in a circle: {} after itself", circle));
+  }
+
+  // --- tasks and blocks ---
+
+  void look_at_tasks() {
+    std::vector<bool> in_block(program_.tasks.size(), false);
+    for (const Block& block : program_.blocks) {
+      for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
+        if (in_block[slot(t)]) add(PlanProblemCode::kBlocksOverlap, t, fmt::format("{} is in two blocks", name(t)));
+        in_block[slot(t)] = true;
+      }
+    }
+    for (TaskId t = 0; t < program_.size(); ++t) {
+      const Task& one = task(t);
+      if (one.every_steps < 1)
+        add(PlanProblemCode::kNeverTakesPart, t,
+            fmt::format("{} takes part in every {} steps, which is never", name(t), one.every_steps));
+      if (one.number_stride != 0 && !in_block[slot(t)])
+        add(PlanProblemCode::kNumberOutsideBlock, t,
+            fmt::format("{} is numbered by the iterations of a block, but is in none", name(t)));
+    }
+  }
+
+  void look_at(const Block& block) {
+    const auto inside = [&](TaskId t) { return t >= block.tasks.first && t - block.tasks.first < block.tasks.count; };
+    if (block.repeat < 1)
+      add(PlanProblemCode::kBlockNeverEnds, block.entry,
+          fmt::format("the block that begins with {} runs {} times and so never ends", name(block.entry),
+                      block.repeat));
+    // What the exit waits for inside of its block.
+    std::vector<bool> awaited(slot(block.tasks.count), false);
+    std::vector<TaskId> open{block.exit};
+    awaited[slot(block.exit - block.tasks.first)] = true;
+    while (!open.empty()) {
+      const TaskId t = open.back();
+      open.pop_back();
+      each_before(t, [&](TaskId before) {
+        if (!inside(before) || awaited[slot(before - block.tasks.first)]) return;
+        awaited[slot(before - block.tasks.first)] = true;
+        open.push_back(before);
+      });
+    }
+    for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
+      if (!awaited[slot(t - block.tasks.first)])
+        add(PlanProblemCode::kOutlastsIteration, t,
+            fmt::format("{} can outlast its iteration: the exit of its block does not wait for it", name(t)));
+      if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
+        add(PlanProblemCode::kNotAllowedInBlock, t,
+            fmt::format("{} is in a block, where no task is held, opens a hold or ends the step", name(t)));
+      bool entered = false, left = false;
+      each_before(t, [&](TaskId before) { entered |= !inside(before); });
+      for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
+        left |= !inside(program_.successors[slot(e)]);
+      entered |=
+          first_before_[slot(t)] == first_before_[slot(t) + 1];  // a root would start in the first iteration alone
+      if (entered && t != block.entry)
+        add(PlanProblemCode::kBlockEnteredBeside, t, fmt::format("{} enters a block beside its entry", name(t)));
+      if (left && t != block.exit)
+        add(PlanProblemCode::kBlockLeftBeside, t, fmt::format("{} leaves a block beside its exit", name(t)));
+    }
+    // The entry starts again without waiting for anything, so nothing in the block may lead back to it: that is a cycle, found above.
+  }
+
+  static constexpr int kNamedInCycle = 6;
+
+  const Program& program_;
+  std::vector<std::int32_t> first_before_;  ///< by task: its part of before_; one more at the end
+  std::vector<TaskId> before_;
+  std::vector<bool> seen_;
+  std::vector<PlanProblem> problems_;
+};
+
+}  // namespace
+
+std::vector<PlanProblem> problems_of(const Program& program) { return ProgramChecker(program).problems(); }
+
+}  // namespace tutti::core

@@ -1,0 +1,162 @@
+#include "core/plan/issue_order.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <numeric>
+
+#include "core/base/check.h"
+#include "core/plan/runner.h"
+
+namespace tutti::core {
+namespace {
+
+std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); }
+
+/// Completes tasks in the order in which they are asked for.
+class InOrder : public Host {
+ public:
+  explicit InOrder(const Program& program) : first_(program.tasks.data()), completed(program.tasks.size(), -1) {}
+
+  void compute(TaskId id, const Task&, Time, std::int64_t) override { issue(id); }
+  void communicate(TaskId id, const Task&, std::int64_t) override { issue(id); }
+  void mark(const Task& task) override { complete(static_cast<TaskId>(&task - first_)); }
+  void step_done() override { ended = true; }
+
+  void run(Runner& runner) {
+    while (!in_flight_.empty()) {
+      const TaskId id = in_flight_.front();
+      in_flight_.pop_front();
+      complete(id);
+      runner.done(id, *this);
+    }
+  }
+
+ private:
+  void issue(TaskId id) {
+    issued.push_back(id);
+    in_flight_.push_back(id);
+  }
+  void complete(TaskId id) { completed[place(id)] = completions_++; }
+
+  const Task* first_;
+  std::deque<TaskId> in_flight_;
+  std::int32_t completions_ = 0;
+
+ public:
+  std::vector<TaskId> issued;
+  std::vector<std::int32_t> completed;
+  bool ended = false;
+};
+
+}  // namespace
+
+IssueOrder::IssueOrder(const Program& program) : program_(program) {
+  const std::size_t tasks = program.tasks.size();
+  std::vector<TaskId> opener(place(program.holds), kNoTask);
+  for (TaskId t = 0; t < program.size(); ++t) {
+    if (program.tasks[place(t)].opens >= 0) opener[place(program.tasks[place(t)].opens)] = t;
+  }
+  const auto each_edge = [&](const auto& visit) {
+    for (TaskId t = 0; t < program.size(); ++t) {
+      for (std::int32_t e = program.first_edge[place(t)]; e < program.first_edge[place(t) + 1]; ++e)
+        visit(t, program.successors[place(e)]);
+      if (program.tasks[place(t)].hold >= 0) visit(opener[place(program.tasks[place(t)].hold)], t);
+    }
+  };
+  first_before_.assign(tasks + 1, 0);
+  each_edge([&](TaskId, TaskId to) { ++first_before_[place(to) + 1]; });
+  std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
+  before_.resize(place(first_before_.back()));
+  std::vector<std::int32_t> next(first_before_.begin(), first_before_.end() - 1);
+  each_edge([&](TaskId from, TaskId to) { before_[place(next[place(to)]++)] = from; });
+
+  earlier_.assign(tasks, kNoTask);
+  seen_.assign(tasks, 0);
+  run();
+  TaskId last = kNoTask;
+  for (const TaskId t : issued_) {
+    if (program.tasks[place(t)].kind != Task::Kind::kCompute || program.tasks[place(t)].every_steps != 1) continue;
+    if (last != kNoTask && is_certain(last, t)) earlier_[place(t)] = last;
+    last = t;
+  }
+}
+
+void IssueOrder::run() {
+  Program once = program_;
+  for (Task& task : once.tasks) {
+    task.every_steps = 1;
+    task.reported = true;
+    task.cost = {TaskCost::Kind::kCopy, 0, {}};
+  }
+  for (Block& block : once.blocks) block.repeat = 1;
+  const Durations none;
+  Runner runner(once, none, {Bandwidth(1), Bandwidth(1)});
+  InOrder host(once);
+  runner.begin_step(1'000'000, host);
+  host.run(runner);
+  TUTTI_CHECK(host.ended, "a program of {} tasks without problems does not end", program_.size());
+  issued_ = std::move(host.issued);
+  completed_ = std::move(host.completed);
+  completed_[place(once.end)] = std::numeric_limits<std::int32_t>::max();
+}
+
+TaskId IssueOrder::released_by(TaskId task, bool& several) const {
+  const auto count = [this](TaskId t) { return first_before_[place(t) + 1] - first_before_[place(t)]; };
+  several = count(task) > 1;
+  while (count(task) == 1) {
+    task = before_[place(first_before_[place(task)])];
+    if (program_.tasks[place(task)].kind != Task::Kind::kMark || count(task) > 1) return task;
+  }
+  return kNoTask;
+}
+
+bool IssueOrder::is_certain(TaskId before, TaskId after) const {
+  // One completion releases both: successors are followed in the order of their edges.
+  bool several_before = false, several_after = false;
+  const TaskId releases = released_by(before, several_before);
+  if (released_by(after, several_after) == releases && !several_before && !several_after) return true;
+  // Else everything that `before` waits for has to be behind something that takes time and that `after` waits for.
+  // A mark is complete with the last of what it waits for.
+  std::vector<TaskId> needed;
+  std::vector<TaskId> marks{before};
+  std::int32_t oldest = completed_[place(before)];
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    each_awaited(marks[i], [&](TaskId t) {
+      oldest = std::min(oldest, completed_[place(t)]);
+      std::vector<TaskId>& list = program_.tasks[place(t)].kind == Task::Kind::kMark ? marks : needed;
+      if (std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
+    });
+  }
+  const std::int32_t steps_before = program_.tasks[place(before)].every_steps;
+  const std::int32_t steps_after = program_.tasks[place(after)].every_steps;
+  // Skipped tasks take no time; what counts are steps in which both tasks take part.
+  const auto takes_time_between = [&](const Task& task) {
+    return task.kind != Task::Kind::kMark &&
+           (steps_before % task.every_steps == 0 || steps_after % task.every_steps == 0);
+  };
+  const auto arrive = [&](TaskId t, bool behind) {
+    const std::uint8_t state = behind ? 2 : 1;
+    if (seen_[place(t)] >= state || completed_[place(t)] < oldest) return;
+    seen_[place(t)] = state;
+    touched_.push_back(t);
+  };
+  each_awaited(after, [&](TaskId t) { arrive(t, false); });
+  bool any_takes_time = false;
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const TaskId t = touched_[i];
+    const bool takes_time = takes_time_between(program_.tasks[place(t)]);
+    any_takes_time |= takes_time;
+    const bool behind = seen_[place(t)] == 2 || takes_time;
+    each_awaited(t, [&](TaskId b) { arrive(b, behind); });
+    if (earlier_[place(t)] != kNoTask) arrive(earlier_[place(t)], true);
+  }
+  const bool certain =
+      needed.empty() ? any_takes_time
+                     : std::all_of(needed.begin(), needed.end(), [this](TaskId t) { return seen_[place(t)] == 2; });
+  for (const TaskId t : touched_) seen_[place(t)] = 0;
+  touched_.clear();
+  return certain;
+}
+
+}  // namespace tutti::core

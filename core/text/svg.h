@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tutti::core {
+
+/// Colours that colour-blind eyes tell apart. SOURCE: Okabe & Ito, "Color Universal Design", 2008.
+namespace palette {
+inline constexpr const char* kBlack = "#000000";
+inline constexpr const char* kOrange = "#e69f00";
+inline constexpr const char* kSkyBlue = "#56b4e9";
+inline constexpr const char* kGreen = "#009e73";
+inline constexpr const char* kBlue = "#0072b2";
+inline constexpr const char* kVermilion = "#d55e00";
+inline constexpr const char* kPurple = "#cc79a7";
+inline constexpr const char* kGrey = "#999999";
+}  // namespace palette
+
+/// An SVG picture on a white background, put together element by element; later ones lie on top. Lengths are pixels from the upper
+/// left corner. `more` is the text of further attributes, with a space before it.
+class SvgPicture {
+ public:
+  /// Text whose baseline begins at (x, y). It may be any text: it is escaped.
+  void text(double x, double y, std::string_view content, std::string_view more = "");
+  void line(double x1, double y1, double x2, double y2, std::string_view stroke, std::string_view more = "");
+  /// An element, as it is.
+  void add(std::string_view element) { body_ += element; }
+  /// The whole file.
+  [[nodiscard]] std::string document(double width, double height) const;
+
+ private:
+  std::string body_;
+};
+
+}  // namespace tutti::core

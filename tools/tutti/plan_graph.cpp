@@ -1,0 +1,111 @@
+#include "tools/tutti/plan_graph.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+#include "core/graph/step_graph.h"
+#include "core/graph/task_times.h"
+#include "core/nccl/collective_time.h"
+#include "core/scenario/nccl_model.h"
+#include "core/strategy/step_program.h"
+#include "tools/tutti/explore.h"
+
+namespace tutti::tools {
+namespace {
+
+using core::Collective;
+using core::Error;
+using core::Expected;
+using core::Scenario;
+using core::Task;
+
+const Collective& collective_of(const core::Plan& plan, const Task& task) {
+  return task.pack >= 0 ? plan.packs[static_cast<std::size_t>(task.pack)].collective
+                        : plan.exchanges[static_cast<std::size_t>(task.index)].collective;
+}
+
+core::StepGraphWords words_of(const Scenario& scenario) {
+  const core::Plan& plan = scenario.plan;
+  core::StepGraphWords words;
+  words.communicators.emplace_back("packs of gradients");
+  for (const core::Communicator& communicator : scenario.communicators)
+    words.communicators.push_back(fmt::format("communicator \"{}\"", communicator.name));
+  words.communicator = [&plan](const Task& task) {
+    return task.pack >= 0 ? 0 : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
+  };
+  words.collective = [&plan](const Task& task) { return std::string(to_string(collective_of(plan, task).kind)); };
+  words.bytes = [&plan](const Task& task) { return collective_of(plan, task).bytes(); };
+  words.segment = [&scenario](std::int32_t segment) {
+    return scenario.workload.segments[static_cast<std::size_t>(segment)].layer;
+  };
+  return words;
+}
+
+std::size_t group_of_worker(const core::Cluster& cluster, std::int64_t worker) {
+  std::size_t group = 0;
+  for (; group + 1 < cluster.groups().size() && worker >= cluster.groups()[group].count; ++group)
+    worker -= cluster.groups()[group].count;
+  return group;
+}
+
+/// What a collective is known to take alone: NCCL's time. Else only its launch.
+core::Time known_duration(const core::Plan& plan, const Task& task) {
+  core::Time time =
+      task.pack >= 0 ? plan.launch_overhead : plan.exchanges[static_cast<std::size_t>(task.index)].launch_overhead;
+  for (const auto& nccl : core::nccl_times(collective_of(plan, task))) time += nccl->whole();
+  return time;
+}
+
+}  // namespace
+
+Expected<void> check_graph(const std::string& path) {
+  if (path.ends_with(".svg") || path.ends_with(".dot")) return {};
+  return tl::make_unexpected(
+      Error::request(fmt::format("--graph {}: expected the name of an .svg or a .dot file", path)));
+}
+
+Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor, const std::string& path) {
+  const core::StepPrograms programs(scenario.workload, scenario.plan);
+  const core::StepGraphWords words = words_of(scenario);
+  std::optional<core::TaskTimes> times;
+  std::string why_not;
+  std::size_t group = 0;
+  if (executor) {
+    core::StepSpans spans;
+    core::RecordOptions record;
+    const auto ran = executor->run(scenario, record, {}, spans);
+    if (!ran) {
+      why_not = fmt::format("the simulation failed: {}", ran.error().problems().front().text);
+    } else if (!spans.complete()) {
+      why_not = "no step of the simulation ended";
+    } else {
+      group = group_of_worker(*scenario.cluster, spans.device().first);
+      times = spans.task_times(programs.program(group).program, [&](const Task& task) {
+        const auto c = static_cast<std::size_t>(words.communicator(task));
+        return c == 0 ? std::string("gradients") : scenario.communicators[c - 1].name;
+      });
+    }
+  }
+  const core::Program& program = programs.program(group).program;
+  if (!times) {
+    const core::DeviceRates& device = scenario.cluster->part(scenario.cluster->replica(0)).device;
+    times = core::times_by_durations(program, programs.durations(group), {device.copy, device.memory},
+                                     [&](const Task& task) { return known_duration(scenario.plan, task); });
+    if (!why_not.empty()) times->source += fmt::format(" ({})", why_not);
+  }
+  core::StepGraph graph = core::make_step_graph(program, *times, words);
+  graph.title = fmt::format("{}: a training step of {}", scenario.name, show(times->step));
+  graph.subtitle = fmt::format("{} · {} · {}", core::describe(*scenario.cluster), scenario.workload.name,
+                               core::describe(scenario.strategy));
+  const std::string text = path.ends_with(".svg") ? core::to_svg(graph) : core::to_dot(graph);
+  if (auto written = write_file(path, {scenario.file}, [&](std::ostream& out) { out << text; }); !written)
+    return tl::make_unexpected(written.error());
+  std::string said = fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
+  for (const std::string& caption : graph.captions) said += caption + "\n";
+  return said;
+}
+
+}  // namespace tutti::tools
