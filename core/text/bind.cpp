@@ -1,5 +1,6 @@
 #include "core/text/bind.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -106,15 +107,7 @@ class Binder {
     const Descriptor& type = *message.GetDescriptor();
     const FieldDescriptor* field = type.FindFieldByName(written.name);
     if (!field) field = type.FindFieldByCamelcaseName(written.name);
-    if (!field && guests_) {
-      if (Message* const guest = guests_->add(type, written.name)) {
-        sources_.add_field(message, written.name, 0, written.value.at);
-        if (written.value.kind == Value::Kind::kMessage) return bind_message(written.value, *guest);
-        return complain(written.value.at, "{}: expected a message {{ … }}, found {}", written.name,
-                        describe(written.value));
-      }
-      if (guests_->find(written.name)) return complain(written.at, "\"{}\" is given twice; keep one", written.name);
-    }
+    if (!field && guests_ && guests_->expected(type, written.name)) return bind_guest(written, message);
     if (!field) {
       const std::vector<std::string> names = field_names(type);
       const std::string hint = did_you_mean(written.name, names);
@@ -140,6 +133,15 @@ class Binder {
         return complain(written.at, "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
     }
     return bind_value(written.value, *field, message);
+  }
+
+  bool bind_guest(const Value::Field& written, const Message& message) {
+    sources_.add_field(message, written.name, 0, written.value.at);
+    if (written.value.kind != Value::Kind::kMessage)
+      return complain(written.value.at, "{}: expected a message {{ … }}, found {}", written.name,
+                      describe(written.value));
+    if (Message* const guest = guests_->add(written.name)) return bind_message(written.value, *guest);
+    return complain(written.at, "\"{}\" is given twice; keep one", written.name);
   }
 
   bool bind_value(const Value& value, const FieldDescriptor& field, Message& message) {
@@ -301,9 +303,14 @@ void GuestMessages::expect(const Descriptor& host, const std::string& field, con
   guests_.push_back({&host, field, &prototype, nullptr});
 }
 
-Message* GuestMessages::add(const Descriptor& host, const std::string& field) {
+bool GuestMessages::expected(const Descriptor& host, const std::string& field) const {
+  return std::any_of(guests_.begin(), guests_.end(),
+                     [&](const Guest& guest) { return guest.host == &host && guest.field == field; });
+}
+
+Message* GuestMessages::add(const std::string& field) {
   for (Guest& guest : guests_) {
-    if (guest.host != &host || guest.field != field || guest.message) continue;
+    if (guest.field != field || guest.message) continue;
     guest.message.reset(guest.prototype->New());
     return guest.message.get();
   }

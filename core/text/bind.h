@@ -59,8 +59,9 @@ class GuestMessages {
   /// Messages of type `host` may have a field `field` that holds a message like `prototype`.
   void expect(const google::protobuf::Descriptor& host, const std::string& field,
               const google::protobuf::Message& prototype);
-  /// A message for that field, which stays where it is; null if none is expected there, or one is there already.
-  google::protobuf::Message* add(const google::protobuf::Descriptor& host, const std::string& field);
+  [[nodiscard]] bool expected(const google::protobuf::Descriptor& host, const std::string& field) const;
+  /// A message for a field that is expected, which stays where it is; null if there is one already.
+  google::protobuf::Message* add(const std::string& field);
   /// The message that was written in `field`; null if none was.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
   /// What is expected, in that order.
