@@ -28,9 +28,9 @@ bool has_port(const std::string& address) {
   return port && *port < 65'536;
 }
 
-class Reader {
+class TfConfigReader {
  public:
-  Reader(std::string_view text, const std::string& source) : source_(source) {
+  TfConfigReader(std::string_view text, const std::string& source) : source_(source) {
     root_ = parse_json(text, source, problems_).root;
     if (problems_.empty() && root_.kind != Value::Kind::kMessage)
       complain(root_, "expected {{\"cluster\": {{…}}, \"task\": {{\"type\": …, \"index\": …}}}}");
@@ -157,7 +157,7 @@ std::optional<TfConfigTask> TfConfig::task() const {
 }
 
 Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source) {
-  return Reader(text, source).read();
+  return TfConfigReader(text, source).read();
 }
 
 tl::expected<void, std::string> validate(const ClusterSpec& cluster) {

@@ -52,10 +52,16 @@ class StepSpans : public DeafSink {
  private:
   using Device = std::pair<std::int32_t, std::string>;  ///< worker, name
 
+  static StepRecord no_step() {
+    StepRecord none;
+    none.step = -1;
+    return none;
+  }
+
   std::map<TrackId, Device> device_of_;
   std::map<Device, std::vector<Span>>
       devices_;  ///< spans of the newest step, and of those that are not known to be over
-  StepRecord last_ = {.step = -1};
+  StepRecord last_ = no_step();
   std::vector<PathPiece> path_;
 };
 

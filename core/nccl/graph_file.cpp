@@ -20,9 +20,9 @@ namespace {
 constexpr float kMostGbPerS = 1e6F;
 constexpr std::int64_t kMostId = std::numeric_limits<std::int64_t>::max();
 
-class Reader {
+class GraphReader {
  public:
-  Reader(const XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
+  GraphReader(const XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
 
   std::vector<Graph> read() {
     std::vector<Graph> graphs;
@@ -50,7 +50,7 @@ class Reader {
   std::vector<std::vector<std::vector<std::int64_t>>> orders_;  ///< by graph and channel
 };
 
-std::optional<PathType> Reader::type(const pugi::xml_node& element, const char* attribute) {
+std::optional<PathType> GraphReader::type(const pugi::xml_node& element, const char* attribute) {
   const auto written = xml_.text(element, attribute, problems_);
   if (!written) return std::nullopt;
   const auto type = path_type(*written);
@@ -62,7 +62,7 @@ std::optional<PathType> Reader::type(const pugi::xml_node& element, const char* 
   return type;
 }
 
-std::optional<Graph> Reader::read_graph(const pugi::xml_node& element) {
+std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   const std::size_t before = problems_.size();
   const auto id = xml_.integer(element, "id", 0, 4, problems_);
   const auto pattern = xml_.integer(element, "pattern", 1, 6, problems_);
@@ -94,7 +94,7 @@ std::optional<Graph> Reader::read_graph(const pugi::xml_node& element) {
   return graph;
 }
 
-void Reader::read_channel(const pugi::xml_node& element, Graph& graph) {
+void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
   GraphChannel channel;
   std::vector<std::int64_t> gpus;
   for (const pugi::xml_node& end : element.children()) {
@@ -120,7 +120,7 @@ void Reader::read_channel(const pugi::xml_node& element, Graph& graph) {
   graph.orders.push_back(std::move(channel));
 }
 
-void Reader::number(std::vector<Graph>& graphs) const {
+void GraphReader::number(std::vector<Graph>& graphs) const {
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     for (std::size_t c = 0; c < graphs[g].orders.size(); ++c) {
       for (const std::int64_t written : orders_[g][c])
@@ -135,7 +135,7 @@ Expected<std::vector<Graph>> read_graphs(std::string_view text, const std::strin
   const auto xml = XmlText::parse(text, file, "graphs");
   if (!xml) return tl::unexpected(xml.error());
   Problems problems;
-  std::vector<Graph> graphs = Reader(*xml, problems).read();
+  std::vector<Graph> graphs = GraphReader(*xml, problems).read();
   if (!problems.empty()) return problems.take();
   return graphs;
 }

@@ -89,9 +89,9 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
-class Reader {
+class SettingsReader {
  public:
-  Reader(Version version, Settings& settings, Problems& problems)
+  SettingsReader(Version version, Settings& settings, Problems& problems)
       : version_(version), settings_(settings), problems_(problems) {}
 
   /// Whether it is a variable that is known here.
@@ -241,7 +241,7 @@ Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::s
                                  std::vector<std::string>* unknown) {
   Settings settings;
   Problems problems;
-  Reader reader(version, settings, problems);
+  SettingsReader reader(version, settings, problems);
   for (const auto& [name, value] : variables) {
     if (reader.read(name, value)) continue;
     if (unknown) {

@@ -45,9 +45,9 @@ std::uint64_t identifier(const pugi::xml_node& pci, const char* attribute) {
   return pci.attribute(attribute).as_ullong() & 0xffff;
 }
 
-class Reader {
+class TopologyReader {
  public:
-  Reader(const XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
+  TopologyReader(const XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
 
   Topology read();
 
@@ -86,7 +86,7 @@ class Reader {
   bool ranks_given_ = true;
 };
 
-int Reader::host_of(const pugi::xml_node& cpu) {
+int TopologyReader::host_of(const pugi::xml_node& cpu) {
   const std::uint64_t hash = std::strtoull(cpu.attribute("host_hash").value(), nullptr, 16);
   const auto known = std::find(hosts_.begin(), hosts_.end(), hash);
   const int host = static_cast<int>(known - hosts_.begin());
@@ -94,14 +94,14 @@ int Reader::host_of(const pugi::xml_node& cpu) {
   return host;
 }
 
-int Reader::add(TopologyNode node, const pugi::xml_node& element) {
+int TopologyReader::add(TopologyNode node, const pugi::xml_node& element) {
   if (made_.count(node.kind) == kMostNodes)
     problems_.add(xml_.where(element), "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes,
                   to_string(node.kind));
   return made_.add(std::move(node));
 }
 
-std::optional<std::uint64_t> Reader::bus(const pugi::xml_node& element, const char* attribute) {
+std::optional<std::uint64_t> TopologyReader::bus(const pugi::xml_node& element, const char* attribute) {
   const auto written = xml_.text(element, attribute, problems_);
   if (!written) return std::nullopt;
   const auto number = bus_number(*written);
@@ -111,7 +111,7 @@ std::optional<std::uint64_t> Reader::bus(const pugi::xml_node& element, const ch
   return number;
 }
 
-std::optional<TopologyNode> Reader::read_gpu(const pugi::xml_node& pci, const pugi::xml_node& gpu) {
+std::optional<TopologyNode> TopologyReader::read_gpu(const pugi::xml_node& pci, const pugi::xml_node& gpu) {
   const std::size_t before = problems_.size();
   TopologyNode node;
   node.kind = NodeKind::kGpu;
@@ -126,7 +126,7 @@ std::optional<TopologyNode> Reader::read_gpu(const pugi::xml_node& pci, const pu
   return node;
 }
 
-void Reader::read_port(const pugi::xml_node& net, int card) {
+void TopologyReader::read_port(const pugi::xml_node& net, int card) {
   const std::size_t before = problems_.size();
   const auto dev = xml_.integer(net, "dev", 0, kMostIndex, problems_);
   const auto mbps = xml_.integer(net, "speed", -1, 100'000'000, 0, problems_);
@@ -157,18 +157,18 @@ void Reader::read_port(const pugi::xml_node& net, int card) {
   made_.join_both_ways(card, add(std::move(node), net), Wire::kNet, rate);
 }
 
-void Reader::read_card(const pugi::xml_node& nic, int node) {
+void TopologyReader::read_card(const pugi::xml_node& nic, int node) {
   for (const pugi::xml_node& net : nic.children("net")) {
     if (net.attribute("dev")) read_port(net, node);
   }
 }
 
-void Reader::read_switch(const pugi::xml_node& pci, int node, int host) {
+void TopologyReader::read_switch(const pugi::xml_node& pci, int node, int host) {
   switches_.push_back({node, pci});
   for (const pugi::xml_node& child : pci.children("pci")) read_pci(child, {node, host});
 }
 
-void Reader::read_pci(const pugi::xml_node& pci, const Place& parent) {
+void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   const pugi::xml_node gpu = pci.child("gpu"), nic = pci.child("nic");
   const auto id = bus(pci, "busid");
   const auto lanes = xml_.integer(pci, "link_width", 0, 64, 0, problems_);
@@ -209,7 +209,7 @@ void Reader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   made_.join_both_ways(node, parent.node, Wire::kPci, pcie_gb_per_s(speed, static_cast<int>(*lanes)));
 }
 
-void Reader::read_cpu(const pugi::xml_node& cpu) {
+void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   const auto numa = xml_.integer(cpu, "numaid", -1, 1 << 16, problems_);
   if (!numa) return;
   TopologyNode node;
@@ -249,7 +249,7 @@ void Reader::read_cpu(const pugi::xml_node& cpu) {
   }
 }
 
-void Reader::add_nvlinks(const Later& gpu) {
+void TopologyReader::add_nvlinks(const Later& gpu) {
   for (const pugi::xml_node& link : gpu.element.children("nvlink")) {
     const auto count = xml_.integer(link, "count", 1, 1024, problems_);
     const auto pci_class = xml_.text(link, "tclass", problems_);
@@ -282,7 +282,7 @@ void Reader::add_nvlinks(const Later& gpu) {
   }
 }
 
-void Reader::add_chip_to_chip(const Later& gpu) {
+void TopologyReader::add_chip_to_chip(const Later& gpu) {
   for (const pugi::xml_node& link : gpu.element.children("c2c")) {
     const auto count = xml_.integer(link, "count", 1, 1024, problems_);
     const auto mb_per_s = xml_.integer(link, "bw", 1, 1'000'000, problems_);
@@ -292,7 +292,7 @@ void Reader::add_chip_to_chip(const Later& gpu) {
   }
 }
 
-void Reader::add_peer_switches(const Later& pci) {
+void TopologyReader::add_peer_switches(const Later& pci) {
   for (const pugi::xml_node& link : pci.element.children("pcilink")) {
     const auto target = bus(link, "target");
     if (!target) continue;
@@ -301,7 +301,7 @@ void Reader::add_peer_switches(const Later& pci) {
   }
 }
 
-void Reader::number_ranks(Topology& topology) {
+void TopologyReader::number_ranks(Topology& topology) {
   // Several trays' files put together may count from 0 in each of them.
   std::set<int> ranks;
   std::set<std::pair<int, int>> devices;
@@ -327,7 +327,7 @@ void Reader::number_ranks(Topology& topology) {
     topology.nodes[static_cast<std::size_t>(g)].gpu.rank = places[key(g)];
 }
 
-Topology Reader::read() {
+Topology TopologyReader::read() {
   const auto any = [this](const char* attribute) {
     return static_cast<bool>(xml_.root().find_node([attribute](const pugi::xml_node& n) {
       return std::string_view(n.name()) == "gpu" && (attribute == nullptr || n.attribute(attribute));
@@ -365,7 +365,7 @@ Expected<Topology> read_topology(std::string_view text, const std::string& file)
   const auto xml = XmlText::parse(text, file, "system");
   if (!xml) return tl::unexpected(xml.error());
   Problems problems;
-  Topology topology = Reader(*xml, problems).read();
+  Topology topology = TopologyReader(*xml, problems).read();
   if (!problems.empty()) return problems.take();
   return topology;
 }

@@ -6,7 +6,7 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::size_t kMostProblems = 8;
+constexpr std::size_t kMaxProblemsOfRun = 8;
 constexpr std::size_t kMostClockWords = std::size_t{1} << 25;
 
 std::string_view name_of(Buffer buffer) { return buffer == Buffer::kData ? "data" : "scratch"; }
@@ -39,7 +39,7 @@ SymbolicRun::SymbolicRun(const Schedule& schedule, const Contract& contract, Rac
 
 template <class... Args>
 void SymbolicRun::complain(fmt::format_string<Args...> format, Args&&... args) {
-  if (problems_.size() < kMostProblems) problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  if (problems_.size() < kMaxProblemsOfRun) problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
 }
 
 std::string SymbolicRun::where(std::size_t number) const {

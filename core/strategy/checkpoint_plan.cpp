@@ -65,9 +65,8 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
         cluster.replicas() == 1)
       continue;
     one.reduction = variable.aggregation == OnReadAggregation::kMean ? Reduction::kMean : Reduction::kSum;
-    Pack pack{{},
-              rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
-                           : make_collective(cluster, one, variable.type, variable.elements, i)};
+    Pack pack = pack_of({}, rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
+                                         : make_collective(cluster, one, variable.type, variable.elements, i));
     pack.phase = PackPhase::kCheckpoint;
     pack.payload.on_read = i;
     pack.turn = i;

@@ -19,6 +19,10 @@
 
 namespace tutti::core {
 
+Pack pack_of(std::vector<Member> members, Collective collective) {
+  return {{std::move(members)}, std::move(collective)};
+}
+
 Bytes Plan::bytes() const {
   Bytes total;
   for (const Pack& pack : packs) total += pack.collective.bytes();
@@ -305,7 +309,7 @@ class Planner : private PackMaker {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    Pack pack{{}, collective(strategy_, sent, elements, turn_)};
+    Pack pack = pack_of({}, collective(strategy_, sent, elements, turn_));
     pack.turn = turn_++;
     // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
     if (traits(strategy_.algorithm).pads_by_copy && pack.collective.elements > elements)

@@ -66,6 +66,9 @@ struct Pack {
   int answers = -1;
 };
 
+/// Returns the pack that carries `members` by `collective`, with the defaults of everything else.
+Pack pack_of(std::vector<Member> members, Collective collective);
+
 /// Packs are launched in cycles, in which those that are ready on all replicas are fused into one collective (Horovod).
 struct Fusion {
   Bytes threshold;  ///< of fused packs together

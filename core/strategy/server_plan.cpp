@@ -139,7 +139,7 @@ class ServerPlanner {
     if (variable(v).elements == 0) return;
     if (is_sparse(v, phase)) return add_rows(v, phase, root(places[static_cast<std::size_t>(v)]));
     const Rank at = root(places[static_cast<std::size_t>(v)]);
-    Pack pack{{{{v, 0, variable(v).elements, 0}}}, collective(v, at)};
+    Pack pack = pack_of({{v, 0, variable(v).elements, 0}}, collective(v, at));
     pack.phase = phase;
     pack.turn = v;
     Collective& c = pack.collective;
@@ -166,9 +166,9 @@ class ServerPlanner {
   void add_rows(int v, PackPhase phase, Rank at) {
     const Slices& slices = *variable(v).slices;
     const std::int64_t values = slices.rows * variable(v).row_elements();
-    Pack which{{{{v, 0, 0, 0}}}, collective(v, at)};
+    Pack which = pack_of({{v, 0, 0, 0}}, collective(v, at));
     which.payload.content = PackContent::kIndices;
-    Pack rows{{{{v, 0, variable(v).elements, 0}}}, collective(v, at)};
+    Pack rows = pack_of({{v, 0, variable(v).elements, 0}}, collective(v, at));
     for (Pack* const pack : {&which, &rows}) {
       pack->phase = phase;
       pack->turn = v;

@@ -163,17 +163,17 @@ class SparsePlanner {
     const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fusion;
     int before = rules.after_last_pack && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
     if (rules.lengths_first) {
-      Pack lengths{{{{v, 0, 0, 0}}}, gather(DataType::kInt32, 1)};
+      Pack lengths = pack_of({{v, 0, 0, 0}}, gather(DataType::kInt32, 1));
       lengths.payload.content = PackContent::kLengths;
       before = put(std::move(lengths), before);
     }
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
-    Pack of_values{{{{v, 0, 0, 0}}}, gather(gradient.type, values)};
+    Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
     // A mean is divided when all are there.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1) of_values.copied_out = of_values.collective.bytes();
     // Variables are updated once both are there; indices come last.
     const int first = put(std::move(of_values), before);
-    Pack indices{{{{v, 0, values, 0}}}, gather(slices.index_type, slices.rows)};
+    Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
     indices.payload.content = PackContent::kIndices;
     put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fusion) ? first : before);
   }
@@ -182,8 +182,8 @@ class SparsePlanner {
   void add_whole(int v, const Variable& gradient, int before) {
     note("replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable", gradient.name,
          strategy_.sparse.whole_if_rows_differ);
-    Pack pack{{{{v, 0, gradient.elements, 0}}},
-              make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0)};
+    Pack pack = pack_of({{v, 0, gradient.elements, 0}},
+                        make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));
     pack.copied_in = gradient.bytes();
     put(std::move(pack), before);
   }

@@ -38,9 +38,9 @@ struct SparseRules {
   std::optional<StrategyProblem> refused;                 ///< there are none
   std::optional<StrategyProblem> refused_if_rows_differ;  ///< replicas with different numbers of rows are not possible
   bool on_servers = true;                                 ///< those of variables on servers may be sparse
-  bool over_first_device = false;        ///< each is gathered on the first device, and copied from there to all
+  bool over_first_device = false;              ///< each is gathered on the first device, and copied from there to all
   std::optional<AlgorithmChoice> gathered_by;  ///< whatever reduces dense gradients
-  bool lengths_first = false;            ///< replicas tell each other how many rows they have
+  bool lengths_first = false;                  ///< replicas tell each other how many rows they have
   std::string whole_if_rows_differ;    ///< the variable is then reduced as a dense one: by whom; "": rows are gathered
   bool after_last_pack = false;        ///< of serial launches: all that is sparse comes after the last dense pack
   bool indices_beside_values = false;  ///< of concurrent launches: indices do not wait for values
@@ -49,7 +49,7 @@ struct SparseRules {
 /// How variables that replicas keep by themselves are brought together for a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
-  bool on_cpu = false;          ///< copied to the worker's CPU and added up there
+  bool on_cpu = false;                ///< copied to the worker's CPU and added up there
   std::optional<AlgorithmChoice> by;  ///< whatever reduces gradients
 };
 

@@ -55,8 +55,8 @@ class PushPullPlanner {
   /// `server`: a worker.
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
-    Pack push{{{{member.variable, member.first, member.count, 0}}},
-              collective(member, server, CollectiveKind::kReduce)};
+    Pack push = pack_of({{member.variable, member.first, member.count, 0}},
+                        collective(member, server, CollectiveKind::kReduce));
     push.turn = member.variable;
     // Whoever asked for a mean divides what comes back.
     push.payload.reduction = Reduction::kSum;

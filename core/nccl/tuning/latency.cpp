@@ -63,7 +63,7 @@ float ring(const Cell& cell, float intra, float inter) {
   return static_cast<float>(cell.steps() - far) * intra + static_cast<float>(far) * inter;
 }
 
-float collnet(const Cell& cell, float intra, float inter) {
+float collnet_latency(const Cell& cell, float intra, float inter) {
   const int others = cell.comm.ranks_of_node() - 1;
   if (cell.is(Algorithm::kCollNetChain))
     return static_cast<float>(2 * others) * intra + (cell.at_least(18) ? inter : 0);
@@ -88,7 +88,7 @@ float latency_of(const Cell& cell) {
       return base +
              2 * (static_cast<float>(cell.comm.ranks_of_node() - 1) * intra + static_cast<float>(log2i(nodes)) * inter);
     case Algorithm::kCollNetDirect:
-    case Algorithm::kCollNetChain: return base + collnet(cell, intra, inter);
+    case Algorithm::kCollNetChain: return base + collnet_latency(cell, intra, inter);
     case Algorithm::kNvls:
       if (cell.at_least(19)) return nodes > 1 ? intra + inter : intra;
       return nodes > 1 && cell.at_least(18) ? base + hop(cell, Hardware::kNet, Algorithm::kNvls) : base;

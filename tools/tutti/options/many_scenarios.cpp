@@ -22,8 +22,9 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   c->add_option("--pack", o.pack, "Number of the pack whose schedule steps --schedule prints")->capture_default_str();
   c->add_option("--exchange", o.exchange,
                 "Number of the exchange whose schedule steps --schedule prints, instead of a pack");
-  c->add_flag("--check", o.check, 
-              "Prove by symbolic execution that every schedule computes the right result and that no rank waits forever");
+  c->add_flag(
+      "--check", o.check,
+      "Prove by symbolic execution that every schedule computes the right result and that no rank waits forever");
   c->add_option("--graph", o.graph,
                 "Simulate the scenario and draw a training step as its task graph, with the critical path: FILE.svg, "
                 "or FILE.dot for Graphviz")
