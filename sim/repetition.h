@@ -58,6 +58,15 @@ class Repetition {
     begun_ = std::move(next);
     return nullptr;
   }
+  /// All steps to come are told, `later` altogether.
+  void repeat(core::Time later) {
+    repeats_ = true;
+    later_ = later;
+  }
+  [[nodiscard]] bool repeats() const { return repeats_; }
+  /// How much later the last step is than the last one simulated.
+  [[nodiscard]] core::Time later() const { return later_; }
+
   /// Steps overlap: nothing follows from where this one begins.
   void cannot_tell() {
     begun_.reset();
@@ -65,6 +74,8 @@ class Repetition {
   }
 
  private:
+  bool repeats_ = false;
+  core::Time later_;
   std::optional<Step> begun_;  ///< the last that began without anything under way
   struct {
     std::vector<core::PackRecord> packs;

@@ -1,7 +1,6 @@
 #include "sim/run.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "core/base/format.h"
 #include "core/scenario/run_info.h"
 #include "core/strategy/who_reduces.h"
+#include "sim/gone.h"
 #include "sim/links_told.h"
 #include "sim/run_state.h"
 
@@ -25,45 +25,40 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       told_(told),
       fellows_(told.cluster->workers() / scenario.cluster->workers()),
       record_(record),
-      control_(control),
       sink_(sink),
       cluster_(*scenario.cluster),
       programs_(scenario.workload, scenario.plan),
-      pull_of_(core::answers_to(scenario.plan)),
       collectives_(scenario.plan),
       recorder_(cluster_, record, sink),
+      progress_(control),
       slow_(core::chosen(scenario.run.conditions.slow, scenario.run.seed, cluster_)),
       network_(
           cluster_, scenario.run.network_model, binned_links(record), true,
           LinkHealth(cluster_, scenario.run.conditions.links, scenario.run.conditions.background, scenario.run.seed)),
       devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
-      deadlines_(scenario.strategy.timeout, cluster_.replicas()),
-      engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()),
-      remembers_(remember && record.level == core::RecordLevel::kNone && Repetition::is_possible(scenario) &&
-                 state_of_gates().has_value()) {
+      engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()) {
   if (fellows_ > 1) engines_.watch_ties();
+  const bool nothing_recorded = record.level == core::RecordLevel::kNone;
+  if (remember && nothing_recorded && Repetition::is_possible(scenario) && state_of_gates()) repetition_.emplace();
 }
 
 core::Expected<void> Run::run() {
   tell_beginning();
   network_.schedule_changes(events_);
-  lane_steps_ = std::max(1.0, steps_of(scenario_));
+  progress_.expect(steps_of(scenario_));
   const std::function<bool()> go_on = [this] { return keep_going(); };
   const auto expect = [&](const core::Collective& c) {
-    if (!cancelled_) engines_.expect(c, go_on);
+    if (!progress_.cancelled()) engines_.expect(c, go_on);
   };
   collectives_.visit(expect);
   const std::vector<core::Collective> fused = gates_.largest();
   for (const core::Collective& c : fused) expect(c);
   network_.expect_no_other();
-  if (cancelled_) return finish();
+  if (progress_.cancelled()) return finish();
   set_up_replicas();
-  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace) {
-    versions_ = core::Versions(scenario_.plan.partition->groups(), scenario_.workload.gradients.size());
-    own_paces_ = core::OwnPaces(scenario_.plan.partition->groups());
-  }
+  if (core::who_reduces(scenario_.strategy, scenario_.plan) == core::WhoReduces::kServersAtOwnPace)
+    asynchrony_.emplace(scenario_);
   share_devices();
-  exchanged_.resize(scenario_.plan.exchanges.size());
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
   while (!events_.empty()) {
     const Event event = events_.pop();
@@ -72,11 +67,13 @@ core::Expected<void> Run::run() {
     if (fellows_ > 1) ties_.begin(event.order);
     handle(event);
     if (ties_.matter()) return {};
-    if (exceeded_) break;
-    if (remembers_) now_ += engines_.skip_rounds(now_);
-    if (repeats_ && last_step_end_ > core::kHorizon) return tl::make_unexpected(too_long());
-    if (repeats_) break;
-    if (++handled_ % 65'536 == 0 && !keep_going()) break;
+    if (timeouts_.exceeded()) break;
+    if (repetition_) {
+      now_ += engines_.skip_rounds(now_);
+      if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon) return tl::make_unexpected(too_long());
+      if (repetition_->repeats()) break;
+    }
+    if (progress_.event() && !keep_going()) break;
   }
   return finish();
 }
@@ -94,22 +91,23 @@ void Run::tell_beginning() {
 }
 
 core::Expected<void> Run::finish() {
-  const bool stuck = !cancelled_ && !exceeded_ && steps_ended_ < scenario_.run.steps;
-  const std::string dead = what_is_gone();
-  TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", steps_ended_,
-              scenario_.run.steps);
+  const std::int32_t ended = step_ends_.ended();
+  const bool cancelled = progress_.cancelled();
+  const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
+  const std::string dead = what_is_gone(scenario_);
+  TUTTI_CHECK(!stuck || !dead.empty(), "{} of {} steps ended; something waits forever", ended, scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
-  tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, last_step_end_, sink_);
-  write_exchanges();
-  if (versions_.any() && steps_ended_ > 0) sink_.note(own_paces_.describe(versions_.behind()));
-  if (steps_ended_ > 0) {
+  tell_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(), sink_);
+  if (ended > 0) {
+    for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas())) sink_.note(note);
+    if (asynchrony_) sink_.note(asynchrony_->describe());
     for (const std::string& note : gates_.notes()) sink_.note(note);
   }
   for (const std::string& note : engines_.notes()) sink_.note(note);
-  if (exceeded_) return sink_.end(), tl::make_unexpected(*exceeded_);
+  if (timeouts_.exceeded()) return sink_.end(), tl::make_unexpected(*timeouts_.exceeded());
   if (stuck) return sink_.end(), tl::make_unexpected(stuck_forever(dead));
-  if (!cancelled_) write_path();
-  if (cancelled_) sink_.note(fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
+  if (!cancelled) write_path();
+  if (cancelled) sink_.note(fmt::format("stopped by request after {} of {} steps", ended, scenario_.run.steps));
   sink_.end();
   return {};
 }
@@ -133,26 +131,12 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
 }
 
-// --- exchanges ---
-
-void Run::write_exchanges() {
-  if (steps_ended_ == 0) return;
-  for (std::size_t e = 0; e < exchanged_.size(); ++e) {
-    const core::PlannedExchange& planned = scenario_.plan.exchanges[e];
-    const auto parts = static_cast<core::Wide>(steps_ended_) * static_cast<core::Wide>(cluster_.replicas());
-    const Time mean(static_cast<std::int64_t>(exchanged_[e] / parts));
-    sink_.note(fmt::format(
-        "{}: a replica's {} {} of a step take {} together, on average",
-        scenario_.communicators[static_cast<std::size_t>(planned.communicator)].name,
-        scenario_.workload.micro_batches * (std::int64_t{planned.exchange.per_forward} + planned.exchange.per_backward),
-        to_string(planned.exchange.collective), core::show(mean)));
-  }
-}
-
 void Run::write_path() {
-  for (core::PathPiece& piece : path_.pieces(last_cause_, last_step_start_, scenario_)) {
-    piece.start += remembered_;
-    piece.end += remembered_;
+  for (core::PathPiece& piece : path_.pieces(step_ends_.last_cause(), step_ends_.last_start(), scenario_)) {
+    if (repetition_) {
+      piece.start += repetition_->later();
+      piece.end += repetition_->later();
+    }
     sink_.path(piece);
   }
 }
@@ -162,20 +146,13 @@ void Run::write_path() {
 void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kCompute: return compute_done(event);
-    case EventKind::kTimer: return timer_fires(event);
+    case EventKind::kTimer: return timeouts_.fires(event);
     case EventKind::kCycle: return gates_.handle(event);
     default: return engines_.handle(event);
   }
 }
 
-bool Run::keep_going() {
-  if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
-  if (now_ > control_.until) cancelled_ = true;
-  if (control_.progress) {
-    control_.progress(std::min(1.0, static_cast<double>(engines_.work_done()) / lane_steps_));
-  }
-  return !cancelled_;
-}
+bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
   return core::Error::request(
@@ -185,38 +162,20 @@ core::Error Run::too_long() {
 
 // --- what never ends ---
 
-/// The links that are dead in the end and the workers that are gone, in words; empty if there are none.
-std::string Run::what_is_gone() const {
-  std::map<core::LinkId, core::LinkChange> last;
-  std::string text;
-  for (const core::GoneWorker& gone : scenario_.run.conditions.gone) {
-    text += fmt::format("{}worker {} {}", text.empty() ? "" : ", ", gone.worker,
-                        gone.from == Time() ? "never comes" : "is gone from " + core::show(gone.from) + " on");
-  }
-  for (const core::LinkChange& change : scenario_.run.conditions.links) last[change.link] = change;
-  for (const auto& [link, change] : last) {
-    if (change.share_ppm > 0) continue;
-    text += fmt::format("{}link {} is dead from {} on", text.empty() ? "" : ", ", cluster_.link_name(link),
-                        core::show(change.at));
-  }
-  return text;
-}
-
 core::Error Run::stuck_forever(const std::string& dead) const {
   std::string waiting;
   std::int64_t last = -1;  // a pack that waits in several groups is told once
-  for (const auto& [key, instance] : flights_by_number_) {
-    const auto [step, number, group] = key;
-    if (step != steps_ended_ || number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
+  flights_.visit_numbers([&](std::int32_t step, std::int64_t number) {
+    if (step != step_ends_.ended() || number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||
         std::exchange(last, number) == number)
-      continue;
+      return;
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
-  }
+  });
   return core::Error::run(fmt::format(
       "step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
       "time-out; say communication_options {{ timeout_seconds: … }} to see when TensorFlow's ends, or give a "
       "dead link a bandwidth_share above 0, or another way",
-      steps_ended_, dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+      step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
 double steps_of(const Scenario& scenario) {

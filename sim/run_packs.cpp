@@ -15,7 +15,7 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
   Flight& flight = flight_of(replica.step, cause, work, number);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, cause, now_);
-  if (deadlines_.any()) arm(flight, replica, static_cast<Rank>(work.place.rank));
+  timeouts_.launched(flight, replica.index, static_cast<Rank>(work.place.rank), now_);
 }
 
 void Run::start_passed(std::int64_t index, const core::GateBatch& batch, const std::shared_ptr<const FusedPacks>& fused,
@@ -39,26 +39,14 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
 }
 
 /// The pack or exchange of the replica's step, under way already or with this replica's launch.
-Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
-                            const std::shared_ptr<const FusedPacks>& fused) {
-  const auto [known, fresh] = flights_by_number_.try_emplace({step, number, work.place.group}, 0);
-  if (!fresh) return flights_[known->second];
+Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
+                       const std::shared_ptr<const FusedPacks>& fused) {
+  if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
-  const std::uint32_t instance = engines_.open(collective);
-  known->second = instance;
-  Flight& flight = flights_[instance];
-  flight = {};
-  flight.instance = instance;
-  flight.step = step;
+  Flight& flight = flights_.add(engines_.open(collective), step, number, work);
   flight.fused = fused;
-  flight.number = number;
-  flight.work = work;
-  if (versions_.any()) {
-    const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
-    if (pack.phase == core::PackPhase::kRead && pack.payload.content == core::PackContent::kValues)
-      versions_.read(work.place.group, pack.payload.members.front().variable);
-  }
+  if (asynchrony_) asynchrony_->opened(work);
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;
   flight.first_start = now_;
@@ -68,11 +56,10 @@ Run::Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, st
     flight.asked.assign(static_cast<std::size_t>(ranks), now_);
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
-  if (work.pack >= 0 && pull_of_[static_cast<std::size_t>(work.pack)] >= 0)
-    flight.through.assign(static_cast<std::size_t>(ranks), false);
+  if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
   // Helpers have no driver: they are there when the first replica is.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
-    if (answers_later(flight, rank)) continue;
+    if (answers_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
   }
   return flight;
@@ -88,28 +75,26 @@ void Run::start_rank(Flight& flight, Rank rank, PartId device, Cause cause, Time
 }
 
 void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& trail) {
-  Flight& flight = flights_[instance];
-  if (static_cast<std::size_t>(rank) < flight.done.size()) flight.done[static_cast<std::size_t>(rank)] = true;
+  Flight& flight = flights_.of(instance);
+  timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
   const core::Collective& collective = collective_of(flight);
   const Time started = flight.started[static_cast<std::size_t>(rank)];
-  if (versions_.any() && rank == collective.root) {
-    const core::Pack& pack = scenario_.plan.packs[static_cast<std::size_t>(work.pack)];
-    if (pack.phase == core::PackPhase::kGradients && pack.payload.content == core::PackContent::kValues)
-      versions_.applied(work.place.group, pack.payload.members.front().variable);
-  }
+  if (asynchrony_ && rank == collective.root) asynchrony_->complete_at_root(work);
   if (work.pack >= 0) {
     recorder_.pack_done(collective.group.device(rank), instance, flight.step, work.pack, started, now);
   } else {
     recorder_.exchange_done(collective.group.device(rank), instance, flight.step, work.exchange, started, now);
-    exchanged_[static_cast<std::size_t>(work.exchange)] += static_cast<core::Wide>((now - started).count());
+    exchange_times_.add(work.exchange, now - started);
   }
   Cause cause;
   const bool answered = !flight.through.empty();
   if (rank < collective.contributors || answered) cause = {add_flight_node(flight, rank, now, trail), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
-    if (rank >= collective.contributors) answer(flight, rank, cause);
+    // A helper has no driver: it begins with the answer if that is in flight.
+    Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
+    if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
   }
   const std::shared_ptr<const FusedPacks> fused = flight.fused;
   const bool last = --flight.ranks_left == 0;
@@ -119,11 +104,8 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
     } else if (work.pack >= 0) {
       pack_done(flight, work.pack, now);
     }
-    flights_by_number_.erase({flight.step, flight.number, work.place.group});
     engines_.close(instance);
-    flight.causes.clear();
-    flight.fused.reset();
-    flight.came.clear(), flight.done.clear(), flight.through.clear();
+    flights_.remove(flight);
     recorder_.closed(instance);
   }
   if (rank >= collective.contributors) return;
@@ -137,23 +119,12 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   if (last) gates_.forget(*fused->batch);
 }
 
-/// In the flight's group; it is told of when it is in all of them.
+/// In the flight's group.
 void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
-  core::PackRecord record{flight.step, pack, {}, flight.first_start, flight.last_start, now};
-  if (const std::int64_t groups = collectives_.groups_of_packs(); groups > 1) {
-    auto& [over, sum] = packs_over_.try_emplace({flight.step, pack}, 0, record).first->second;
-    sum.first_start = std::min(sum.first_start, record.first_start);
-    sum.last_start = std::max(sum.last_start, record.last_start);
-    sum.end = now;
-    if (++over < groups) return;
-    record = sum;
-    packs_over_.erase({flight.step, pack});
-  }
-  const auto ready = pack_ready_.find({record.step, record.pack});
-  record.ready = ready->second;
-  sink_.pack(record);
-  if (remembers_) repetition_.tell(record);
-  pack_ready_.erase(ready);
+  const auto record = pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
+  if (!record) return;
+  sink_.pack(*record);
+  if (repetition_) repetition_->tell(*record);
 }
 
 /// The pack's way from the launch that its trail begins with to here.
@@ -172,7 +143,7 @@ std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now, Tra
 }
 
 void Run::step_done(const StepDone& done) {
-  const Flight& flight = flights_[done.instance];
+  const Flight& flight = flights_.of(done.instance);
   const core::Collective& collective = collective_of(flight);
   recorder_.step(done, flight.step, flight.work.pack, core::size_of(collective.type), collective.group);
 }

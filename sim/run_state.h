@@ -1,31 +1,33 @@
 #pragma once
 
 // One simulated run: its state, and what happens in it from event to event. run.cpp has the events and the end, run_steps.cpp
-// what replicas compute and how steps go by, run_packs.cpp packs and exchanges under way, run_answers.cpp packs that answer others,
-// run_deadlines.cpp timers.
+// what replicas compute and how steps go by, run_packs.cpp packs and exchanges in flight. What decides when packs start is in Gates, what
+// carries them out in CollectiveEngines; observers, which change nothing, are classes of their own (Timeouts, PackRecords, StepEnds, …).
 
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "core/strategy/staleness.h"
 #include "core/timeline/exposed_time.h"
-#include "core/timeline/step_parts.h"
-#include "sim/awaited.h"
+#include "sim/answers.h"
+#include "sim/asynchrony.h"
 #include "sim/collective_engines.h"
 #include "sim/compute_stream.h"
 #include "sim/critical_path.h"
-#include "sim/deadlines.h"
+#include "sim/exchange_times.h"
+#include "sim/flights.h"
 #include "sim/folding/ties.h"
 #include "sim/gates.h"
+#include "sim/pack_records.h"
 #include "sim/plan_collectives.h"
+#include "sim/progress.h"
 #include "sim/recorder.h"
 #include "sim/repetition.h"
 #include "sim/run.h"
+#include "sim/step_ends.h"
+#include "sim/timeouts.h"
 
 namespace tutti::sim {
 
@@ -87,33 +89,6 @@ class Run : private CollectiveListener, private Gates::Starter {
     core::ExposedTime exposed;
   };
 
-  /// A pack or an exchange of a step, under way in a group.
-  struct Flight {
-    std::uint32_t instance = 0;  ///< its handle
-    std::int32_t step = 0;
-    std::int64_t number = 0;  ///< in the step: packs, then exchanges
-    Work work;
-    std::int64_t ranks_left = 0;
-    core::Time first_start, last_start;
-    std::vector<Cause> causes;        ///< per rank: of its launch
-    std::vector<core::Time> started;  ///< per rank
-    std::vector<bool> came, done;     ///< by replica's rank; only where there are timers
-    std::vector<bool> through;        ///< by rank; only of packs that others answer
-    // Of packs that are fused:
-    std::shared_ptr<const FusedPacks> fused;
-    std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
-    std::vector<core::Time> copies;  ///< per rank
-  };
-
-  struct StepEnd {
-    std::int64_t replicas = 0;
-    core::Time longest;  ///< computation of the replica that the record is of
-    std::int32_t step = 0;
-    core::ReplicaParts parts;
-    Cause cause;
-    Awaited awaited;
-  };
-
   // Events and the end: run.cpp.
   void tell_beginning();
   core::Expected<void> finish();
@@ -122,9 +97,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   [[nodiscard]] static core::Error too_long();
   [[nodiscard]] std::string folding_note() const;
   [[nodiscard]] LinkRange binned_links(const core::RecordOptions& record) const;
-  [[nodiscard]] std::string what_is_gone() const;
   [[nodiscard]] core::Error stuck_forever(const std::string& dead) const;
-  void write_exchanges();
   void write_path();
 
   // Replicas, what they compute, and their steps: run_steps.cpp.
@@ -135,7 +108,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   void begin_task(Replica& replica);
   void compute_done(const Event& event);
   void step_done(Replica& replica);
-  void end_step(const StepEnd& end);
+  void end_step(const core::StepRecord& record);
   void repeat_if_it_does(std::int32_t step);
   void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first);
   [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
@@ -165,62 +138,38 @@ class Run : private CollectiveListener, private Gates::Starter {
                     const Gates::Asked& asked) override;
   void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused, const Gates::Asked& asked);
 
-  // Packs that answer others: run_answers.cpp.
-  [[nodiscard]] bool answers_later(const Flight& flight, core::Rank rank) const;
-  void answer(const Flight& answered, core::Rank rank, const Cause& cause);
-
-  // Timers of collectives: run_deadlines.cpp.
-  void arm(Flight& flight, const Replica& replica, core::Rank rank);
-  void arm_timer(const Flight& flight, core::Rank rank);
-  void timer_fires(const Event& event);
-  [[nodiscard]] core::Error deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer) const;
-  [[nodiscard]] std::string not_come(const Flight& flight) const;
-
   const core::Scenario& scenario_;
   const core::Scenario& told_;
   std::int64_t fellows_;  ///< workers of whom one is simulated
   const core::RecordOptions& record_;
-  const core::RunControl& control_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
   core::StepPrograms programs_;
-  std::vector<int> pull_of_;  ///< by pack: the pull that answers this push; -1: none
   PlanCollectives collectives_;
   Recorder recorder_;
+  Progress progress_;
+
+  // What there is to simulate.
   EventQueue events_;
   std::vector<core::SlowDevices> slow_;  ///< as the seed has chosen
   Network network_;
   Devices devices_;
-  Deadlines deadlines_;
-  std::optional<core::Error> exceeded_;
   Ties ties_;  ///< if one worker stands for several
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
-  /// By step, number in it, and group.
-  std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> flights_by_number_;
-  /// By step and pack, while it is over in some groups only: in how many.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<std::int64_t, core::PackRecord>> packs_over_;
-  std::vector<core::Wide> exchanged_;        ///< by exchange: ps in flight, over all replicas and steps
-  std::map<std::uint32_t, Flight> flights_;  ///< by instance
-  std::map<std::pair<std::int32_t, std::int32_t>, core::Time>
-      pack_ready_;  ///< by step and pack: on the last replica so far
-  std::map<std::int32_t, StepEnd> step_ends_;
-  core::Versions versions_;  ///< where workers do not wait for each other
-  core::OwnPaces own_paces_;
+  Flights flights_;
+  Answers answers_{scenario_.plan, flights_};
   Gates gates_{scenario_, events_, *this};
-  bool remembers_;  ///< steps that repeat are told, not simulated
-  Repetition repetition_;
-  bool repeats_ = false;   ///< all steps to come have been told
-  core::Time remembered_;  ///< how much later the last step is than the last one simulated
-  CriticalPath path_;
   core::Time now_;
-  core::Time last_step_end_;
-  core::Time last_step_start_;
-  Cause last_cause_;
-  std::int32_t steps_ended_ = 0;
-  double lane_steps_ = 1;  ///< of all packs and training steps, about
-  std::int64_t handled_ = 0;
-  bool cancelled_ = false;
+
+  // What watches it.
+  Timeouts timeouts_{scenario_, collectives_, flights_, events_, recorder_, sink_};
+  PackRecords pack_records_{collectives_.groups_of_packs()};
+  StepEnds step_ends_{cluster_, fellows_};
+  ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
+  std::optional<Asynchrony> asynchrony_;  ///< where workers do not wait for each other
+  std::optional<Repetition> repetition_;  ///< where steps that repeat are told, not simulated
+  CriticalPath path_;
 };
 
 }  // namespace tutti::sim

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/timeline/step_parts.h"
 #include "sim/portrait.h"
 #include "sim/run_state.h"
 
@@ -22,7 +21,7 @@ using core::Time;
 void Run::Actions::compute(const ComputeTask& task) { run->compute(*replica, task); }
 
 void Run::Actions::pack_ready(int pack) {
-  run->pack_ready_[{replica->step, pack}] = run->now_;
+  run->pack_records_.ready(replica->step, pack, run->now_);
   replica->ready = run->now_;
 }
 
@@ -139,61 +138,46 @@ void Run::compute_done(const Event& event) {
 // --- steps ---
 
 void Run::step_done(Replica& replica) {
-  StepEnd& end = step_ends_[replica.step];
-  // Events come in order of time, so the last to end is the last to be here.
-  end.cause = replica.cause;
-  end.awaited.add(replica.device, replica.step_began, replica.ready, fellows_);
-  if (versions_.any()) {
-    const core::Partition::Place place = scenario_.plan.partition->place(replica.index);
-    if (place.rank == 0) own_paces_.step_ended(place.group, replica.step, scenario_.run.steps, now_);
-  }
-  const Time computed = replica.forward + replica.backward + replica.other;
-  if (end.replicas++ == 0 || computed >= end.longest) {
-    end.longest = computed;
-    end.step = replica.step;
-    end.parts = {
-        cluster_.part_name(replica.device), replica.step_began,        replica.forward, replica.backward, replica.other,
-        replica.exposed.communication(),    replica.exposed.exposed(), replica.slowed};
-  }
-  const bool last = end.replicas == cluster_.replicas();
-  if (last) end_step(end);
+  if (asynchrony_) asynchrony_->step_ended(replica.index, replica.step, now_);
+  const ReplicaEnd end{replica.device,
+                       replica.step_began,
+                       replica.ready,
+                       replica.forward,
+                       replica.backward,
+                       replica.other,
+                       replica.exposed.communication(),
+                       replica.exposed.exposed(),
+                       replica.slowed,
+                       replica.cause};
+  const auto record = step_ends_.add(replica.step, end, now_);
+  if (record) end_step(*record);
   ++replica.step;
   if (replica.step < scenario_.run.steps) begin_step(replica, now_, replica.cause);
-  if (last && remembers_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
+  if (record && repetition_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
 }
 
-void Run::end_step(const StepEnd& end) {
-  core::StepRecord record = core::step_record(end.step, last_step_end_, now_, end.parts);
-  if (end.awaited.replicas > 1) {
-    record.awaited = cluster_.part_name(end.awaited.last);
-    record.awaited_for = end.awaited.waited();
-  }
-  last_step_end_ = record.end;
-  last_cause_ = end.cause;
-  last_step_start_ = record.start;
+void Run::end_step(const core::StepRecord& record) {
   sink_.step(record);
-  if (remembers_) repetition_.tell(record);
-  ++steps_ended_;
-  step_ends_.erase(record.step);
-  if (path_.is_worth_pruning()) path_.forget_before(last_step_start_, causes());
+  if (repetition_) repetition_->tell(record);
+  if (path_.is_worth_pruning()) path_.forget_before(step_ends_.last_start(), causes());
 }
 
 // --- steps that repeat ---
 
 /// The last replica has begun `step`. If that is as the one before was, it and the rest of them are told now.
 void Run::repeat_if_it_does(std::int32_t step) {
-  const bool together = flights_by_number_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
-                                                                  [&](const Replica& r) { return r.step == step; });
-  if (!together) return repetition_.cannot_tell();
+  const bool together = flights_.empty() && std::all_of(replicas_.begin(), replicas_.end(),
+                                                        [&](const Replica& r) { return r.step == step; });
+  if (!together) return repetition_->cannot_tell();
   Repetition::Step begun;
   for (const Replica& replica : replicas_) begun.began.push_back(now_ - replica.step_began);
   begun.at = now_;
   begun.carried = network_.loads().totals();
-  begun.exchanged = exchanged_;
+  begun.exchanged = exchange_times_.totals();
   auto gates = state_of_gates();
-  if (!gates) return repetition_.cannot_tell();
+  if (!gates) return repetition_->cannot_tell();
   begun.gates = std::move(*gates);
-  const Repetition::Step* const before = repetition_.begin(begun);
+  const Repetition::Step* const before = repetition_->begin(begun);
   if (before) repeat(*before, begun, step);
 }
 
@@ -207,11 +191,9 @@ std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
 void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first) {
   const std::int32_t times = scenario_.run.steps - first;
   const Time period = now.at - before.at;
-  repeats_ = true;
-  if (period > Time() && (core::kHorizon - now.at) / period < times) {
-    last_step_end_ = core::kNever;
-    return;
-  }
+  const bool fits = period == Time() || (core::kHorizon - now.at) / period >= times;
+  repetition_->repeat(fits ? times * period : Time());
+  if (!fits) return step_ends_.skip_to_never();
   for (std::int32_t i = 1; i <= times; ++i) {
     for (core::PackRecord pack : before.packs) {
       for (Time* const t : {&pack.ready, &pack.first_start, &pack.last_start, &pack.end}) *t += i * period;
@@ -225,10 +207,8 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
     sink_.step(step);
   }
   network_.carry_again(before.carried, times);
-  for (std::size_t e = 0; e < exchanged_.size(); ++e) exchanged_[e] += (exchanged_[e] - before.exchanged[e]) * times;
-  steps_ended_ += times;
-  last_step_end_ += times * period;
-  remembered_ = times * period;
+  exchange_times_.add_again(before.exchanged, times);
+  step_ends_.skip(times, times * period);
   sink_.note(
       fmt::format("simulated {} of {} steps: the others are step {} again", first, scenario_.run.steps, first - 1));
 }
@@ -237,16 +217,16 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
 
 /// Everything from which a path may lead back.
 std::vector<Cause*> Run::causes() {
-  std::vector<Cause*> all{&last_cause_};
+  std::vector<Cause*> all;
+  step_ends_.add_causes(all);
   for (Replica& replica : replicas_) {
     all.push_back(&replica.cause);
     all.push_back(&replica.stream_cause);
     for (Queued& queued : replica.queue) all.push_back(&queued.asked_by);
   }
-  for (auto& [instance, flight] : flights_) {
+  flights_.visit([&](Flight& flight) {
     for (Cause& cause : flight.causes) all.push_back(&cause);
-  }
-  for (auto& [step, end] : step_ends_) all.push_back(&end.cause);
+  });
   gates_.add_causes(all);
   return all;
 }

@@ -107,7 +107,7 @@ CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle, std::int
 /// Item 4 is ready on both replicas before item 5 is. But replica 1 reported item 5 in the cycle before, so that the coordinator
 /// has it complete with replica 0's requests, and item 4 only with those of replica 1. The next step keeps that order.
 TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
-  std::vector<GateItem> all(6);
+  std::vector<GateItem> all(6, {Bytes(1)});
   for (const int other : {0, 1, 2, 3}) all[static_cast<std::size_t>(other)].passes = false;
   CycleGate gate(items_of(all), cycles(1000, Time(0)), {0, 2});
   const auto ask = [&](std::int32_t step, int item, std::int64_t replica, std::int64_t at) {
@@ -259,6 +259,7 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
     GateProposal least = gates.front()->begin_round(Time(began));
     for (std::size_t g = 1; g < gates.size(); ++g) least = least_of(least, gates[g]->begin_round(Time(began)));
     const Time over(began + kAgreement);
+    std::int64_t next_begins = 0;
     for (std::size_t g = 0; g < gates.size(); ++g) {
       const auto decisions = gates[g]->end_round(least, over);
       Decided here;
@@ -266,8 +267,9 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
       if (g == 0) all.insert(all.end(), here.begin(), here.end());
       EXPECT_TRUE(std::equal(here.rbegin(), here.rend(), all.rbegin())) << "all decide the same";
       complete(*gates[g], decisions);
-      began = std::max(began, gates[g]->next_round(over)->count());
+      next_begins = gates[g]->next_round(over)->count();
     }
+    began = next_begins;
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// Of a run: the timers of TensorFlow's collectives (sim/deadlines.h).
+#include "sim/timeouts.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,62 +6,62 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
-#include "sim/run_state.h"
+#include "sim/gone.h"
 
 namespace tutti::sim {
 
 using core::Rank;
 using core::Time;
 
-void Run::arm(Flight& flight, const Replica& replica, Rank rank) {
+void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
+  if (!deadlines_.any()) return;
   flight.came.resize(static_cast<std::size_t>(collectives_.collective(flight.work).contributors), false);
   flight.done.resize(flight.came.size(), false);
   flight.came[static_cast<std::size_t>(rank)] = true;
-  const bool last = deadlines_.joins(replica.index);
-  arm_timer(flight, rank);
+  const bool last = deadlines_.joins(replica);
+  arm(flight, rank, now);
   if (!last) return;
   // The group is resolved now: what was waiting for that is executed from here on.
-  for (auto& [instance, other] : flights_) {
+  flights_.visit([&](const Flight& other) {
     for (std::size_t r = 0; r < other.came.size(); ++r) {
       if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
-        arm_timer(other, static_cast<Rank>(r));
+        arm(other, static_cast<Rank>(r), now);
     }
-  }
+  });
 }
 
-void Run::arm_timer(const Flight& flight, Rank rank) {
-  const Time at = later(now_, deadlines_.timeout());
+void Timeouts::arm(const Flight& flight, Rank rank, Time now) {
+  const Time at = later(now, deadlines_.timeout());
   if (at > core::kHorizon) return;
   const std::uint32_t number =
       deadlines_.arm({flight.step, flight.number, flight.work.place.group, rank, deadlines_.resolved()});
   events_.push({at, static_cast<std::uint64_t>(rank), EventKind::kTimer, number, 0});
 }
 
-void Run::timer_fires(const Event& event) {
+void Timeouts::fires(const Event& event) {
   const Deadlines::Timer& timer = deadlines_.timer(event.a);
-  const auto known = flights_by_number_.find({timer.step, timer.number, timer.group});
-  if (known == flights_by_number_.end()) return;
-  const Flight& flight = flights_[known->second];
-  if (flight.done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
-  exceeded_ = deadline_exceeded(flight, timer);
+  const Flight* const flight = flights_.find(timer.step, timer.number, timer.group);
+  if (!flight) return;
+  if (flight->done[static_cast<std::size_t>(timer.rank)] || (!timer.execution && deadlines_.resolved())) return;
+  exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
   // What was under way is shown up to here.
-  for (const auto& [instance, open] : flights_) {
-    if (open.ranks_left == 0 || open.work.pack < 0) continue;
+  flights_.visit([&](const Flight& open) {
+    if (open.ranks_left == 0 || open.work.pack < 0) return;
     const core::Group& group = collectives_.collective(open.work).group;
     for (std::size_t r = 0; r < open.came.size(); ++r) {
       if (open.came[r] && !open.done[r])
-        recorder_.pack_done(group.device(static_cast<Rank>(r)), instance, open.step, open.work.pack, open.started[r],
-                            now_);
+        recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step, open.work.pack,
+                            open.started[r], event.time);
     }
-  }
+  });
 }
 
-core::Error Run::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer) const {
+core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer, Time now) const {
   const core::Group& group = collectives_.collective(flight.work).group;
   const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
   std::string awaited = not_come(flight);
-  if (awaited.empty()) awaited = what_is_gone();
+  if (awaited.empty()) awaited = what_is_gone(scenario_);
   const bool pack = flight.work.pack >= 0;
   std::string what = pack ? fmt::format("pack {}", flight.work.pack) : fmt::format("exchange {}", flight.work.exchange);
   if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
@@ -70,13 +70,13 @@ core::Error Run::deadline_exceeded(const Flight& flight, const Deadlines::Timer&
   return core::Error::run(fmt::format(
       "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
       "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
-      core::show(now_), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
-      cluster_.part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
+      core::show(now), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
+      scenario_.cluster->part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
       core::show(deadlines_.timeout()), came, flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
 /// The workers of whose devices some have not started the collective.
-std::string Run::not_come(const Flight& flight) const {
+std::string Timeouts::not_come(const Flight& flight) const {
   constexpr int kMostNamed = 8;
   const core::Group& group = collectives_.collective(flight.work).group;
   std::string text;

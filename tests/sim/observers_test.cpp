@@ -1,0 +1,95 @@
+// What watches a simulated run, by itself: records of packs and steps, and what is in flight.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/answers.h"
+#include "sim/flights.h"
+#include "sim/pack_records.h"
+#include "sim/step_ends.h"
+#include "tests/sim/simulated.h"
+
+namespace tutti::sim {
+namespace {
+
+using core::PackRecord;
+using core::Time;
+using testing::ElementsAre;
+
+/// Of two groups that reduce the same pack, the record spans both, and is there when the second one is done.
+TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
+  PackRecords records(2);
+  records.ready(3, 7, Time(1));
+  records.ready(3, 7, Time(5));
+  EXPECT_FALSE(records.over({3, 7, {}, Time(6), Time(9), Time(20)}));
+  const auto record = records.over({3, 7, {}, Time(4), Time(12), Time(25)});
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->ready, Time(5)) << "on the last replica";
+  EXPECT_EQ(record->first_start, Time(4));
+  EXPECT_EQ(record->last_start, Time(12));
+  EXPECT_EQ(record->end, Time(25));
+}
+
+/// The step's record is of the replica that computed longest; the one that had its gradients last was awaited.
+TEST(StepEnds, MakeOneRecordOfAllReplicas) {
+  const auto cluster = test::plain_cluster(3);
+  StepEnds ends(*cluster, 1);
+  ReplicaEnd end;
+  const auto replica = [&](int i, int ready, int computed, std::int32_t node) {
+    end.device = cluster->replica(i);
+    end.ready = Time(ready);
+    end.backward = Time(computed);
+    end.cause.node = node;
+    return end;
+  };
+  EXPECT_FALSE(ends.add(0, replica(0, 10, 50, 1), Time(100)));
+  EXPECT_FALSE(ends.add(0, replica(2, 40, 80, 2), Time(110)));
+  EXPECT_FALSE(ends.add(1, replica(0, 10, 50, 3), Time(115))) << "a step ahead";
+  const auto record = ends.add(0, replica(1, 20, 30, 4), Time(120));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->step, 0);
+  EXPECT_EQ(record->end, Time(120));
+  EXPECT_EQ(record->slowest, cluster->part_name(cluster->replica(2)));
+  EXPECT_EQ(record->awaited, cluster->part_name(cluster->replica(2)));
+  EXPECT_EQ(record->awaited_for, Time(25)) << "others were ready at 15 on average";
+  EXPECT_EQ(ends.ended(), 1);
+  EXPECT_EQ(ends.last_end(), Time(120));
+  EXPECT_EQ(ends.last_cause().node, 4);
+  std::vector<Cause*> causes;
+  ends.add_causes(causes);
+  std::vector<std::int32_t> nodes;
+  for (const Cause* const cause : causes) nodes.push_back(cause->node);
+  EXPECT_THAT(nodes, ElementsAre(4, 3)) << "of the step that is over, and of the one that is not";
+}
+
+/// Pack 1 brings back what pack 0 has brought together: a helper starts it when it is done with its own part of pack 0.
+TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
+  core::Plan plan;
+  const auto cluster = test::plain_cluster(2);
+  for (const int answered : {-1, 0}) {
+    core::Pack pack{{}, {core::Group::of_cluster(*cluster, false), nullptr, core::DataType::kFloat32, 1}};
+    pack.answers = answered;
+    plan.packs.push_back(std::move(pack));
+  }
+  Flights flights;
+  const Answers answers(plan, flights);
+  const Work push{0, -1, {0, 0}}, pull{1, -1, {0, 0}};
+  EXPECT_TRUE(answers.is_answered(push));
+  EXPECT_FALSE(answers.is_answered(pull));
+  Flight& pushed = flights.add(0, 4, 0, push);
+  pushed.through.assign(3, false);
+  EXPECT_EQ(answers.answer_to(pushed), nullptr) << "the pull is not in flight";
+  Flight& pulled = flights.add(1, 4, 1, pull);
+  EXPECT_EQ(answers.answer_to(pushed), &pulled);
+  EXPECT_TRUE(answers.starts_later(pulled, 2));
+  pushed.through[2] = true;
+  EXPECT_FALSE(answers.starts_later(pulled, 2));
+  EXPECT_TRUE(answers.starts_later(pulled, 1));
+  flights.remove(pushed);
+  EXPECT_FALSE(answers.starts_later(pulled, 1)) << "the push is over everywhere";
+  EXPECT_EQ(flights.find(4, 0, 0), nullptr);
+  EXPECT_EQ(flights.find(4, 1, 0), &pulled);
+}
+
+}  // namespace
+}  // namespace tutti::sim
