@@ -70,7 +70,9 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
       fields.complain_at(message, other.first, "strategy: {} and {} are of two frameworks; keep one", chosen.first,
                          other.first);
   }
-  return {true, chosen.kind->read({message, chosen.own, fields, complaints})};
+  auto framework = chosen.kind->read({message, chosen.own, fields, complaints});
+  // Of several it is not known which one is meant.
+  return {true, said.size() == 1 ? std::move(framework) : nullptr};
 }
 
 void refuse_packing_fields(const StrategyText& text, std::string_view name) {

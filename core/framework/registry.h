@@ -53,7 +53,7 @@ GuestMessages framework_messages();
 struct ReadFramework {
   bool said = false;
   std::shared_ptr<const Framework>
-      framework;  ///< null although one is said: its options cannot be made out (a problem)
+      framework;  ///< null although one is said: several are, or its options cannot be made out (a problem)
 };
 /// ERRORS (complaints): fields of several frameworks, and what their readers find.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,

@@ -9,10 +9,10 @@
 namespace tutti::core {
 namespace {
 
-using Problem = tl::unexpected<SpecTextProblem>;
+using WrongText = tl::unexpected<SpecTextProblem>;
 
 template <class... Args>
-Problem wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
+WrongText wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(SpecTextProblem{at, fmt::format(format, std::forward<Args>(args)...)});
 }
 

@@ -46,7 +46,7 @@ TEST(Places, OfSeveralAreCounted) {
 
 TEST(Places, OfJsonHaveTheSchemasNames) {
   const Places places = places_of("{\"strategy\": {\"bytesPerPack\": 4,\n \"numPacks\": null}}");
-  EXPECT_EQ(at(places, "strategy.bytes_per_pack"), "f:1:32");
+  EXPECT_EQ(at(places, "strategy.bytes_per_pack"), "f:1:31");
   EXPECT_FALSE(places.has("strategy.num_packs")) << "null says nothing";
 }
 

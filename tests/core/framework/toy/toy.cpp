@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/framework/buckets.h"
-#include "tests/core/framework/toy/toy.pb.h"
+#include "core/framework/toy/toy.pb.h"
 
 namespace tutti::test {
 namespace {
