@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-std::vector<FrameworkKind>& kinds() {
+std::vector<FrameworkKind>& registered_kinds() {
   static std::vector<FrameworkKind> all{
       tensorflow_kind(),   //
       pytorch_ddp_kind(),  //
@@ -29,16 +29,17 @@ std::vector<FrameworkKind>& kinds() {
 
 }  // namespace
 
-const std::vector<FrameworkKind>& framework_kinds() { return kinds(); }
+const std::vector<FrameworkKind>& framework_kinds() { return registered_kinds(); }
 
 void register_framework(FrameworkKind kind) {
-  for (const FrameworkKind& known : kinds()) TUTTI_CHECK(known.name != kind.name, "two frameworks \"{}\"", kind.name);
-  kinds().push_back(std::move(kind));
+  for (const FrameworkKind& known : registered_kinds())
+    TUTTI_CHECK(known.name != kind.name, "two frameworks \"{}\"", kind.name);
+  registered_kinds().push_back(std::move(kind));
 }
 
 GuestMessages framework_messages() {
   GuestMessages guests;
-  for (const FrameworkKind& kind : kinds()) {
+  for (const FrameworkKind& kind : registered_kinds()) {
     if (kind.schema) guests.expect(*proto::Strategy::descriptor(), kind.name, kind.schema());
   }
   return guests;
@@ -52,7 +53,7 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
     std::string first;  ///< of its fields that is written
   };
   std::vector<Said> said;
-  for (const FrameworkKind& kind : kinds()) {
+  for (const FrameworkKind& kind : registered_kinds()) {
     if (const auto* own = guests.find(kind.name)) {
       said.push_back({&kind, own, kind.name});
       continue;

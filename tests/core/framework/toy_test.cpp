@@ -91,7 +91,6 @@ TEST_F(ToyFrameworkTest, ComplainsAtThePlaces) {
   EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 most_workers: 1 }"), ElementsAre("f:3:72"))
       << "while it is lowered";
   EXPECT_THAT(places("algorithm: \"ring\" toy { per_pack: 1 }"), ElementsAre("f:3:34", "f:3:36")) << "no such field";
-  EXPECT_THAT(places("algorithm: \"ring\" toy: 5"), ElementsAre("f:3:35"));
   EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } num_packs: 2"), ElementsAre("f:3:71"));
   EXPECT_THAT(places("algorithm: \"ring\" toy { gradients_per_pack: 1 } horovod { }"), ElementsAre("f:3:68"))
       << "of two frameworks";
