@@ -1,6 +1,7 @@
-// Collapses a program into boxes. Packs, in the order in which they are issued, are cut into a few runs; a run of packs and the
-// computation that leads to it make up a phase. Tasks of one kind, lane, phase, pass and block are one box. Marks take no time
-// and are left out: what they wait for is what those behind them wait for.
+// Collapses a program into boxes. Packs, in the order in which they are issued, are cut into a few
+// runs; a run of packs and the computation that leads to it make up a phase. Tasks of one kind,
+// lane, phase, pass and block are one box. Marks take no time and are left out: what they wait for
+// is what those behind them wait for.
 
 #include "core/graph/step_graph.h"
 
@@ -26,7 +27,8 @@ using Look = StepGraph::Look;
 
 std::size_t member(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// A picture has at most so many boxes one below the other for packs and what is computed for each of them.
+/// A picture has at most so many boxes one below the other for packs and what is computed for each
+/// of them.
 constexpr int kMostRows = 20;
 
 Look look_of(const Task& task) {
@@ -85,7 +87,8 @@ class Drawer {
 
   // --- boxes ---
 
-  /// Communicators of exchanges are to the left of the compute stream, packs to its right: arrows to them cross nothing.
+  /// Communicators of exchanges are to the left of the compute stream, packs to its right: arrows
+  /// to them cross nothing.
   void name_lanes() {
     std::set<std::int32_t> used;
     for (const Task& one : program_.tasks) {
@@ -277,7 +280,8 @@ class Drawer {
       }
     }
     const auto boxes = static_cast<std::int32_t>(graph_.boxes.size());
-    // Boxes are in the order of time, so edges lead from lower to higher ones unless two boxes alternate.
+    // Boxes are in the order of time, so edges lead from lower to higher ones unless two boxes
+    // alternate.
     std::vector<std::vector<bool>> reaches(member(boxes), std::vector<bool>(member(boxes), false));
     std::int32_t last = -1;
     std::set<std::pair<std::int32_t, std::int32_t>> stream;

@@ -10,8 +10,9 @@
 
 namespace tutti::core {
 
-/// A training step as it is drawn: tasks as boxes in lanes (the compute stream, each communicator), in rows from the step's begin
-/// to its end, and arrows to what waits for them. Runs of equal tasks are one box, so that a step of hundreds of packs fits on a page.
+/// A training step as it is drawn: tasks as boxes in lanes (the compute stream, each communicator),
+/// in rows from the step's begin to its end, and arrows to what waits for them. Runs of equal tasks
+/// are one box, so that a step of hundreds of packs fits on a page.
 struct StepGraph {
   enum class Look : std::uint8_t { kForward, kBackward, kCopy, kUpdate, kPack, kExchange, kEnd };
   struct Box {

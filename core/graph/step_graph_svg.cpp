@@ -1,5 +1,6 @@
-// A step's graph as SVG: lanes are columns, time runs down. Arrows between neighbouring lanes stay in the gutter between them;
-// those within a lane that pass other boxes go around them. Arrows are drawn before boxes, so that no text is crossed out.
+// A step's graph as SVG: lanes are columns, time runs down. Arrows between neighbouring lanes stay
+// in the gutter between them; those within a lane that pass other boxes go around them. Arrows are
+// drawn before boxes, so that no text is crossed out.
 
 #include <algorithm>
 #include <cmath>

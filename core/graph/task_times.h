@@ -26,13 +26,14 @@ struct TaskTimes {
   std::string source;         ///< "simulated, step 2 on w0/gpu0": where the times come from, in words
 };
 
-/// What times of tasks can be taken from if nothing is simulated: collectives start when they may, and any number of them runs at the
-/// same time. The critical path is the longest path over the durations that are known.
-/// `duration`: of a communicate task; zero if it is not known.
+/// What times of tasks can be taken from if nothing is simulated: collectives start when they may,
+/// and any number of them runs at the same time. The critical path is the longest path over the
+/// durations that are known. `duration`: of a communicate task; zero if it is not known.
 TaskTimes times_by_durations(const Program& program, const Durations& durations, const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
 
-/// Keeps of a run what task_times() needs: the spans of every step until the next one begins, and the critical path.
+/// Keeps of a run what task_times() needs: the spans of every step until the next one begins, and
+/// the critical path.
 class StepSpans : public DeafSink {
  public:
   void track(const Track& track) override;
@@ -42,10 +43,12 @@ class StepSpans : public DeafSink {
 
   /// True if a step ended and computation was recorded.
   [[nodiscard]] bool complete() const { return last_.step >= 0 && !devices_.empty(); }
-  /// The device whose tasks are drawn: the recorded one that computed most of the critical path. REQUIRES: complete().
+  /// The device whose tasks are drawn: the recorded one that computed most of the critical path.
+  /// REQUIRES: complete().
   [[nodiscard]] std::pair<std::int32_t, std::string> device() const;
-  /// The times of that device's tasks. Spans belong to tasks by their labels, in order. `communicator`: the name of that of an
-  /// exchange task, as the path has it. REQUIRES: complete(); `program` is that of the device.
+  /// The times of that device's tasks. Spans belong to tasks by their labels, in order.
+  /// `communicator`: the name of that of an exchange task, as the path has it. REQUIRES:
+  /// complete(); `program` is that of the device.
   [[nodiscard]] TaskTimes task_times(const Program& program,
                                      const std::function<std::string(const Task&)>& communicator) const;
 

@@ -1,7 +1,8 @@
-// Looks for ranks that wait for each other forever. Three things are compared for every communicator: which collectives each of
-// its roles takes part in and how often, in which steps, and in which order. What is left are circles through several
-// communicators: all programs are put into one graph in which the tasks of a collective are one node, because none of them is
-// complete before all have started; a deadlock is a cycle of that graph.
+// Looks for ranks that wait for each other forever. Three things are compared for every
+// communicator: which collectives each of its roles takes part in and how often, in which steps,
+// and in which order. What is left are circles through several communicators: all programs are put
+// into one graph in which the tasks of a collective are one node, because none of them is complete
+// before all have started; a deadlock is a cycle of that graph.
 
 #include "core/plan/check_collectives.h"
 
@@ -128,7 +129,8 @@ class CollectiveChecker {
     }
   }
 
-  /// A communicator on which a role issues two collectives in an order that depends on timing: on another rank it may be another.
+  /// A communicator on which a role issues two collectives in an order that depends on timing: on
+  /// another rank it may be another.
   void look_at_certainty(std::int32_t c) {
     for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
       const std::vector<Issued>& all = issued(c, r);
@@ -268,7 +270,8 @@ class CollectiveChecker {
         fmt::format("ranks wait for each other in a circle: {}{} waits for the first", text, named > 6 ? " …" : ""));
   }
 
-  /// A cycle of a graph given by predecessors, each after what it waits for; empty if there is none.
+  /// A cycle of a graph given by predecessors, each after what it waits for; empty if there is
+  /// none.
   static std::vector<std::int64_t> cycle_of(const std::vector<std::vector<std::int64_t>>& before) {
     std::vector<std::int64_t> missing(before.size(), 0);
     std::vector<std::vector<std::int64_t>> after(before.size());

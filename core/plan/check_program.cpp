@@ -1,8 +1,9 @@
-// Looks for what keeps one program from ending. Indices come first: the other checks follow them. A held task counts as a
-// successor of the task that opens its hold, so that a cycle through a hold is a cycle like any other.
+// Looks for what keeps one program from ending. Indices come first: the other checks follow them. A
+// held task counts as a successor of the task that opens its hold, so that a cycle through a hold
+// is a cycle like any other.
 //
-// A program has no edges from one step to another: every step begins when the one before it has ended. So a cycle inside the
-// step is a cycle for good, and none can hide behind "one step back".
+// A program has no edges from one step to another: every step begins when the one before it has
+// ended. So a cycle inside the step is a cycle for good, and none can hide behind "one step back".
 
 #include "core/plan/check_program.h"
 
@@ -225,7 +226,8 @@ class ProgramChecker {
       }
     }
     if (reached == program_.tasks.size()) return;
-    // Every task that is left waits for one that is left: going back from one of them arrives at a cycle.
+    // Every task that is left waits for one that is left: going back from one of them arrives at a
+    // cycle.
     TaskId t = static_cast<TaskId>(std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
                                    missing.begin());
     std::vector<bool> passed(program_.tasks.size(), false);
@@ -308,7 +310,8 @@ class ProgramChecker {
       if (left && t != block.exit)
         add(PlanProblemCode::kBlockLeftBeside, t, fmt::format("{} leaves a block beside its exit", name(t)));
     }
-    // The entry starts again without waiting for anything, so nothing in the block may lead back to it: that is a cycle, found above.
+    // The entry starts again without waiting for anything, so nothing in the block may lead back to
+    // it: that is a cycle, found above.
   }
 
   static constexpr int kNamedInCycle = 6;

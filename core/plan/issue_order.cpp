@@ -116,8 +116,8 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
   if (released_by(after, several_after) == releases && !several_before && !several_after) return true;
-  // Else everything that `before` waits for has to be behind something that takes time and that `after` waits for.
-  // A mark is complete with the last of what it waits for.
+  // Else everything that `before` waits for has to be behind something that takes time and that
+  // `after` waits for. A mark is complete with the last of what it waits for.
   std::vector<TaskId> needed;
   std::vector<TaskId> marks{before};
   std::int32_t oldest = completed_[place(before)];

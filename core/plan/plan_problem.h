@@ -49,7 +49,8 @@ struct PlanProblem {
   std::string text;         ///< one sentence without a full stop; names tasks by their labels
 };
 
-/// Returns the words by which problems and drawings name a task: "backward of segment 3", "collective of pack 5", "exchange 2".
+/// Returns the words by which problems and drawings name a task: "backward of segment 3",
+/// "collective of pack 5", "exchange 2".
 std::string label_of(const Task& task);
 
 }  // namespace tutti::core

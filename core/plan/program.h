@@ -42,10 +42,11 @@ struct IndexRange {
 /// How long a compute task takes.
 struct TaskCost {
   enum class Kind : std::uint8_t {
-    kTime,    ///< row `value` of Durations, scaled by the pace of the replica in this step
-    kShares,  ///< the parts `shares` of row `value`, rounded so that the parts of a row add up exactly
-    kCopy,    ///< `value` bytes at the device's copy rate; the pace does not matter
-    kMemory,  ///< `value` bytes at the device's memory rate; the pace does not matter
+    kTime,     ///< row `value` of Durations, scaled by the pace of the replica in this step
+    kShares,   ///< the parts `shares` of row `value`, rounded so that the parts of a row add up exactly
+    kCopy,     ///< `value` bytes at the device's copy rate; the pace does not matter
+    kMemory,   ///< `value` bytes at the device's memory rate; the pace does not matter
+    kOwnTime,  ///< `value` picoseconds, scaled by the pace: of programs that know the time of each task
   };
   Kind kind = Kind::kTime;
   std::int64_t value = 0;

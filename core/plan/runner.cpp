@@ -83,7 +83,9 @@ void Runner::start(TaskId id, Host& host) {
       return complete(id);
     case Task::Kind::kCompute:
       asked_[static_cast<std::size_t>(id)] = true;
-      return host.compute(id, t, duration_of(t.cost), compute_bound_of(t.cost));
+      return host.compute(id, t,
+                          duration_of(t.cost, pace_ppm_, *durations_, rates_, program_->shares, program_->share_whole),
+                          compute_bound_of(t.cost, *durations_));
     case Task::Kind::kCommunicate: {
       asked_[static_cast<std::size_t>(id)] = true;
       std::int64_t number = t.number;
@@ -115,36 +117,6 @@ void Runner::complete(TaskId id) {
 
 bool Runner::takes_part(const Task& t) const {
   return t.every_steps == 1 || (t.every_steps > 0 && (step_ + 1) % t.every_steps == 0);
-}
-
-Time Runner::scaled(Time t) const {
-  if (pace_ppm_ == 1'000'000) return t;
-  return Time(static_cast<std::int64_t>(static_cast<Wide>(t.count()) * static_cast<Wide>(pace_ppm_) / 1'000'000));
-}
-
-Time Runner::duration_of(const TaskCost& cost) const {
-  switch (cost.kind) {
-    case TaskCost::Kind::kTime: return scaled(durations_->rows[static_cast<std::size_t>(cost.value)].time);
-    case TaskCost::Kind::kCopy: return transfer_time(Bytes(cost.value), rates_.copy);
-    case TaskCost::Kind::kMemory: return transfer_time(Bytes(cost.value), rates_.memory);
-    case TaskCost::Kind::kShares: break;
-  }
-  const auto total = static_cast<Wide>(scaled(durations_->rows[static_cast<std::size_t>(cost.value)].time).count());
-  const auto whole = static_cast<Wide>(program_->share_whole);
-  const auto up_to = [&](std::int64_t part) {
-    return static_cast<std::int64_t>(total * static_cast<Wide>(part) / whole);
-  };
-  Time sum;
-  for (std::int32_t s = cost.shares.first; s < cost.shares.first + cost.shares.count; ++s) {
-    const Share& share = program_->shares[static_cast<std::size_t>(s)];
-    sum += Time(up_to(share.to) - up_to(share.from));
-  }
-  return sum;
-}
-
-std::int64_t Runner::compute_bound_of(const TaskCost& cost) const {
-  return cost.kind == TaskCost::Kind::kTime ? durations_->rows[static_cast<std::size_t>(cost.value)].compute_bound_ppm
-                                            : 0;
 }
 
 }  // namespace tutti::core

@@ -4,14 +4,9 @@
 #include <vector>
 
 #include "core/plan/program.h"
+#include "core/plan/task_cost.h"
 
 namespace tutti::core {
-
-/// The rates of a device that costs in bytes refer to, in bytes per second.
-struct ComputeRates {
-  Bandwidth copy;
-  Bandwidth memory;
-};
 
 /// The world as a runner sees it: virtual in the simulator, clocks and processes in a real run.
 class Host {
@@ -56,9 +51,6 @@ class Runner {
 
   [[nodiscard]] const Task& task(TaskId id) const { return program_->tasks[static_cast<std::size_t>(id)]; }
   [[nodiscard]] bool takes_part(const Task& task) const;
-  [[nodiscard]] Time scaled(Time t) const;
-  [[nodiscard]] Time duration_of(const TaskCost& cost) const;
-  [[nodiscard]] std::int64_t compute_bound_of(const TaskCost& cost) const;
 
   void arrive(TaskId id, Host& host);
   void start(TaskId id, Host& host);

@@ -17,8 +17,9 @@ inline constexpr const char* kPurple = "#cc79a7";
 inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
-/// An SVG picture on a white background, put together element by element; later ones lie on top. Lengths are pixels from the upper
-/// left corner. `more` is the text of further attributes, with a space before it.
+/// An SVG picture on a white background, put together element by element; later ones lie on top.
+/// Lengths are pixels from the upper left corner. `more` is the text of further attributes, with a
+/// space before it.
 class SvgPicture {
  public:
   /// Text whose baseline begins at (x, y). It may be any text: it is escaped.

@@ -37,7 +37,8 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
       one_at_a_time += view.communicators.front().one_at_a_time ? 1 : 0;
       with_exchanges += scenario->plan.exchanges.empty() ? 0 : 1;
       for (const core::PlanProblem& problem : problems_of(view)) {
-        // NCCL gathers sparse rows beside reducing dense packs, and no edge says which it is asked for first.
+        // NCCL gathers sparse rows beside reducing dense packs, and no edge says which it is asked
+        // for first.
         const bool is_known = !is_certain(problem.code) && one.axes.find("sparse=yes") != std::string::npos;
         EXPECT_TRUE(is_known) << one.name << " " << one.axes << ": " << problem.text;
         undetermined += is_known ? 1 : 0;
@@ -50,7 +51,8 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
   EXPECT_GT(with_exchanges, 20);
 }
 
-/// What must hold of the picture of any step: no two boxes in one place, and texts that fit into their boxes.
+/// What must hold of the picture of any step: no two boxes in one place, and texts that fit into
+/// their boxes.
 TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
   std::size_t most_boxes = 0;
   for (const auto& cases : {corpus_cases(), shipped_cases()}) {

@@ -80,7 +80,8 @@ TaskTimes times_of(const Program& program, Time of_pack) {
 }
 
 TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther) {
-  // 0 to 100: forward; 110, 120: the ends of the segments; packs take 50, so updates begin at 160 and 170.
+  // 0 to 100: forward; 110, 120: the ends of the segments; packs take 50, so updates begin at 160
+  // and 170.
   const Program program = step(2);
   const TaskTimes times = times_of(program, Time(50));
   EXPECT_EQ(times.step, Time(171));

@@ -17,7 +17,8 @@ using testing::Field;
 using testing::IsEmpty;
 using Code = PlanProblemCode;
 
-/// A collective: its index is its number. Those below 100 are on communicator 0, which does one at a time; the others on 1.
+/// A collective: its index is its number. Those below 100 are on communicator 0, which does one at
+/// a time; the others on 1.
 Task collective(std::int32_t number, std::int32_t every_steps = 1) {
   Task task;
   task.kind = Task::Kind::kCommunicate;
@@ -171,7 +172,8 @@ struct Branch {
   std::int32_t number;
 };
 
-/// Collectives 1 and 2 behind computations of two branches. `order`: an edge between the collectives.
+/// Collectives 1 and 2 behind computations of two branches. `order`: an edge between the
+/// collectives.
 Program branches(Task::Kind kind, bool order) {
   ProgramBuilder b;
   Task between;

@@ -1,6 +1,7 @@
-// Random programs that are right by construction, and random mistakes in them. What the checker says is held against runs: two
-// ranks execute their programs with completions in random order; if they ever wait for each other forever, or the step ends before
-// one of its tasks, the checker must have said so.
+// Random programs that are right by construction, and random mistakes in them. What the checker
+// says is held against runs: two ranks execute their programs with completions in random order; if
+// they ever wait for each other forever, or the step ends before one of its tasks, the checker must
+// have said so.
 
 #include <gtest/gtest.h>
 
@@ -75,7 +76,8 @@ class Author {
   std::uint64_t below(std::uint64_t n) { return random_.below(n); }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
 
-  /// Computation one after the other; behind it collectives and copies, some of which it waits for; a hold that opens when it is over.
+  /// Computation one after the other; behind it collectives and copies, some of which it waits for;
+  /// a hold that opens when it is over.
   Draft draft() {
     Draft d;
     d.holds = 1;
@@ -100,7 +102,8 @@ class Author {
       const std::optional<TaskId> other = last[below(kCommunicators)];
       const bool crossed = other && other != before && !in_block && one_in(4);
       if (crossed) d.edges.emplace_back(*other, id);
-      // Behind a collective that waits for another one, the order is not that of the computation any more.
+      // Behind a collective that waits for another one, the order is not that of the computation
+      // any more.
       auto is_chain = chain[static_cast<std::size_t>(c)];  // a reference to a bit
       is_chain = is_chain || crossed;
       if (before && c < kOneAtATime && (is_chain || one_in(2))) {
@@ -258,7 +261,8 @@ class TwoRanks {
   };
   static ComputeRates rates() { return {Bandwidth(1), Bandwidth(1)}; }
 
-  /// A collective that both ranks have launched may be over: of those that do one at a time, if it is the next of both.
+  /// A collective that both ranks have launched may be over: of those that do one at a time, if it
+  /// is the next of both.
   void meet(std::size_t c, std::vector<std::function<void()>>& possible) {
     for (std::size_t i = 0; i < ranks_[0].launched[c].size(); ++i) {
       for (std::size_t j = 0; j < ranks_[1].launched[c].size(); ++j) {
@@ -391,7 +395,8 @@ TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
   EXPECT_GT(mutants, 200);
 }
 
-/// An edge whose loss lets ranks wait forever, or a task outlast its step, in any of many random runs.
+/// An edge whose loss lets ranks wait forever, or a task outlast its step, in any of many random
+/// runs.
 TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
   int lost = 0, matter = 0, found_mistakes = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {

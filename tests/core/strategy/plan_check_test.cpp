@@ -10,7 +10,8 @@
 namespace tutti::core {
 namespace {
 
-/// Two packs and an exchange on two kinds of device whose passes the exchange cuts at different layers.
+/// Two packs and an exchange on two kinds of device whose passes the exchange cuts at different
+/// layers.
 struct Case {
   std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
   Workload workload;
