@@ -182,6 +182,27 @@ TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
   EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // 1.5, 1.5, 3, 3, 4
 }
 
+TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
+  EXPECT_DOUBLE_EQ(interval_score(100, 50, 200), std::log(4.0));
+  EXPECT_DOUBLE_EQ(interval_score(50, 50, 200), std::log(4.0));
+  EXPECT_DOUBLE_EQ(interval_score(25, 50, 200), std::log(4.0) + 10 * std::log(2.0));
+  EXPECT_DOUBLE_EQ(interval_score(600, 50, 200), std::log(4.0) + 10 * std::log(3.0));
+  Bands bands;
+  bands.add(100, 100, {0.5, 2}, 3);
+  bands.add(400, 100, {0.5, 2}, 1);
+  EXPECT_DOUBLE_EQ(bands.quality().score, std::log(4.0) + 10 * std::log(2.0) / 4);
+  // Of many measurements the band of the true tenth and nine tenths is charged the least.
+  const auto charged = [](double low, double high) {
+    Bands of;
+    for (int i = 0; i < 1000; ++i) of.add(std::exp((i + 0.5) / 1000), 1, {low, high}, 1);
+    return of.quality().score;
+  };
+  const double best = charged(std::exp(0.1), std::exp(0.9));
+  for (const auto& [low, high] :
+       std::vector<std::pair<double, double>>{{0.05, 0.9}, {0.15, 0.9}, {0.1, 0.85}, {0.1, 0.95}})
+    EXPECT_LT(best, charged(std::exp(low), std::exp(high)));
+}
+
 TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
   // Integer weights, against each error listed as often as it weighs.
   Errors errors;
