@@ -59,7 +59,7 @@ TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
   EXPECT_EQ(made->system.transport, Transport::kInfiniband);
   EXPECT_EQ(made->version, (Version{2, 23, 4}));
   EXPECT_EQ(made->settings.algorithms[4][0], Wish::kNo);
-  EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs"));
+  EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs", "a process for every GPU"));
 }
 
 TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
@@ -82,6 +82,15 @@ TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
   EXPECT_TRUE(of({{"NCCL_NET_GDR_LEVEL", "PHB"}}).gpudirect);
   EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "0"}}).gpudirect);
   EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "LOC"}}).gpudirect);
+}
+
+TEST(NcclTables, SayWhoCallsNccl) {
+  TableFacts f = facts();
+  EXPECT_EQ(system_of(f)->system.driving, Driving::kProcessPerGpu);
+  EXPECT_THAT(system_of(f)->assumed, testing::Contains("a process for every GPU"));
+  f.driving = Driving::kOneThread;
+  EXPECT_EQ(system_of(f)->system.driving, Driving::kOneThread);
+  EXPECT_THAT(system_of(f)->assumed, testing::Not(testing::Contains("a process for every GPU")));
 }
 
 TEST(NcclTables, ThatCannotBeModelledSayWhy) {

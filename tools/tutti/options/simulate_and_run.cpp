@@ -105,6 +105,10 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "Between nodes: infiniband, roce, efa, efa_without_rdma, slingshot, tcpx, tcpxo or tcp (default: what the "
       "machine's card states)");
   c->add_option("--nccl-version", o.nccl.version, "Whose choice, such as 2.18.3 (default 2.28.9); from 2.6.4 on");
+  c->add_option(
+      "--driving", o.nccl.driving,
+      "Who calls NCCL for the GPUs of a node: process_per_gpu (default), thread_per_gpu, or one_thread for all "
+      "(nccl-tests -t, -g)");
   c->add_flag("--explain", o.nccl.explain, "All candidates with NCCL's estimates, and why the winner won");
   c->add_option("--against", o.nccl.against, "Log of nccl-tests (text or JSON), to be laid beside the prediction");
   c->add_option("--backend", o.backend, "sim; or real: tcp, cuda or nccl, as of tutti run")->capture_default_str();
