@@ -54,6 +54,7 @@ class Record {
     const Value* value = find(name);
     if (value != nullptr && value->kind != kind) problems_.add(at(*value), "{}: expected {}", name, what);
   }
+  void wrong(std::string_view name, const char* why) { problems_.add(at(*find(name)), "{}: {}", name, why); }
   [[nodiscard]] bool yes(std::string_view name) const { return text(name) == "true"; }
   [[nodiscard]] Record inside(std::string_view name) const {
     static const Value kNothing;
@@ -80,6 +81,10 @@ TableFacts facts_of(Record record) {
   facts.gpus_per_node = record.count("gpus_per_node");
   facts.version = record.text("nccl_version");
   facts.dtype = record.text("dtype");
+  if (const std::string driving = record.text("driving"); !driving.empty()) {
+    facts.driving = nccl::parse_driving(driving);
+    if (!facts.driving) record.wrong("driving", "expected process_per_gpu, thread_per_gpu or one_thread");
+  }
   facts.healthy = record.yes("healthy");
   facts.system = record.text("system").empty() ? record.inside("source").text("repo") : record.text("system");
   Record intra = record.inside("intra_node");

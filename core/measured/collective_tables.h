@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/nccl/driving.h"
 #include "core/schedule/contract.h"
 
 namespace tutti::core {
@@ -23,6 +24,7 @@ struct TableFacts {
   std::string nic_type;
   std::string version;  ///< of NCCL; empty: not known
   std::string dtype;
+  std::optional<nccl::Driving> driving;  ///< nothing: not stated
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;

@@ -91,6 +91,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   if (made.assumed.back().empty()) made.assumed.pop_back();
   s.card = has(facts.gpu_model, "PCI") || has(facts.gpu_model, "T4") || has(facts.gpu_model, "L40") ||
            has(facts.gpu_model, "RTX");
+  if (facts.driving) s.driving = *facts.driving;
+  if (!facts.driving && facts.gpus_per_node > 1) made.assumed.emplace_back("a process for every GPU");
   s.nodes = static_cast<int>(facts.nodes);
   s.gpus = static_cast<int>(facts.gpus_per_node);
   const auto inside = inside_of(facts);

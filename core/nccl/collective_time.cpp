@@ -77,7 +77,7 @@ Expected<CollectiveTime> Predictor::of(CollectiveKind kind, std::int64_t bytes, 
   } else {
     made.time = predict_sends(system_, *comm_, kind, bytes, parameters_);
   }
-  made.band = bands_.of(comm_->nodes, bytes);
+  made.band = bands_.of(comm_->nodes, bytes, band_facts(system_, kind, parameters_));
   if (comm_->nodes > 1 && !parameters_.is_measured(system_.transport))
     made.assumed_network = to_string(system_.transport);
   made.channels = std::max(1, static_cast<int>(std::lround(made.time.channels)));

@@ -4,6 +4,7 @@
 
 #include "core/cluster/transport.h"
 #include "core/nccl/communicator.h"
+#include "core/nccl/driving.h"
 #include "core/nccl/settings.h"
 
 namespace tutti::core::nccl {
@@ -42,6 +43,7 @@ struct System {
   double nic_gb_per_s = 0;      ///< of one, by its data sheet
   Transport transport = Transport::kNone;
   Matching matching = Matching::kByCpu;  ///< on Slingshot; where nobody says, as its sites advise for NCCL
+  Driving driving = Driving::kProcessPerGpu;
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;      ///< GPUs are PCIe cards: what goes to the network crosses the host as what goes to other GPUs
   bool gpudirect = true;  ///< network cards reach the GPUs' memory

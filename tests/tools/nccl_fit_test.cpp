@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
+#include "core/base/file.h"
 #include "core/nccl/validation/table_model.h"
+#include "tests/support/clusters.h"
+#include "tests/support/program.h"
+#include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
 #include "tools/nccl_fit/rows.h"
 #include "tools/nccl_fit/twins.h"
@@ -136,6 +141,107 @@ TEST(NcclFit, LeavesOutWhatANetworkReduces) {
                                    [](const auto& one) { return one.name.starts_with("sharp."); });
   for (const Row& row : rows) {
     for (const std::size_t k : row.touches) EXPECT_LT(static_cast<std::ptrdiff_t>(k), sharps - truth.all().begin());
+  }
+}
+
+/// Of 20 systems, 50 measurements each at one size, evenly from 1 / `far` to `far` times the
+/// prediction, or as far as `one_thread` where one thread drives.
+std::vector<Residual> residuals(double far, double one_thread, int systems_of_one_thread) {
+  std::vector<Residual> all;
+  for (int system = 0; system < 20; ++system) {
+    for (int i = 0; i < 50; ++i) {
+      Residual one{std::to_string(system), "one node", 1, 1024, {}, 0, 1};
+      const bool by_one = system < systems_of_one_thread;
+      if (by_one) one.facts.driving = core::nccl::Driving::kOneThread;
+      one.log_ratio = (2 * (i + 0.5) / 50 - 1) * std::log(by_one ? one_thread : far);
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
+TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
+  const auto band = [](const std::vector<Residual>& all, core::nccl::Driving driving) {
+    return fit_bands(all).of(1, 1024, {core::nccl::KnownFrom::kSeveral, driving, core::CollectiveKind::kAllReduce});
+  };
+  const auto same = residuals(2, 2, 10);
+  EXPECT_NEAR(std::log(band(same, core::nccl::Driving::kOneThread).high), 0.82 * std::log(2), 0.05);
+  EXPECT_NEAR(std::log(band(same, core::nccl::Driving::kProcessPerGpu).low), -0.82 * std::log(2), 0.05);
+  const auto apart = residuals(1.2, 3, 10);
+  const double one = std::log(band(apart, core::nccl::Driving::kOneThread).high);
+  const double process = std::log(band(apart, core::nccl::Driving::kProcessPerGpu).high);
+  EXPECT_GT(one / process, 3);
+  EXPECT_NEAR(one, 0.82 * std::log(3), 0.2);
+  // One system alone moves little.
+  const auto alone = residuals(1.2, 3, 1);
+  EXPECT_LT(std::log(band(alone, core::nccl::Driving::kOneThread).high), 0.6 * std::log(3));
+  // Without facts both have the same.
+  const auto plain = fit_plain_bands(apart);
+  EXPECT_EQ(plain.of(1, 1024, apart.front().facts).high, plain.of(1, 1024, apart.back().facts).high);
+}
+
+/// The tables that the shipped figures are fitted to.
+class NcclFitData : public testing::Test {
+ protected:
+  NcclFitData() {
+    for (const char* name : {"tables.csv", "meta.json"}) {
+      const std::string from = test::source_folder() + "/tools/nccl_fit/data/" + name + ".gz";
+      EXPECT_EQ(std::system(("gzip -dc '" + from + "' > '" + path(name) + "'").c_str()), 0);
+    }
+    auto loaded = core::load_collective_tables(path("tables.csv"), path("meta.json"));
+    EXPECT_TRUE(loaded) << loaded.error().message();
+    if (loaded) tables_ = std::move(*loaded);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+
+  test::TemporaryFolder folder_;
+  std::vector<CollectiveTable> tables_;
+};
+
+TEST_F(NcclFitData, EveryTableHasARecordThatSaysWhereItStands) {
+  EXPECT_GT(tables_.size(), 500U);
+  std::size_t driven = 0;
+  for (const CollectiveTable& one : tables_) {
+    EXPECT_EQ(one.problem, "") << one.facts.table_id;
+    EXPECT_TRUE(one.unread.empty()) << one.facts.table_id;
+    EXPECT_FALSE(one.rows.empty()) << one.facts.table_id;
+    if (one.facts.driving) ++driven;
+  }
+  EXPECT_GT(driven, tables_.size() * 8 / 10);
+  const auto meta = core::read_text_file(path("meta.json"));
+  ASSERT_TRUE(meta);
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = meta->find(part); at != std::string::npos; at = meta->find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\"source\": {"), tables_.size());
+}
+
+TEST_F(NcclFitData, TheShippedFiguresAreWhereTheFitEnds) {
+  std::vector<TableModel> models;
+  for (const CollectiveTable& one : tables_) {
+    if (!one.facts.healthy) continue;
+    if (auto model = TableModel::of(one)) models.push_back(std::move(*model));
+  }
+  const Parameters start = Parameters::initial();
+  const std::vector<Row> rows = rows_of(models, start);
+  Parameters figures = Parameters::load(test::source_folder() + "/scenarios").value();
+  Fit fit(rows, start);
+  const double shipped = fit.cost_of(figures);
+  EXPECT_LT(shipped, fit.cost_of(start) - 0.05);
+  for (std::size_t k = 0; k < figures.all().size(); ++k) {
+    core::nccl::Parameter& one = figures.all()[k];
+    EXPECT_EQ(one.how.starts_with("fitted to " + std::to_string(fit.rows_of(k)) + " rows"), fit.rows_of(k) > 0)
+        << one.name;
+    if (fit.rows_of(k) == 0) continue;
+    const double value = one.value;
+    for (const double factor : {0.9, 1.1}) {
+      one.value = value * factor;
+      if (one.unit == "1" && one.value > 1) continue;
+      EXPECT_GT(fit.cost_of(figures), shipped - 1e-5) << one.name << " x " << factor;
+    }
+    one.value = value;
   }
 }
 

@@ -194,6 +194,23 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   EXPECT_NEAR(row["time_us"].real(), bound_us, 0.01 * bound_us);
 }
 
+TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
+  const auto us = [](const std::string& driving) {
+    const Outcome o =
+        run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--driving", driving, "--format", "json"});
+    EXPECT_EQ(o.status, 0) << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    EXPECT_EQ(test::Data(document)["driving"].text(), driving);
+    const auto row = test::Data(document)["rows"].items()[0];
+    return std::pair(row["time_us"].real(), row["time_high_us"].real() / row["time_us"].real());
+  };
+  EXPECT_GT(us("one_thread").first, 1.5 * us("process_per_gpu").first);
+  EXPECT_NEAR(us("thread_per_gpu").first, us("process_per_gpu").first, 0.1);
+  EXPECT_NE(us("one_thread").second, us("process_per_gpu").second);
+  test::TemporaryFolder folder;
+  expect_refused({"perf", "--cluster", "hgx-h100", "--driving", "nobody"}, folder, HasSubstr("--driving nobody"));
+}
+
 TEST(PerfNccl, RootsAreOfTheRanks) {
   const TemporaryFolder folder;
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--collective", "broadcast", "-b", "8",

@@ -1,5 +1,7 @@
 // tutti validate: published tables predicted from their facts.
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -69,13 +71,20 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
     return row["time_low_us"].real() <= us && us <= row["time_high_us"].real() ? 0.5 : 0;
   };
   const auto width = [](const Data& row) { return row["time_high_us"].real() / row["time_low_us"].real(); };
+  const auto score = [&](const Data& row, double us) {
+    const double beyond =
+        std::max({0.0, std::log(row["time_low_us"].real() / us), std::log(us / row["time_high_us"].real())});
+    return std::log(width(row)) + 10 * beyond;
+  };
   for (const Data& of : {overall, tables[0]}) {
     EXPECT_EQ(of["coverage"].real(), inside(rows[0], 30) + inside(rows[1], 300));
     // Of two the narrower: half of what counts is no wider.
     EXPECT_NEAR(of["band_width"].real(), std::min(width(rows[0]), width(rows[1])), 1e-6);
+    EXPECT_NEAR(of["interval_score"].real(), (score(rows[0], 30) + score(rows[1], 300)) / 2, 1e-6);
   }
   EXPECT_TRUE(tables[1]["coverage"].is_null());
   EXPECT_TRUE(tables[1]["band_width"].is_null());
+  EXPECT_TRUE(tables[1]["interval_score"].is_null());
 }
 
 TEST_F(Validate, FactsThatAreNoneAreReasons) {
@@ -98,7 +107,8 @@ TEST_F(Validate, FactsThatAreNoneAreReasons) {
 TEST_F(Validate, NoModelledRowIsNoError) {
   std::ofstream(path("tables.csv")) << "table_id,size_bytes,time_us\namd,1024,9\n";
   const core::Value document = test::parse_or_throw(run_tutti(with({"--format", "json"})).out, "out");
-  for (const char* name : {"median_error", "mean_error", "p90_error", "bias", "coverage", "band_width"})
+  for (const char* name :
+       {"median_error", "mean_error", "p90_error", "bias", "coverage", "band_width", "interval_score"})
     EXPECT_TRUE(Data(document)["overall"][name].is_null()) << name;
   EXPECT_THAT(run_tutti(with()).out, AllOf(HasSubstr("–"), Not(HasSubstr("0.0 %"))));
 }
@@ -107,7 +117,7 @@ TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {
   std::ofstream(path("noise.csv")) << "config,size_bytes,cv\n\"h|2.28.9|{}\",8,0.031\n";
   const Outcome o = run_tutti(with({"--noise", path("noise.csv")}));
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("in band  band width"), HasSubstr("the share of measurements inside"),
+  EXPECT_THAT(o.out, AllOf(HasSubstr("in band  band width  score"), HasSubstr("the share of measurements inside"),
                            HasSubstr("3.1 %"), HasSubstr("collective: all_reduce"), HasSubstr("GPU: H100-SXM5"),
                            HasSubstr("2 of 3 rows of healthy tables are modelled"), HasSubstr("(1 table):\n  amd")));
 }
@@ -118,8 +128,8 @@ TEST_F(Validate, DrawsAPlotOfEveryTable) {
   std::stringstream page;
   page << std::ifstream(path("plots.html")).rdbuf();
   EXPECT_THAT(page.str(), AllOf(HasSubstr("<polyline"), HasSubstr("<b>h100</b>"), HasSubstr("<b>amd</b>"),
-                                HasSubstr("<th>in band</th><th>band width</th>"), HasSubstr("in bands of width 1."),
-                                HasSubstr("</html>")));
+                                HasSubstr("<th>in band</th><th>band width</th><th>interval score</th>"),
+                                HasSubstr("in bands of width 1."), HasSubstr("</html>")));
 }
 
 TEST_F(Validate, WrongRequestsAreRefused) {

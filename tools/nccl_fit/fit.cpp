@@ -72,6 +72,14 @@ Parameters Fit::run() {
   return p_;
 }
 
+double Fit::cost_of(const Parameters& figures) {
+  const Parameters kept = p_;
+  p_ = figures;
+  const double made = cost();
+  p_ = kept;
+  return made;
+}
+
 std::vector<double> Fit::values() const {
   std::vector<double> all;
   for (const core::nccl::Parameter& figure : p_.all()) all.push_back(figure.value);

@@ -16,6 +16,8 @@ class Fit {
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
 
   core::nccl::Parameters run();
+  /// What run() makes as small as it can: the mean of |log(predicted / measured)|, and the pulls.
+  double cost_of(const core::nccl::Parameters& figures);
   /// Rows that figure `k` has a say in.
   [[nodiscard]] std::size_t rows_of(std::size_t k) const { return of_[k].size(); }
 

@@ -24,6 +24,7 @@
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/validation/quality.h"
 #include "core/nccl/validation/table_model.h"
+#include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
 #include "tools/nccl_fit/rows.h"
 #include "tools/nccl_fit/twins.h"
@@ -35,6 +36,9 @@ using nccl::Parameters;
 using nccl::TableModel;
 using tutti::nccl_fit::between_twins;
 using tutti::nccl_fit::Fit;
+using tutti::nccl_fit::fit_bands;
+using tutti::nccl_fit::print_held;
+using tutti::nccl_fit::Residual;
 using tutti::nccl_fit::Row;
 using tutti::nccl_fit::rows_of;
 using tutti::nccl_fit::system_of;
@@ -61,17 +65,20 @@ bool dump(const std::string& path, const std::vector<Row>& rows,
           const std::function<const Parameters&(const Row&)>& of) {
   std::string out =
       "table,config,system,gpu,nodes,gpus,collective,bytes,algorithm,protocol,channels,measured,predicted,launch,"
-      "hops,fill,transfer,known,narrowest\n";
+      "hops,fill,transfer,known,others,transport,generation,driving,weight,version,narrowest\n";
   for (const Row& row : rows) {
     const auto& facts = row.model->table().facts;
     const auto made = row.model->predict(row.index, of(row));
     const auto& choice = row.model->choice(row.index);
-    out += fmt::format("{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{}\n",
-                       facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node,
-                       facts.collective, row.model->table().rows[row.index].bytes,
-                       choice ? to_string(choice->algorithm) : "sends", choice ? to_string(choice->protocol) : "",
-                       choice ? choice->channels : 0, std::exp(row.log_us), made.us(), made.launch, made.hops,
-                       made.fill, made.transfer, row.known ? 1 : 0, made.narrowest);
+    out += fmt::format(
+        "{},\"{}\",\"{}\",{},{},{},{},{},{},{},{},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{:.2f},{},{},{},{},{},{},{},{}\n",
+        facts.table_id, facts.config, facts.system, facts.gpu_model, facts.nodes, facts.gpus_per_node, facts.collective,
+        row.model->table().rows[row.index].bytes, choice ? to_string(choice->algorithm) : "sends",
+        choice ? to_string(choice->protocol) : "", choice ? choice->channels : 0, std::exp(row.log_us), made.us(),
+        made.launch, made.hops, made.fill, made.transfer, row.known ? 1 : 0, row.others,
+        facts.nodes > 1 ? static_cast<int>(row.model->system().system.transport) : 0,
+        static_cast<int>(row.model->system().system.generation), static_cast<int>(row.model->system().system.driving),
+        row.weight, to_string(row.model->system().version), made.narrowest);
   }
   return write(path, out);
 }
@@ -106,6 +113,20 @@ bool is_eight_h100(const Row& row) {
   return facts.nodes == 1 && facts.gpus_per_node == 8 && facts.gpu_model.starts_with("H100");
 }
 
+/// The figures that `rows` ask for, with what each was fitted to.
+Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
+  std::vector<std::set<std::string>> systems(start.all().size());
+  std::vector<std::size_t> count(start.all().size());
+  for (const Row& row : rows) {
+    for (const std::size_t k : row.touches) systems[k].insert(system_of(row)), ++count[k];
+  }
+  Parameters made = Fit(rows, start).run();
+  for (std::size_t k = 0; k < count.size(); ++k) {
+    if (count[k] > 0) made.all()[k].how = fmt::format("fitted to {} rows of {} systems", count[k], systems[k].size());
+  }
+  return made;
+}
+
 /// Fits without each system in turn, by system.
 std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows, const Parameters& start) {
   std::map<std::string, Parameters> left_out;
@@ -120,7 +141,7 @@ std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
         std::vector<Row> others;
         std::copy_if(rows.begin(), rows.end(), std::back_inserter(others),
                      [&](const Row& row) { return system_of(row) != names[i]; });
-        left_out.at(names[i]) = Fit(std::move(others), start).run();
+        left_out.at(names[i]) = fitted(std::move(others), start);
       }
     }));
   }
@@ -140,45 +161,31 @@ void print_with_known_factor(const std::string& what, const std::vector<Row>& ro
   print(what, errors.quality());
 }
 
-/// How much of a system lies in the bands that all others taught, whose predictions did not know it either.
-void print_coverage(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
-  struct One {
-    std::string system;
-    double ratio;
-    double weight;
-  };
-  std::map<std::pair<bool, std::size_t>, std::vector<One>> bands;
+/// Of each system by the fit to all others.
+std::vector<Residual> residuals_of(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
+  std::vector<Residual> made;
   for (const Row& row : rows) {
-    const auto& table = row.model->table();
-    const std::size_t size = nccl::ErrorBands::size_of(table.rows[row.index].bytes);
-    const double ratio = 1 / (1 + relative(row, left_out.at(system_of(row))));
-    bands[{table.facts.nodes > 1, size}].push_back({system_of(row), ratio, row.weight});
-  }
-  double inside = 0, all = 0;
-  for (const auto& [band, ones] : bands) {
-    std::set<std::string> systems;
-    for (const One& one : ones) systems.insert(one.system);
-    for (const std::string& system : systems) {
-      Ratios others;
-      for (const One& one : ones) {
-        if (one.system != system) others.add(one.ratio, one.weight);
-      }
-      const double low = others.quantile(0.1), high = others.quantile(0.9);
-      for (const One& one : ones) {
-        if (one.system != system) continue;
-        all += one.weight;
-        if (one.ratio >= low && one.ratio <= high) inside += one.weight;
-      }
+    const nccl::System& s = row.model->system().system;
+    const int nodes = row.model->communicator().nodes;
+    Residual one{system_of(row), "one node", nodes, row.model->table().rows[row.index].bytes, {}, 0, row.weight};
+    one.facts.kind = row.model->kind();
+    one.facts.driving = s.driving;
+    if (nodes > 1) {
+      one.transport = to_string(s.transport);
+      one.facts.network = nccl::known_from(left_out.at(one.system).systems(s.transport));
     }
+    one.log_ratio = -std::log(1 + relative(row, left_out.at(one.system)));
+    made.push_back(std::move(one));
   }
-  fmt::print("bands of the others hold {:.1f} % of what a system measured (80 % were to be expected)\n",
-             100 * inside / all);
+  return made;
 }
 
+/// Several systems of one collector: what is told of all is also told without them.
+constexpr const char* kOneCollector = "aiconfigurator";
+
 /// Each system predicted by a fit to all others. Rows are told apart by whether every figure that they depend on is also known from another system.
-nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
-  Ratios ratios[2][nccl::ErrorBands::kSizes];
-  nccl::Errors all, known, alone;
+void leave_one_system_out(const std::vector<Row>& rows, const std::map<std::string, Parameters>& left_out) {
+  nccl::Errors all, known, alone, others;
   std::array<nccl::Errors, nccl::ErrorBands::kSizes> sizes;
   std::map<std::string, nccl::Errors> nodes;
   nccl::Errors eight_h100;
@@ -190,10 +197,10 @@ nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::m
       const double error = relative(row, without);
       const auto& table = row.model->table();
       const std::size_t size = nccl::ErrorBands::size_of(table.rows[row.index].bytes);
-      ratios[table.facts.nodes > 1][size].add(1 / (1 + error), row.weight);
       own.add(error, row.weight);
       all.add(error, row.weight);
       (row.known ? known : alone).add(error, row.weight);
+      if (!name.starts_with(kOneCollector)) others.add(error, row.weight);
       if (is_eight_h100(row)) eight_h100.add(error, row.weight);
       if (!row.known) continue;
       nodes[nodes_of(row)].add(error, row.weight);
@@ -203,6 +210,7 @@ nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::m
     print("without " + name, own.quality());
   }
   print("leave one system out", all.quality());
+  print(fmt::format("  … without {}'s machines", kOneCollector), others.quality());
   print("  … where no other system has the same parts", alone.quality());
   print("  … where another system has them", known.quality());
   for (std::size_t size = 0; size < sizes.size(); ++size)
@@ -216,14 +224,6 @@ nccl::ErrorBands leave_one_system_out(const std::vector<Row>& rows, const std::m
     return config(row) + std::to_string(nccl::ErrorBands::size_of(row.model->table().rows[row.index].bytes));
   });
   print("twins: by another system's table", between_twins(rows).quality());
-  nccl::ErrorBands bands;
-  for (const bool several : {false, true}) {
-    for (std::size_t size = 0; size < nccl::ErrorBands::kSizes; ++size) {
-      Ratios& of = ratios[several][size];
-      bands.at(several, size) = {of.quantile(0.1), of.quantile(0.9)};
-    }
-  }
-  return bands;
 }
 
 }  // namespace
@@ -268,40 +268,38 @@ int main(int argc, char** argv) {
   }
   const Parameters start = Parameters::initial();
   std::vector<Row> rows = rows_of(models, start);
-  Fit fit(rows, start);
-  Parameters fitted = fit.run();
-  std::vector<std::set<std::string>> systems(fitted.all().size());
+  const Parameters shipped = fitted(rows, start);
+  std::vector<std::set<std::string>> systems(shipped.all().size());
   for (const Row& row : rows) {
     for (const std::size_t k : row.touches) systems[k].insert(system_of(row));
   }
-  for (std::size_t k = 0; k < fitted.all().size(); ++k) {
-    if (fit.rows_of(k) == 0) continue;
-    fitted.all()[k].how = fmt::format("fitted to {} rows of {} systems", fit.rows_of(k), systems[k].size());
-  }
   nccl::Errors errors, eight_h100;
   for (const Row& row : rows) {
-    const double error = relative(row, fitted);
+    const double error = relative(row, shipped);
     errors.add(error, row.weight);
     if (is_eight_h100(row)) eight_h100.add(error, row.weight);
   }
   fmt::print("{} rows of {} tables\n", rows.size(), models.size());
   print("fit", errors.quality());
   print("  8 H100 in one node", eight_h100.quality());
-  bool written = output.empty() || write(output, fitted.to_csv());
+  bool written = output.empty() || write(output, shipped.to_csv());
   if (!leave_one_out) {
     if (!dump_path.empty())
-      written = dump(dump_path, rows, [&](const Row&) -> const Parameters& { return fitted; }) && written;
+      written = dump(dump_path, rows, [&](const Row&) -> const Parameters& { return shipped; }) && written;
     return written ? 0 : 1;
   }
   for (Row& row : rows) {
     row.known =
         std::all_of(row.touches.begin(), row.touches.end(), [&](std::size_t k) { return systems[k].size() > 1; });
+    row.others = 99;
+    for (const std::size_t k : row.touches) row.others = std::min(row.others, static_cast<int>(systems[k].size()) - 1);
   }
   const std::map<std::string, Parameters> left_out = fits_without_one(rows, start);
-  const nccl::ErrorBands bands = leave_one_system_out(rows, left_out);
-  print_coverage(rows, left_out);
+  leave_one_system_out(rows, left_out);
+  const std::vector<Residual> residuals = residuals_of(rows, left_out);
+  print_held(residuals);
   const auto without = [&](const Row& row) -> const Parameters& { return left_out.at(system_of(row)); };
   if (!dump_path.empty()) written = dump(dump_path, rows, without) && written;
-  if (!bands_path.empty()) written = write(bands_path, bands.to_csv()) && written;
+  if (!bands_path.empty()) written = write(bands_path, fit_bands(residuals).to_csv()) && written;
   return written ? 0 : 1;
 }

@@ -24,7 +24,7 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
     for (std::size_t r = 0; r < model.table().rows.size(); ++r) {
       const MeasuredTime& measured = model.table().rows[r];
       if (measured.outlier) continue;
-      rows.push_back({&model, r, std::log(measured.us), 0, 0, {}, false});
+      rows.push_back({&model, r, std::log(measured.us), 0, 0, {}, 99, false});
       per_config[model.table().facts.config] += 1;
     }
   }
@@ -40,7 +40,9 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
     for (std::size_t r = 0; r < rows.size(); ++r) changed[r] = rows[r].model->predict(rows[r].index, p).us();
     p.all()[k].value = value;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (changed[r] != rows[r].model->predict(rows[r].index, p).us()) rows[r].touches.push_back(k);
+      // More than what compilers' roundings differ by.
+      const double before = rows[r].model->predict(rows[r].index, p).us();
+      if (std::abs(changed[r] - before) > 1e-6 * before) rows[r].touches.push_back(k);
     }
   }
   return rows;

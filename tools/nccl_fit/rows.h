@@ -17,7 +17,8 @@ struct Row {
   double weight = 0;                 ///< of its error: every config weighs the same
   double say = 0;                    ///< in a fit: a system of many configs has more, but not as much more
   std::vector<std::size_t> touches;  ///< parameters that change it
-  bool known = false;                ///< another system has all that it depends on
+  int others = 99;
+  bool known = false;  ///< another system has all that it depends on
 };
 
 /// Whose machines: what its name has in parentheses is detail ("CSCS Alps (clariden)").

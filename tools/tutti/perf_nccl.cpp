@@ -96,11 +96,19 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
     return tl::make_unexpected(Error::request("--nodes: expected a number from 1 to 100000"));
   const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
   if (!version) return tl::make_unexpected(version.error());
+  const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
+  if (!driving)
+    return tl::make_unexpected(Error::request(
+        fmt::format("--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving)));
   const auto set = variables(request.set);
   if (!set) return tl::make_unexpected(set.error());
   auto settings = nccl::read_settings(*set, *version);
   if (!settings) return tl::make_unexpected(settings.error());
-  if (options.cluster.ends_with(".xml")) return subject_of_topology(options, *version, std::move(*settings));
+  if (options.cluster.ends_with(".xml")) {
+    auto subject = subject_of_topology(options, *version, std::move(*settings));
+    if (subject) subject->system.driving = *driving;
+    return subject;
+  }
   const auto machine = machine_of(options.cluster, environment.library);
   if (!machine) return tl::make_unexpected(machine.error());
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
@@ -108,6 +116,7 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   if (system->ranks() < 2)
     return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
   system->collnet = nccl::why_no_sharp(*system).empty();
+  system->driving = *driving;
   auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(known.error());
   if (!known->note.empty()) settings->notes.push_back(known->note);
@@ -155,6 +164,7 @@ const char* NcclPerfOptions::first_given() const {
   if (gpus) return "--gpus";
   if (network) return "--network";
   if (version) return "--nccl-version";
+  if (driving) return "--driving";
   if (explain) return "--explain";
   return against.empty() ? nullptr : "--against";
 }

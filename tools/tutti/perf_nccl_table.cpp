@@ -63,6 +63,7 @@ class Printer {
       json.field("backend", "nccl-model");
       json.field("cluster", std::string_view(fmt::format("{} x {}", subject_.comm.nodes, subject_.machine)));
       json.field("nccl_version", std::string_view(to_string(subject_.comm.version)));
+      json.field("driving", to_string(subject_.system.driving));
       json.field("network_reduces", subject_.comm.collnet);
       json.field("ranks", std::int64_t{subject_.comm.ranks});
       if (core::has_root(request_.collective)) json.field("root", std::int64_t{request_.root});
@@ -86,6 +87,9 @@ class Printer {
     if (s.nodes > 1)
       text += fmt::format("# network {}, {} card{} of {:g} GB/s per node\n", to_string(s.transport), s.nics,
                           s.nics == 1 ? "" : "s", s.nic_gb_per_s);
+    if (s.driving != nccl::Driving::kProcessPerGpu)
+      text += s.driving == nccl::Driving::kOneThread ? "# one thread calls NCCL for all GPUs of a node\n"
+                                                     : "# one process of a node has a thread for every GPU\n";
     text += of_collnet();
     const nccl::Graphs& g = subject_.comm.graphs;
     text += fmt::format("# channels {} (ring {} x {:g}/{:g} GB/s, tree {} x {:g}/{:g}", subject_.comm.channels,

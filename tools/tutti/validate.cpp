@@ -58,6 +58,7 @@ std::string json(const Validation& validation) {
       error(json, all, "bias", all.bias);
       error(json, all, "coverage", validation.overall_bands.coverage);
       error(json, all, "band_width", validation.overall_bands.width);
+      error(json, all, "interval_score", validation.overall_bands.score);
     });
     json.key("tables").array(validation.tables, [&](const ValidatedTable& table) {
       json.object([&] {
@@ -72,6 +73,7 @@ std::string json(const Validation& validation) {
         error(json, q, "bias", q.bias);
         error(json, q, "coverage", table.bands.coverage);
         error(json, q, "band_width", table.bands.width);
+        error(json, q, "interval_score", table.bands.score);
         json.key("reason");
         table.reason.empty() ? json.null() : json.value(std::string_view(table.reason));
       });
@@ -80,7 +82,7 @@ std::string json(const Validation& validation) {
   return json.text();
 }
 
-const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width"};
+const std::vector<std::string> kColumns{"rows", "median", "mean", "90th", "bias", "in band", "band width", "score"};
 
 std::vector<std::string> columns(const std::string& first) {
   std::vector<std::string> all{"<" + first};
@@ -89,7 +91,7 @@ std::vector<std::string> columns(const std::string& first) {
 }
 
 std::vector<std::string> cells(const std::string& name, const Quality& q, const BandQuality& bands) {
-  if (q.rows == 0) return {name, "0", "–", "–", "–", "–", "–", "–"};
+  if (q.rows == 0) return {name, "0", "–", "–", "–", "–", "–", "–", "–"};
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
   return {name,
           fmt::format("{}", q.rows),
@@ -98,7 +100,8 @@ std::vector<std::string> cells(const std::string& name, const Quality& q, const 
           percent(q.p90),
           fmt::format("{:+.1f} %", 100 * q.bias),
           percent(bands.coverage),
-          fmt::format("{:.2f}", bands.width)};
+          fmt::format("{:.2f}", bands.width),
+          fmt::format("{:.2f}", bands.score)};
 }
 
 std::string text(const Validation& validation, const std::map<std::string, double>& noise) {
@@ -125,7 +128,8 @@ std::string text(const Validation& validation, const std::map<std::string, doubl
                      validation.overall.rows, validation.rows, validation.outliers);
   out +=
       "in band: the share of measurements inside the error bands of their predictions, which are meant to hold eight "
-      "of ten; band width: the median of a band's upper over its lower end\n";
+      "of ten; band width: the median of a band's upper over its lower end; score: the interval score on logarithms, "
+      "a band's width and ten times by what measurements lie beyond it (less is better)\n";
   if (validation.other_rows > 0)
     out += fmt::format("{} rows are of tables that are not healthy, or that nobody has a record of\n",
                        validation.other_rows);

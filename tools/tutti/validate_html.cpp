@@ -85,9 +85,9 @@ td,th{padding:2px 10px;text-align:right}td:first-child,th:first-child{text-align
 std::string line(const std::string& name, const core::nccl::Quality& q, const core::nccl::BandQuality& bands) {
   return fmt::format(
       "<tr><td>{}</td><td>{}</td><td>{:.1f} %</td><td>{:.1f} %</td><td>{:.1f} %</td><td>{:+.1f} %</td>"
-      "<td>{:.1f} %</td><td>{:.2f}</td></tr>\n",
+      "<td>{:.1f} %</td><td>{:.2f}</td><td>{:.2f}</td></tr>\n",
       core::as_xml(name), q.rows, 100 * q.median, 100 * q.mean, 100 * q.p90, 100 * q.bias, 100 * bands.coverage,
-      bands.width);
+      bands.width, bands.score);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ std::string validation_page(const core::nccl::Validation& validation) {
   std::string page = kHead;
   page +=
       "<table><tr><th></th><th>rows</th><th>median</th><th>mean</th><th>90th percentile</th><th>bias</th>"
-      "<th>in band</th><th>band width</th></tr>\n";
+      "<th>in band</th><th>band width</th><th>interval score</th></tr>\n";
   page += line("all", validation.overall, validation.overall_bands);
   for (const auto& part : validation.parts) page += line(part.by + ": " + part.name, part.quality, part.bands);
   page += "</table>\n";
@@ -108,9 +108,9 @@ std::string validation_page(const core::nccl::Validation& validation) {
         fmt::format("<figcaption><b>{}</b> {}, {} x {} {}", core::as_xml(facts.table_id),
                     core::as_xml(facts.collective), facts.nodes, facts.gpus_per_node, core::as_xml(facts.gpu_model));
     if (!table.rows.empty())
-      page += fmt::format(": median {:.1f} %, bias {:+.1f} %, {:.1f} % in bands of width {:.2f}",
+      page += fmt::format(": median {:.1f} %, bias {:+.1f} %, {:.1f} % in bands of width {:.2f}, interval score {:.2f}",
                           100 * table.quality.median, 100 * table.quality.bias, 100 * table.bands.coverage,
-                          table.bands.width);
+                          table.bands.width, table.bands.score);
     if (!table.reason.empty()) page += "; " + core::as_xml(table.reason);
     page += "</figcaption></figure>\n";
   }

@@ -1,6 +1,8 @@
 #include "core/nccl/time/error_bands.h"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,14 @@
 namespace tutti::core::nccl {
 namespace {
 
-constexpr std::array<const char*, 2> kNodes = {"one", "several"};
+constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
+constexpr std::size_t kNetworks = 0;  ///< where the factors of each kind begin
+constexpr std::size_t kDrivings = 3;
+constexpr std::size_t kKinds = 6;
+
+constexpr std::array<CollectiveKind, ErrorBands::kFactors - kKinds> kCollectives = {
+    CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
+    CollectiveKind::kReduce,    CollectiveKind::kAllToAll,  CollectiveKind::kSendReceive,   CollectiveKind::kGather};
 
 template <std::size_t n>
 std::size_t index_of(const std::array<const char*, n>& names, const std::string& name) {
@@ -20,45 +29,88 @@ std::size_t index_of(const std::array<const char*, n>& names, const std::string&
 
 }  // namespace
 
+BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters) {
+  const bool far = system.nodes > 1;
+  return {far ? known_from(parameters.systems(system.transport)) : KnownFrom::kSeveral, system.driving, kind};
+}
+
 std::size_t ErrorBands::size_of(std::int64_t bytes) {
   if (bytes < 64 << 10) return 0;
   if (bytes < 1 << 20) return 1;
   return bytes < 64 << 20 ? 2 : 3;
 }
 
+ErrorBands::ErrorBands()
+    : factors_{{{"network", "several systems"},
+                {"network", "one system"},
+                {"network", "no system"},
+                {"driving", "process_per_gpu"},
+                {"driving", "thread_per_gpu"},
+                {"driving", "one_thread"},
+                {"collective", "all_reduce"},
+                {"collective", "all_gather"},
+                {"collective", "reduce_scatter"},
+                {"collective", "broadcast"},
+                {"collective", "reduce"},
+                {"collective", "alltoall"},
+                {"collective", "sendrecv"},
+                {"collective", "gather and scatter"}}} {}
+
+std::array<std::size_t, 3> ErrorBands::factors_of(const BandFacts& facts) {
+  const auto kind = std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
+  return {kNetworks + static_cast<std::size_t>(facts.network), kDrivings + static_cast<std::size_t>(facts.driving),
+          kKinds + static_cast<std::size_t>(kind)};
+}
+
+ErrorBand ErrorBands::of(int nodes, std::int64_t bytes, const BandFacts& facts) const {
+  ErrorBand band = bands_[nodes > 1 ? 1 : 0][size_of(bytes)];
+  double factor = 1;
+  for (const std::size_t k : factors_of(facts)) factor *= factors_[k].value;
+  if (factor != 1) band = {std::pow(band.low, factor), std::pow(band.high, factor)};
+  return band;
+}
+
 Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string& file) {
   Problems problems;
   const CsvTable table = parse_csv(text, file, problems);
-  constexpr std::array<const char*, 4> kColumns = {"nodes", "size", "low", "high"};
-  std::array<int, 4> at{};
+  constexpr std::array<const char*, 5> kColumns = {"part", "name", "low", "high", "widen"};
+  std::array<int, 5> at{};
   for (std::size_t c = 0; c < at.size(); ++c) {
     at[c] = table.column(kColumns[c]);
     if (at[c] < 0) problems.add({file, 1, 1}, "the column {} is missing", kColumns[c]);
   }
   if (!problems.empty()) return problems.take();
   ErrorBands made;
-  std::array<std::array<bool, kSizes>, 2> set{};
-  for (const CsvTable::Row& row : table.rows) {
-    const auto cell = [&](std::size_t c) -> const CsvTable::Cell& {
-      return row.cells[static_cast<std::size_t>(at[c])];
+  std::vector<bool> set(2 * kSizes + kFactors);
+  for (const CsvTable::Row& line : table.rows) {
+    const auto cell = [&](std::size_t c) { return line.cells[static_cast<std::size_t>(at[c])]; };
+    const auto where = [&](std::size_t c) { return Location{file, cell(c).at.line, cell(c).at.column}; };
+    const auto number = [&](std::size_t c, double& to) {
+      if (const auto read = read_number(cell(c).text, where(c), kColumns[c], 1e-3, 1e3, problems)) to = *read;
     };
-    const Location where{file, cell(0).at.line, cell(0).at.column};
-    const std::size_t nodes = index_of(kNodes, cell(0).text);
-    const std::size_t size = index_of(kSizeNames, cell(1).text);
-    if (nodes == kNodes.size() || size == kSizes) {
-      problems.add(where, "\"{}\", \"{}\" is no band", cell(0).text, cell(1).text);
+    const std::size_t nodes = index_of(kNodes, cell(0).text), size = index_of(kSizeNames, cell(1).text);
+    const auto factor = std::find_if(made.factors_.begin(), made.factors_.end(), [&](const Factor& one) {
+      return one.by == cell(0).text && one.name == cell(1).text;
+    });
+    std::size_t place = 0;
+    if (nodes < kNodes.size() && size < kSizes) {
+      place = nodes * kSizes + size;
+      ErrorBand& band = made.bands_[nodes][size];
+      number(2, band.low);
+      number(3, band.high);
+      if (band.low > band.high) problems.add(where(2), "low is above high");
+    } else if (factor != made.factors_.end()) {
+      place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
+      number(4, factor->value);
+    } else {
+      problems.add(where(0), "expected one node or several nodes and a size such as \"{}\", or what widens bands",
+                   kSizeNames[0]);
       continue;
     }
-    if (set[nodes][size]) problems.add(where, "this band is there twice");
-    set[nodes][size] = true;
-    const auto low = read_number(cell(2).text, where, "low", 1e-6, 1e6, problems);
-    const auto high = read_number(cell(3).text, where, "high", low.value_or(1e-6), 1e6, problems);
-    if (low && high) made.bands_[nodes][size] = {*low, *high};
+    if (set[place]) problems.add(where(0), "{}, {} is there twice", cell(0).text, cell(1).text);
+    set[place] = true;
   }
-  for (const auto& of_nodes : set) {
-    if (std::find(of_nodes.begin(), of_nodes.end(), false) != of_nodes.end())
-      problems.add({file, 0, 0}, "a band is missing; there are {}", 2 * kSizes);
-  }
+  if (std::find(set.begin(), set.end(), false) != set.end()) problems.add({file, 0, 0}, "a band is missing");
   if (!problems.empty()) return problems.take();
   return made;
 }
@@ -71,12 +123,14 @@ Expected<ErrorBands> ErrorBands::load(const std::string& library_folder) {
 }
 
 std::string ErrorBands::to_csv() const {
-  std::string text = "nodes,size,low,high\n";
-  for (std::size_t nodes = 0; nodes < 2; ++nodes) {
-    for (std::size_t size = 0; size < kSizes; ++size)
-      text += fmt::format("{},{},{:.3f},{:.3f}\n", kNodes[nodes], kSizeNames[size], bands_[nodes][size].low,
-                          bands_[nodes][size].high);
+  std::string text = "part,name,low,high,widen\n";
+  for (std::size_t nodes = 0; nodes < kNodes.size(); ++nodes) {
+    for (std::size_t size = 0; size < kSizes; ++size) {
+      const ErrorBand& band = bands_[nodes][size];
+      text += fmt::format("{},{},{:.3f},{:.3f},1\n", kNodes[nodes], kSizeNames[size], band.low, band.high);
+    }
   }
+  for (const Factor& one : factors_) text += fmt::format("{},{},1,1,{:.3f}\n", one.by, one.name, one.value);
   return text;
 }
 

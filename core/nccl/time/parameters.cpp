@@ -1,6 +1,7 @@
 #include "core/nccl/time/parameters.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -21,16 +22,17 @@ struct Figure {
 constexpr Figure kGpu[kGpuFigures] = {
     {"hop_ll", "us"},          {"hop_ll128", "us"},        {"hop_simple", "us"},  {"channel_ll", "GB/s"},
     {"channel_ll128", "GB/s"}, {"channel_simple", "GB/s"}, {"nvlink_share", "1"}, {"tree_share", "1"},
-    {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"message", "us"},
-    {"peer_channel", "GB/s"},  {"nvls_fill", "1"},         {"rack_share", "1"},   {"copy", "GB/s"}};
+    {"nvls_latency", "us"},    {"nvls_share", "1"},        {"pass", "us"},        {"peer_channel", "GB/s"},
+    {"nvls_fill", "1"},        {"rack_share", "1"},        {"copy", "GB/s"},      {"launch_ll", "us"},
+    {"launch_ll128", "us"},    {"launch_simple", "us"}};
 constexpr Figure kNet[kNetFigures] = {
     {"hop_ll", "us"},         {"hop_ll128", "us"}, {"hop_simple", "us"}, {"share", "1"},         {"channel_ll", "GB/s"},
     {"peer_channel", "GB/s"}, {"message", "us"},   {"crowd", "1"},       {"shuffle_share", "1"}, {"rendezvous", "us"}};
-constexpr Figure kHost[kHostFigures] = {{"launch_ll", "us"}, {"launch_ll128", "us"}, {"launch_simple", "us"}};
+constexpr Figure kHost[kHostFigures] = {{"issue", "us"}};
 constexpr Figure kPcie[kPcieFigures] = {{"hop_ll", "us"},      {"hop_simple", "us"},
                                         {"share", "1"},        {"share_through_host", "1"},
                                         {"hop_to_card", "us"}, {"share_to_card", "1"}};
-constexpr Figure kRelease[kReleaseFigures] = {{"channel", "us"}, {"issue", "us"}};
+constexpr Figure kRelease[kReleaseFigures] = {{"message", "us"}, {"channel", "us"}};
 constexpr Figure kSharp[kSharpFigures] = {{"share", "1"}, {"hop", "us"}, {"level", "us"}};
 
 static_assert(kGpu[kGpuFigures - 1].name != nullptr && kHost[kHostFigures - 1].name != nullptr &&
@@ -42,7 +44,6 @@ constexpr const char* kGenerations[] = {"volta", "ampere", "hopper", "blackwell"
 constexpr std::size_t kGenerationCount = std::size(kGenerations);
 constexpr const char* kTransports[] = {"verbs", "efa", "efa_copies", "slingshot", "tcpx", "tcpxo", "tcp"};
 constexpr std::size_t kTransportCount = std::size(kTransports);
-constexpr const char* kHosts[] = {"x86_host", "grace_host"};
 constexpr const char* kReleases[] = {"until_2_21", "since_2_22"};
 
 /// Where each kind of figures begins.
@@ -50,7 +51,7 @@ constexpr std::size_t kGpuBegin = 0;
 constexpr std::size_t kNetBegin = kGpuBegin + kGenerationCount * kGpuFigures;
 constexpr std::size_t kPcieBegin = kNetBegin + kTransportCount * kNetFigures;
 constexpr std::size_t kHostBegin = kPcieBegin + kPcieFigures;
-constexpr std::size_t kReleaseBegin = kHostBegin + std::size(kHosts) * kHostFigures;
+constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
@@ -95,18 +96,18 @@ std::size_t row(Transport transport) {
 Parameters Parameters::initial() {
   // NCCL's own hop latencies and channel rates; shares of vendors' rates from its topo.h (20 of 25 GB/s and the like).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
-      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 4, 18, 1.5, 0.8, 300},
-      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 4, 18, 1.5, 0.8, 550},
-      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 3, 30, 1.5, 0.8, 950},
-      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 3, 40, 1.5, 0.8, 1500}};
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 30, 1.5, 0.8, 950, 6.6, 8.4, 8.4},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 40, 1.5, 0.8, 1500, 6.6, 8.4, 8.4}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
       {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5},
       {35, 50, 100, 0.4, 1, 3, 5, 0.01, 0.9, 5},   {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
       {40, 50, 80, 0.6, 1, 10, 5, 0.01, 0.9, 5},   {40, 50, 80, 0.9, 1, 10, 5, 0.01, 0.9, 5},
       {40, 50, 80, 0.5, 0.5, 3, 10, 0.01, 0.8, 5}};
-  constexpr double kHostStart[kHostFigures] = {6.6, 8.4, 8.4};
+  constexpr double kHostStart[kHostFigures] = {3};
   constexpr double kPcieStart[kPcieFigures] = {1.0, 4, 0.7, 0.7, 3, 0.8};
-  constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.7, 3}, {0.2, 3}};
+  constexpr double kReleaseStart[std::size(kReleases)][kReleaseFigures] = {{0.8, 0.7}, {0.2, 0.2}};
   Parameters made;
   const auto add = [&](const std::string& of, const Figure& figure, double value, const char* kind = nullptr) {
     const std::string name = fmt::format("{}.{}", of, figure.name);
@@ -120,9 +121,7 @@ Parameters Parameters::initial() {
     for (std::size_t f = 0; f < kNetFigures; ++f) add(kTransports[t], kNet[f], kNetStart[t][f], "net");
   }
   for (std::size_t f = 0; f < kPcieFigures; ++f) add("pcie", kPcie[f], kPcieStart[f]);
-  for (const char* host : kHosts) {
-    for (std::size_t f = 0; f < kHostFigures; ++f) add(host, kHost[f], kHostStart[f]);
-  }
+  for (std::size_t f = 0; f < kHostFigures; ++f) add("host", kHost[f], kHostStart[f]);
   for (std::size_t r = 0; r < std::size(kReleases); ++r) {
     for (std::size_t f = 0; f < kReleaseFigures; ++f) add(kReleases[r], kRelease[f], kReleaseStart[r][f]);
   }
@@ -134,9 +133,7 @@ Parameters Parameters::initial() {
   return made;
 }
 
-double Parameters::of(HostFigure figure, const System& system) const {
-  return all_[kHostBegin + (system.grace ? kHostFigures : 0) + static_cast<std::size_t>(figure)].value;
-}
+double Parameters::of(HostFigure figure) const { return all_[kHostBegin + static_cast<std::size_t>(figure)].value; }
 
 double Parameters::of(ReleaseFigure figure, const Version& version) const {
   const std::size_t release = version < Version{2, 22, 0} ? 0 : 1;
@@ -154,6 +151,18 @@ double Parameters::of(Transport transport, NetFigure figure) const {
 }
 
 double Parameters::of(PcieFigure figure) const { return all_[kPcieBegin + static_cast<std::size_t>(figure)].value; }
+
+std::size_t Parameters::systems(Transport transport) const {
+  // "fitted to 966 rows of 12 systems"
+  const std::string& how =
+      all_[kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare)].how;
+  const std::size_t at = how.find(" rows of ");
+  if (!how.starts_with("fitted") || at == std::string::npos) return 0;
+  std::size_t count = 0;
+  const char* const begin = how.data() + at + std::string_view(" rows of ").size();
+  std::from_chars(begin, how.data() + how.size(), count);
+  return count;
+}
 
 bool Parameters::is_measured(Transport transport) const {
   const std::size_t share = kNetBegin + row(transport) * kNetFigures + static_cast<std::size_t>(NetFigure::kShare);

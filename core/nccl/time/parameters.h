@@ -24,13 +24,15 @@ enum class GpuFigure {
   kNvlsLatency,  ///< us through the switch and back
   kNvlsShare,    ///< of the data sheet's NVLink bandwidth, what multicast carries
   kPass,         ///< us more that a hop of a ring takes once a thread block has a whole pass of data to move
-  kMessage,      ///< us for every further GPU of the node that a rank sends to
   kPeerChannel,  ///< GB/s of a channel between two GPUs, of sends and receives
   kNvlsFill,     ///< how often a loop's staged data is in the pipeline's way before the first result
   kRackShare,    ///< of that multicast, what is left in a rack of many hosts
   kCopy,         ///< GB/s that a GPU's channels copy together in the step in which they do not send
+  kLaunchLl,
+  kLaunchLl128,
+  kLaunchSimple,
 };
-inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kCopy) + 1;
+inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSimple) + 1;
 
 /// What a network takes between nodes.
 enum class NetFigure {
@@ -58,20 +60,18 @@ enum class PcieFigure {
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
-/// What hosts take per operation: those with x86 CPUs, and superchips.
+/// What hosts take per operation.
 enum class HostFigure {
-  kLaunchLl,  ///< us of a kernel beside what it moves, by protocol
-  kLaunchLl128,
-  kLaunchSimple,
+  kIssue,  ///< us of a thread to launch the operation on one GPU; one that drives several does so one after the other
 };
-inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kLaunchSimple) + 1;
+inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
 /// What one release of NCCL, and its CPU, take per operation.
 enum class ReleaseFigure {
+  kMessage,  ///< us of CPU for what one GPU sends to another of its node and gets from it; a process does so for one after the other
   kChannel,  ///< us of a kernel for every further channel: until 2.21 each fetches its work from the host's memory, later it stands in the kernel's arguments
-  kIssue,    ///< us of the CPU for every GPU that one process drives
 };
-inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseFigure::kIssue) + 1;
+inline constexpr std::size_t kReleaseFigures = static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
 /// What a network that reduces takes: SHARP's streaming aggregation.
 enum class SharpFigure {
@@ -101,12 +101,14 @@ class Parameters {
   static Expected<Parameters> load(const std::string& library_folder);
   [[nodiscard]] std::string to_csv() const;
 
-  [[nodiscard]] double of(HostFigure figure, const System& system) const;
+  [[nodiscard]] double of(HostFigure figure) const;
   [[nodiscard]] double of(GpuGeneration generation, GpuFigure figure) const;
   [[nodiscard]] double of(Transport transport, NetFigure figure) const;
   [[nodiscard]] double of(PcieFigure figure) const;
   [[nodiscard]] double of(ReleaseFigure figure, const Version& version) const;
   [[nodiscard]] double of(SharpFigure figure) const;
+  /// From how many systems the network's share of its line rate is known; 0: it is assumed.
+  [[nodiscard]] std::size_t systems(Transport transport) const;
   /// True if the network's share of its line rate, on which large messages depend, is not an
   /// assumption.
   [[nodiscard]] bool is_measured(Transport transport) const;

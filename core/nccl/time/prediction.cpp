@@ -90,11 +90,11 @@ class Timing {
 
   [[nodiscard]] double kernel() const {
     switch (choice_.protocol) {
-      case Protocol::kLl: return p_.of(HostFigure::kLaunchLl, s_);
-      case Protocol::kLl128: return p_.of(HostFigure::kLaunchLl128, s_);
+      case Protocol::kLl: return gpu(GpuFigure::kLaunchLl);
+      case Protocol::kLl128: return gpu(GpuFigure::kLaunchLl128);
       case Protocol::kSimple: break;
     }
-    return p_.of(HostFigure::kLaunchSimple, s_);
+    return gpu(GpuFigure::kLaunchSimple);
   }
 
   [[nodiscard]] double near_hop() const {

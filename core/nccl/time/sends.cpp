@@ -42,6 +42,11 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
   return links * s.nvlink_gb_per_s;
 }
 
+/// Bytes between two GPUs of a node that go by LL. SOURCE: NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl
+/// src/enqueue.cc; in measured tables of H100 and B200 small blocks take what a collective by LL
+/// takes, and larger ones 4 to 7 us more.
+constexpr double kMostOfLl = 16384;
+
 /// Of the ranks of another node, as many as the first GPU reaches by the cards beside other GPUs of its own node (PXN).
 int relayed_peers(const Communicator& comm) {
   if (comm.p2p.relays.empty()) return 0;
@@ -70,11 +75,18 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const bool pcie = s.inside == Inside::kPcie;
   const double links = pcie ? s.pcie_gb_per_s * p.of(PcieFigure::kShare)
                             : nvlinks_between(s, comm, kind) * p.of(s.generation, GpuFigure::kNvlinkShare);
-  const double near_hop = pcie ? p.of(PcieFigure::kHopSimple) : p.of(s.generation, GpuFigure::kHopSimple);
+  const double of_peer = kind == CollectiveKind::kSendReceive ? size : size / ranks;
+  const bool ll = !far && of_peer <= kMostOfLl;
+  const auto hop = [&](PcieFigure by_pcie, GpuFigure by_nvlink) {
+    return pcie ? p.of(by_pcie) : p.of(s.generation, by_nvlink);
+  };
+  const double near_hop =
+      ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl) : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
+  double messages = 0;
   // The root's own card, and its PCIe, carry what it gets from other nodes; what it gives to them leaves by all cards if NVLink reaches those (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
-  made.launch = p.of(HostFigure::kLaunchSimple, s);
+  made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
   Narrowest narrowest;
   // `relayed`: bytes to other nodes (and as many from there) that the busiest GPU's NVLinks carry besides, because they leave beside another GPU.
   const auto inside = [&](double of_gpu, double of_pair, int peers, double kept, double relayed = 0) {
@@ -83,7 +95,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
     made.links = {(of_gpu + relayed) / (links * kPerUs), of_gpu + relayed};
     const double copying = pcie ? 0 : kept / (p.of(s.generation, GpuFigure::kCopy) * kPerUs);
     narrowest.add(made.links.us + copying, pcie ? "PCIe" : "NVLink");
-    made.hops += (peers - 1) * p.of(s.generation, GpuFigure::kMessage);
+    messages = peers;
+    if (ll) narrowest.add(of_pair / (p.of(s.generation, GpuFigure::kChannelLl) * kPerUs), "channels between two ranks");
     if (pcie || far) return;
     const double of_channels = near_channels(of_pair, comm) * p.of(s.generation, GpuFigure::kPeerChannel);
     narrowest.add(of_pair / (of_channels * kPerUs), "channels between two ranks");
@@ -131,7 +144,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   made.channels = comm.channels;
   made.transfer = narrowest.us();
   made.narrowest = narrowest.what();
-  made.launch += waiting_for_host(s, comm, made.us(), p);
+  made.launch += waiting_for_host(s, comm, made.us(), p, messages);
   return made;
 }
 

@@ -39,8 +39,17 @@ Quality Errors::quality() const {
   return quality;
 }
 
+double interval_score(double measured_us, double low_us, double high_us) {
+  constexpr double kBeyond = 2 / 0.2;  // 2 / (1 - what a band is meant to hold)
+  double score = std::log(high_us / low_us);
+  if (measured_us < low_us) score += kBeyond * std::log(low_us / measured_us);
+  if (measured_us > high_us) score += kBeyond * std::log(measured_us / high_us);
+  return score;
+}
+
 void Bands::add(double measured_us, double predicted_us, const ErrorBand& band, double weight) {
   all_.push_back({band.high / band.low, weight});
+  score_ += weight * interval_score(measured_us, predicted_us * band.low, predicted_us * band.high);
   if (measured_us >= predicted_us * band.low && measured_us <= predicted_us * band.high) inside_ += weight;
 }
 
@@ -50,7 +59,7 @@ BandQuality Bands::quality() const {
   std::sort(sorted.begin(), sorted.end(), [](const One& a, const One& b) { return a.width < b.width; });
   double total = 0;
   for (const One& one : sorted) total += one.weight;
-  return {inside_ / total, quantile(sorted, 0.5, [](const One& one) { return one.width; })};
+  return {inside_ / total, quantile(sorted, 0.5, [](const One& one) { return one.width; }), score_ / total};
 }
 
 }  // namespace tutti::core::nccl

@@ -17,6 +17,7 @@ class TableModel {
 
   [[nodiscard]] const CollectiveTable& table() const { return *table_; }
   [[nodiscard]] const TableSystem& system() const { return system_; }
+  [[nodiscard]] CollectiveKind kind() const { return kind_; }
   [[nodiscard]] const Communicator& communicator() const { return communicator_; }
   /// What NCCL chooses for the row; nothing of sends and receives.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }

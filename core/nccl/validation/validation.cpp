@@ -51,7 +51,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
       made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
       return made;
     }
-    const ErrorBand& band = bands.of(model->communicator().nodes, row.bytes);
+    const BandFacts known = band_facts(model->system().system, model->kind(), parameters);
+    const ErrorBand band = bands.of(model->communicator().nodes, row.bytes, known);
     made.rows.push_back({row.bytes, row.us, row.outlier, us, band, model->choice(r)});
     if (!row.outlier) sums.add(made.rows.back(), 1);
   }

@@ -185,21 +185,46 @@ TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
 }
 
 TEST(NcclTime, IsNotLessThanTheHostTakesToIssueTheOperation) {
-  const auto us = [](int nodes, std::int64_t bytes, double issue) {
-    const System s = machine("hgx-h100", nodes);
+  const auto us = [](Driving driving, int nodes, std::int64_t bytes, double issue) {
+    System s = machine("hgx-h100", nodes);
+    s.driving = driving;
     return predict(s, communicator(s), {Function::kAllReduce, bytes}, {Algorithm::kRing, Protocol::kLl, 1, 512, 0},
-                   with("since_2_22.issue", issue))
+                   with("host.issue", issue))
         .us();
   };
-  EXPECT_NEAR(us(1, 8, 1000), 4000, 1);  // one process issues for four GPUs
-  EXPECT_NEAR(us(2, 8, 1000), 1000, 1);  // one for each
-  const System rack = machine("gb200-nvl72", 1);
-  EXPECT_NEAR(predict(rack, communicator(rack), {Function::kAllReduce, 8},
-                      {Algorithm::kNvls, Protocol::kSimple, 16, 640, 0}, with("since_2_22.issue", 1000))
-                  .us(),
-              1000, 1);                        // superchips have a CPU of their own
-  EXPECT_NEAR(us(1, 8, 1), us(1, 8, 0.5), 1);  // hidden behind the kernel
-  EXPECT_NEAR(us(1, 1 << 28, 100) / us(1, 1 << 28, 1), 1, 0.01);
+  for (const int nodes : {1, 2}) {
+    EXPECT_NEAR(us(Driving::kOneThread, nodes, 8, 1000), 8000, 1);  // for the eight GPUs of its node
+    EXPECT_NEAR(us(Driving::kThreadPerGpu, nodes, 8, 1000), 1000, 1);
+    EXPECT_NEAR(us(Driving::kProcessPerGpu, nodes, 8, 1000), 1000, 1);
+  }
+  const auto process = [&](std::int64_t bytes, double issue) { return us(Driving::kProcessPerGpu, 1, bytes, issue); };
+  EXPECT_NEAR(process(8, 1), process(8, 0.5), 1);  // hidden behind the kernel
+  EXPECT_NEAR(process(1 << 28, 100) / process(1 << 28, 1), 1, 0.01);
+}
+
+TEST(NcclTime, MessagesOfThreadsOfAProcessWaitForEachOther) {
+  const auto us = [](Driving driving, int gpus, double message) {
+    System s = machine("hgx-h100", 1, gpus);
+    s.driving = driving;
+    return predict_sends(s, communicator(s), CollectiveKind::kAllToAll, 1024, with("since_2_22.message", message)).us();
+  };
+  EXPECT_NEAR(us(Driving::kProcessPerGpu, 8, 1000), 7 * 1000, 10);
+  EXPECT_NEAR(us(Driving::kThreadPerGpu, 8, 1000), 8 * 7 * 1000, 10);
+  EXPECT_NEAR(us(Driving::kThreadPerGpu, 4, 1000), 4 * 3 * 1000, 10);
+  EXPECT_NEAR(us(Driving::kThreadPerGpu, 8, 1e-3), us(Driving::kProcessPerGpu, 8, 1e-3), 0.1);
+}
+
+TEST(NcclTime, SmallMessagesInANodeGoByLl) {
+  const System s = machine("hgx-h100", 1);
+  const Communicator comm = communicator(s);
+  const auto us = [&](std::int64_t block, const Parameters& parameters) {
+    return predict_sends(s, comm, CollectiveKind::kAllToAll, 8 * block, parameters).us();
+  };
+  EXPECT_NEAR(us(16384, with("hopper.launch_ll", 500)), 500, 20);
+  EXPECT_LT(us(16384, with("hopper.launch_simple", 500)), 100);
+  EXPECT_NEAR(us(16400, with("hopper.launch_simple", 500)), 500, 20);
+  EXPECT_LT(us(16400, with("hopper.launch_ll", 500)), 100);
+  EXPECT_GT(us(16400, shipped()), us(16384, shipped()));
 }
 
 TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
@@ -371,15 +396,45 @@ TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
   ASSERT_TRUE(bands) << bands.error().message();
   for (const int nodes : {1, 2, 64}) {
     for (std::int64_t bytes = 8; bytes < std::int64_t{1} << 35; bytes *= 8) {
-      EXPECT_LT(bands->of(nodes, bytes).low, 1.1);
-      EXPECT_GT(bands->of(nodes, bytes).high, 0.9);
-      EXPECT_LT(bands->of(nodes, bytes).low, bands->of(nodes, bytes).high);
+      for (const KnownFrom network : {KnownFrom::kSeveral, KnownFrom::kOne, KnownFrom::kNone}) {
+        const ErrorBand band = bands->of(nodes, bytes, {network, Driving::kProcessPerGpu, CollectiveKind::kAllReduce});
+        EXPECT_LT(band.low, 1.0);
+        EXPECT_GT(band.high, 1.0);
+      }
     }
   }
   EXPECT_EQ(ErrorBands::parse(bands->to_csv(), "again")->to_csv(), bands->to_csv());
-  const auto wrong = ErrorBands::parse("nodes,size,low,high\none,below 64 KiB,1,2\none,below 64 KiB,2,1\n", "mine.csv");
+  const auto wrong = ErrorBands::parse(
+      "part,name,low,high,widen\none node,below 64 KiB,1,2,1\none node,below 64 KiB,2,1,1\ndriving,by nobody,1,1,1\n",
+      "mine.csv");
   ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().message(), AllOf(HasSubstr("there twice"), HasSubstr("a band is missing")));
+  EXPECT_THAT(wrong.error().message(), AllOf(HasSubstr("there twice"), HasSubstr("low is above high"),
+                                             HasSubstr("mine.csv:4"), HasSubstr("a band is missing")));
+}
+
+TEST(NcclErrorBands, FactsMoveTheirEndsAsLogarithms) {
+  ErrorBands bands;
+  bands.at(true, 0) = {0.5, 4};
+  const BandFacts facts{KnownFrom::kNone, Driving::kOneThread, CollectiveKind::kScatter};
+  EXPECT_EQ(bands.of(2, 8, facts).high, 4);
+  for (const std::size_t k : ErrorBands::factors_of(facts)) bands.factors()[k].value = 2;
+  EXPECT_NEAR(bands.of(2, 8, facts).low, std::pow(0.5, 8), 1e-12);
+  EXPECT_NEAR(bands.of(2, 8, facts).high, std::pow(4.0, 8), 1e-6);
+  EXPECT_EQ(bands.of(2, 8, {}).high, 4);
+  EXPECT_EQ(bands.of(2, 8, {KnownFrom::kSeveral, Driving::kProcessPerGpu, CollectiveKind::kGather}).high, 16);
+}
+
+TEST(NcclErrorBands, KnowFromHowManySystemsANetworkIsKnown) {
+  const Parameters parameters = shipped();
+  EXPECT_GT(parameters.systems(Transport::kInfiniband), 5U);
+  EXPECT_EQ(parameters.systems(Transport::kTcpx), 1U);
+  EXPECT_EQ(parameters.systems(Transport::kTcp), 0U);
+  System s = machine("hgx-h100", 2);
+  EXPECT_EQ(band_facts(s, CollectiveKind::kAllReduce, parameters).network, KnownFrom::kSeveral);
+  s.transport = Transport::kTcp;
+  EXPECT_EQ(band_facts(s, CollectiveKind::kAllReduce, parameters).network, KnownFrom::kNone);
+  s.nodes = 1;
+  EXPECT_EQ(band_facts(s, CollectiveKind::kAllReduce, parameters).network, KnownFrom::kSeveral);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(NcclTables, AreOfTheMachinesThatTheirFactsSay) {
   EXPECT_EQ(made->system.transport, Transport::kInfiniband);
   EXPECT_EQ(made->version, (Version{2, 23, 4}));
   EXPECT_EQ(made->settings.algorithms[4][0], Wish::kNo);
-  EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs"));
+  EXPECT_THAT(made->assumed, testing::ElementsAre("Intel CPUs", "a process for every GPU"));
 }
 
 TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
@@ -82,6 +82,15 @@ TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
   EXPECT_TRUE(of({{"NCCL_NET_GDR_LEVEL", "PHB"}}).gpudirect);
   EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "0"}}).gpudirect);
   EXPECT_FALSE(of({{"NCCL_NET_GDR_LEVEL", "LOC"}}).gpudirect);
+}
+
+TEST(NcclTables, SayWhoCallsNccl) {
+  TableFacts f = facts();
+  EXPECT_EQ(system_of(f)->system.driving, Driving::kProcessPerGpu);
+  EXPECT_THAT(system_of(f)->assumed, testing::Contains("a process for every GPU"));
+  f.driving = Driving::kOneThread;
+  EXPECT_EQ(system_of(f)->system.driving, Driving::kOneThread);
+  EXPECT_THAT(system_of(f)->assumed, testing::Not(testing::Contains("a process for every GPU")));
 }
 
 TEST(NcclTables, ThatCannotBeModelledSayWhy) {
@@ -180,6 +189,27 @@ TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
   bands.add(99, 100, {1, 4}, 1);       // below; 4 times
   EXPECT_DOUBLE_EQ(bands.quality().coverage, 3.0 / 5);
   EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // 1.5, 1.5, 3, 3, 4
+}
+
+TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
+  EXPECT_DOUBLE_EQ(interval_score(100, 50, 200), std::log(4.0));
+  EXPECT_DOUBLE_EQ(interval_score(50, 50, 200), std::log(4.0));
+  EXPECT_DOUBLE_EQ(interval_score(25, 50, 200), std::log(4.0) + 10 * std::log(2.0));
+  EXPECT_DOUBLE_EQ(interval_score(600, 50, 200), std::log(4.0) + 10 * std::log(3.0));
+  Bands bands;
+  bands.add(100, 100, {0.5, 2}, 3);
+  bands.add(400, 100, {0.5, 2}, 1);
+  EXPECT_DOUBLE_EQ(bands.quality().score, std::log(4.0) + 10 * std::log(2.0) / 4);
+  // Of many measurements the band of the true tenth and nine tenths is charged the least.
+  const auto charged = [](double low, double high) {
+    Bands of;
+    for (int i = 0; i < 1000; ++i) of.add(std::exp((i + 0.5) / 1000), 1, {low, high}, 1);
+    return of.quality().score;
+  };
+  const double best = charged(std::exp(0.1), std::exp(0.9));
+  for (const auto& [low, high] :
+       std::vector<std::pair<double, double>>{{0.05, 0.9}, {0.15, 0.9}, {0.1, 0.85}, {0.1, 0.95}})
+    EXPECT_LT(best, charged(std::exp(low), std::exp(high)));
 }
 
 TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {

@@ -114,6 +114,9 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "transport of the machine's network card)");
   c->add_option("--nccl-version", o.nccl.version,
                 "NCCL release to model, such as 2.18.3 (default 2.28.9; from 2.6.4 on)");
+  c->add_option("--driving", o.nccl.driving,
+                "Who calls NCCL for the GPUs of a node: process_per_gpu (default), thread_per_gpu (nccl-tests -t) or "
+                "one_thread for all GPUs (nccl-tests -g)");
   c->add_flag("--explain", o.nccl.explain,
               "Print all candidate algorithms with NCCL's estimates, and why NCCL chooses the best one");
   c->add_option("--against", o.nccl.against, "nccl-tests log (text or JSON) to compare with the prediction");

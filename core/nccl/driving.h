@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace tutti::core::nccl {
+
+/// Who calls NCCL for the GPUs of a node.
+enum class Driving {
+  kProcessPerGpu,  ///< as frameworks and MPI do
+  kThreadPerGpu,   ///< one process (nccl-tests -t)
+  kOneThread,      ///< one thread of one process for all of them, one after the other (nccl-tests -g)
+};
+
+/// "process_per_gpu", "thread_per_gpu", "one_thread".
+inline std::string_view to_string(Driving driving) {
+  switch (driving) {
+    case Driving::kProcessPerGpu: return "process_per_gpu";
+    case Driving::kThreadPerGpu: return "thread_per_gpu";
+    case Driving::kOneThread: break;
+  }
+  return "one_thread";
+}
+
+/// Nothing if nothing is called so.
+inline std::optional<Driving> parse_driving(std::string_view name) {
+  for (const Driving one : {Driving::kProcessPerGpu, Driving::kThreadPerGpu, Driving::kOneThread}) {
+    if (name == to_string(one)) return one;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,173 @@
+#include "tools/nccl_fit/bands.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/nccl/validation/quality.h"
+
+namespace tutti::nccl_fit {
+namespace {
+
+using core::nccl::BandQuality;
+using core::nccl::Bands;
+using core::nccl::ErrorBand;
+using core::nccl::ErrorBands;
+
+/// Bands are for a system more than those that taught them: of n + 1 systems, n say where eight of
+/// ten of the next will lie, which asks for more than eight of ten of their own. Half of what (n +
+/// 1) / n comes to with 20 systems holds eight of ten of systems left out.
+constexpr double kLow = 0.09, kHigh = 0.91;
+constexpr double kOwnSay = 3;    ///< systems that a factor of 1 counts as much as
+constexpr double kLeast = 0.01;  ///< logarithm; no band ends nearer to its prediction
+constexpr std::size_t kFewSystems = 5;
+
+using Weighted = std::vector<std::pair<double, double>>;
+
+/// REQUIRES: there is one.
+double quantile(Weighted all, double share) {
+  std::sort(all.begin(), all.end());
+  double total = 0, seen = 0;
+  for (const auto& [value, weight] : all) total += weight;
+  for (const auto& [value, weight] : all) {
+    seen += weight;
+    if (seen >= share * total * (1 - 1e-12)) return value;
+  }
+  return all.back().first;
+}
+
+class BandFit {
+ public:
+  BandFit(const std::vector<Residual>& residuals, bool facts, bool of_systems) : all_(residuals), by_facts_(facts) {
+    std::map<std::string, double> of_system;
+    for (const Residual& one : all_) of_system[one.system] += one.weight;
+    for (const Residual& one : all_)
+      weights_.push_back(of_systems ? one.weight / std::sqrt(of_system[one.system]) : one.weight);
+  }
+
+  ErrorBands run() {
+    constexpr int kRounds = 3;
+    for (int round = 0; round < kRounds && by_facts_; ++round) {
+      ends();
+      for (std::size_t kind = 0; kind < 3; ++kind) widen(kind);
+    }
+    ends();
+    return made_;
+  }
+
+ private:
+  [[nodiscard]] double factor(const Residual& one) const {
+    double product = 1;
+    for (const std::size_t k : ErrorBands::factors_of(one.facts)) product *= factors_[k];
+    return product;
+  }
+
+  /// Of every part the ends, of what the factors leave.
+  void ends() {
+    std::array<std::array<Weighted, ErrorBands::kSizes>, 2> parts;
+    Weighted whole;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const double left = all_[i].log_ratio / factor(all_[i]);
+      parts[all_[i].nodes > 1][ErrorBands::size_of(all_[i].bytes)].emplace_back(left, weights_[i]);
+      whole.emplace_back(left, weights_[i]);
+    }
+    for (std::size_t several = 0; several < 2; ++several) {
+      for (std::size_t size = 0; size < ErrorBands::kSizes; ++size) {
+        const Weighted& part = parts[several][size].empty() ? whole : parts[several][size];
+        made_.at(several == 1, size) = {std::exp(std::min(-kLeast, quantile(part, kLow))),
+                                        std::exp(std::max(kLeast, quantile(part, kHigh)))};
+      }
+    }
+    for (std::size_t k = 0; k < factors_.size(); ++k) made_.factors()[k].value = factors_[k];
+  }
+
+  /// The factors of one kind of fact, the others being as they are.
+  void widen(std::size_t kind) {
+    std::map<std::size_t, Weighted> far;
+    std::map<std::size_t, std::set<std::string>> systems;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const Residual& one = all_[i];
+      const std::size_t k = ErrorBands::factors_of(one.facts)[kind];
+      const ErrorBand& band = made_.at(one.nodes > 1, ErrorBands::size_of(one.bytes));
+      const double left = one.log_ratio / (factor(one) / factors_[k]);
+      far[k].emplace_back(std::abs(left / std::log(left > 0 ? band.high : band.low)), weights_[i]);
+      systems[k].insert(one.system);
+    }
+    for (const auto& [k, all] : far) {
+      const double needed = std::log(std::clamp(quantile(all, kHigh - kLow), 0.2, 5.0));
+      const auto n = static_cast<double>(systems[k].size());
+      factors_[k] = std::exp(needed * n / (n + kOwnSay));
+    }
+  }
+
+  const std::vector<Residual>& all_;
+  bool by_facts_;
+  std::vector<double> weights_;
+  std::array<double, ErrorBands::kFactors> factors_ = filled();
+  ErrorBands made_;
+
+  static std::array<double, ErrorBands::kFactors> filled() {
+    std::array<double, ErrorBands::kFactors> ones{};
+    ones.fill(1);
+    return ones;
+  }
+};
+
+void print(const std::string& what, const BandQuality& q, const std::string& note = "") {
+  fmt::print("  {:<34} in band {:5.1f} %  width {:5.2f}  score {:5.2f}{}\n", what, 100 * q.coverage, q.width, q.score,
+             note);
+}
+
+}  // namespace
+
+ErrorBands fit_bands(const std::vector<Residual>& residuals) { return BandFit(residuals, true, true).run(); }
+ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) { return BandFit(residuals, false, false).run(); }
+
+void print_held(const std::vector<Residual>& residuals) {
+  std::set<std::string> names;
+  std::map<std::string, std::set<std::string>> systems_of;
+  for (const Residual& one : residuals) {
+    names.insert(one.system);
+    systems_of[one.transport].insert(one.system);
+  }
+  using Make = std::function<ErrorBands(const std::vector<Residual>&)>;
+  for (const auto& [title, make] : {std::pair<const char*, Make>("bands by nodes and size alone", fit_plain_bands),
+                                    std::pair<const char*, Make>("bands", fit_bands)}) {
+    Bands whole;
+    std::map<std::string, Bands> parts, networks;
+    for (const std::string& name : names) {
+      std::vector<Residual> others;
+      std::copy_if(residuals.begin(), residuals.end(), std::back_inserter(others),
+                   [&](const Residual& one) { return one.system != name; });
+      const ErrorBands bands = make(others);
+      for (const Residual& one : residuals) {
+        if (one.system != name) continue;
+        const ErrorBand band = bands.of(one.nodes, one.bytes, one.facts);
+        const double measured = std::exp(one.log_ratio);
+        whole.add(measured, 1, band, one.weight);
+        const char* size = one.bytes <= 65536     ? "at most 64 KiB"
+                           : one.bytes <= 4194304 ? "64 KiB to 4 MiB"
+                                                  : "more than 4 MiB";
+        parts[size].add(measured, 1, band, one.weight);
+        parts[one.nodes > 1 ? "several nodes" : "one node"].add(measured, 1, band, one.weight);
+        networks[one.transport].add(measured, 1, band, one.weight);
+      }
+    }
+    fmt::print("{}, of systems that had no say in them (80 % are meant to lie in them)\n", title);
+    print("all", whole.quality());
+    for (const auto& [part, held] : parts) print(part, held.quality());
+    for (const auto& [network, held] : networks) {
+      const std::size_t n = systems_of[network].size();
+      print("network: " + network, held.quality(),
+            n < kFewSystems ? fmt::format("  ({} system{}: says nothing of others)", n, n == 1 ? "" : "s") : "");
+    }
+  }
+}
+
+}  // namespace tutti::nccl_fit
