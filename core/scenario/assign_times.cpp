@@ -62,6 +62,7 @@ class Nccl {
     const Strategy* strategy = nullptr;
     int gpus = 1;  ///< of each node
     int nodes = 1;
+    const Partition* partition = nullptr;  ///< into groups that do it, if not all replicas together
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
 
@@ -69,19 +70,20 @@ class Nccl {
     std::vector<Taken> all;
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto& partition = scenario_.plan.partition;
-    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus) {
+    const auto add = [&](Collective& c, const Strategy& strategy, const Partition* groups) {
       const bool whole = strategy.algorithm == Algorithm::kNccl && c.contributors > 1;
-      if (whole) all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus)});
+      const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
+      if (whole)
+        all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), groups});
       if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1});
     };
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
       if (fresh) known->second = strategy_of(scenario_.strategy, pack);
-      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker);
+      add(pack.collective, known->second, partition ? &*partition : nullptr);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
-          e.partition.per_worker(per_worker));
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, &e.partition);
     return all;
   }
 
@@ -162,9 +164,16 @@ class Nccl {
       fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(done.error()));
       return false;
     }
-    // Groups tell workers apart in any case.
-    if (one.as_a_whole() && !scenario_.plan.partition && scenario_.plan.exchanges.empty())
-      one.collective->nccl_ways = even_ways(*one.collective, *one.strategy);
+    if (one.as_a_whole()) {
+      Strategy by_ways = *one.strategy;
+      const nccl::CollectiveTime& known = *one.collective->nccl;
+      by_ways.channels =
+          channels_of_ways(*known.communicator, known.choice, *scenario_.cluster, one.gpus, one.nodes > 1);
+      // Groups tell workers apart in any case; without them the schedule's own channels are other ones at most.
+      const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty();
+      if (!apart || by_ways.channels != one.strategy->channels)
+        one.collective->nccl_ways = even_ways(*one.collective, by_ways, one.partition);
+    }
     return true;
   }
 
@@ -205,7 +214,7 @@ class Nccl {
       if (known == bounds_.end()) {
         NcclLinkBound bound(machine, scenario_.cluster->network(),
                             std::make_shared<const nccl::Communicator>(predictor.communicator()), kind.first,
-                            kind.second, one.strategy->channels);
+                            kind.second);
         known = bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound)).first;
       }
       bounds.emplace(kind, known->second);
@@ -249,7 +258,8 @@ class Nccl {
       if (!known) return tl::make_unexpected(known.error());
       inside.nccl = std::move(*known);
       Strategy by_nccl = Strategy::for_algorithm(Algorithm::kNccl);
-      by_nccl.channels = strategy.channels;
+      by_nccl.channels =
+          channels_of_ways(*inside.nccl->communicator, inside.nccl->choice, cluster, parts.layout.per_worker, false);
       by_nccl.collective = inside.kind;
       by_nccl.root = inside.root;
       const std::int64_t elements = cut_evenly(cluster, by_nccl, inside.type, inside.elements, &workers);
@@ -260,11 +270,15 @@ class Nccl {
     return std::make_shared<const CollectiveParts>(std::move(parts));
   }
 
-  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy,
+                                                          const Partition* groups) const {
     Strategy sum = strategy;  // dividing goes nowhere
     sum.reduction = Reduction::kSum;
-    const std::int64_t elements = cut_evenly(*scenario_.cluster, sum, c.type, c.elements, nullptr);
-    return make_collective(*scenario_.cluster, sum, c.type, elements, 0).schedule;
+    const Cluster& cluster = *scenario_.cluster;
+    const std::int64_t elements = cut_evenly(cluster, sum, c.type, c.elements, groups);
+    return (groups ? make_collective(cluster, sum, c.type, elements, 0, *groups)
+                   : make_collective(cluster, sum, c.type, elements, 0))
+        .schedule;
   }
 
   const nccl::Predictor* predictor_of(const Taken& one) {
