@@ -68,6 +68,7 @@ class Nccl {
     const Strategy* strategy = nullptr;
     int gpus = 1;  ///< of each node
     int nodes = 1;
+    const Partition* partition = nullptr;  ///< into groups that do it, if not all replicas together
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -76,20 +77,20 @@ class Nccl {
     std::vector<Taken> all;
     const int per_worker = scenario_.cluster->replicas_per_worker();
     const auto& partition = scenario_.plan.partition;
-    const auto add = [&](Collective& c, const Strategy& strategy, std::int64_t gpus, bool of_pack) {
+    const auto add = [&](Collective& c, const Strategy& strategy, const Partition* groups, bool of_pack) {
       const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
+      const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
       if (whole)
-        all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), of_pack});
-      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, of_pack});
+        all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), groups, of_pack});
+      if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, of_pack});
     };
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
       if (fresh) known->second = strategy_of(scenario_.strategy, pack);
-      add(pack.collective, known->second, partition ? partition->per_worker(per_worker) : per_worker, true);
+      add(pack.collective, known->second, partition ? &*partition : nullptr, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy,
-          e.partition.per_worker(per_worker), false);
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, &e.partition, false);
     return all;
   }
 
@@ -162,12 +163,17 @@ class Nccl {
     }
     if (one.as_a_whole()) {
       one.collective->nccl = std::move(known->whole);
+      Strategy by_ways = *one.strategy;
+      const nccl::CollectiveTime& whole = *one.collective->nccl;
+      by_ways.channels =
+          channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster, one.gpus, one.nodes > 1);
+      // Groups tell workers apart in any case; without them the schedule's own channels are other ones at most.
+      const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty();
+      if (!apart || by_ways.channels != one.strategy->channels)
+        one.collective->nccl_ways = even_ways(*one.collective, by_ways, one.partition);
     } else {
       one.collective->parts = std::move(known->parts);
     }
-    // Groups tell workers apart in any case.
-    if (one.as_a_whole() && !scenario_.plan.partition && scenario_.plan.exchanges.empty())
-      one.collective->nccl_ways = even_ways(*one.collective, *one.strategy);
     return true;
   }
 
@@ -194,7 +200,7 @@ class Nccl {
       if (known == bounds_.end()) {
         NcclLinkBound bound(machine, scenario_.cluster->network(),
                             std::make_shared<const nccl::Communicator>(predictor.communicator()), kind.first,
-                            kind.second, one.strategy->channels);
+                            kind.second);
         known = bounds_.try_emplace({nodes, gpus, channels, kind.first, kind.second}, std::move(bound)).first;
       }
       bounds.emplace(kind, known->second);
@@ -202,11 +208,15 @@ class Nccl {
     return bounds;
   }
 
-  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy) const {
+  [[nodiscard]] std::shared_ptr<const Schedule> even_ways(const Collective& c, const Strategy& strategy,
+                                                          const Partition* groups) const {
     Strategy sum = strategy;  // dividing goes nowhere
     sum.reduction = Reduction::kSum;
-    const std::int64_t elements = cut_evenly(*scenario_.cluster, sum, c.type, c.elements, nullptr);
-    return make_collective(*scenario_.cluster, sum, c.type, elements, 0).schedule;
+    const Cluster& cluster = *scenario_.cluster;
+    const std::int64_t elements = cut_evenly(cluster, sum, c.type, c.elements, groups);
+    return (groups ? make_collective(cluster, sum, c.type, elements, 0, *groups)
+                   : make_collective(cluster, sum, c.type, elements, 0))
+        .schedule;
   }
 
   const nccl::Predictor* predictor_of(const Taken& one) {

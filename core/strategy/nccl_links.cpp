@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "core/strategy/nccl_rings.h"
+
 namespace tutti::core {
 namespace {
 
@@ -298,9 +300,27 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
 
 // --- the bound ---
 
+namespace {
+
+/// Rings, trees and their like: every channel goes its way through the GPUs of a node, and leaves by a network card.
+bool goes_by_channels(nccl::Algorithm algorithm) {
+  return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree ||
+         algorithm == nccl::Algorithm::kPat;
+}
+
+}  // namespace
+
+std::optional<int> channels_of_ways(const nccl::Communicator& communicator, const std::optional<nccl::Choice>& choice,
+                                    const Cluster& cluster, int gpus, bool across_workers) {
+  const auto known = static_cast<int>(known_nccl_channels(cluster, gpus, across_workers).size());
+  if (choice && goes_by_channels(choice->algorithm) && (known == 0 || communicator.channels < known))
+    return communicator.channels;
+  return known == 0 ? std::optional(std::max(2, gpus)) : std::nullopt;
+}
+
 NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
-                             std::shared_ptr<const nccl::Communicator> communicator, CollectiveKind kind, Rank root,
-                             std::optional<int> channels) {
+                             const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
+                             Rank root) {
   const int nodes = std::min(2, communicator->nodes);
   const int gpus = communicator->ranks_of_node();
   Network joined = network.value_or(Network{});
@@ -311,21 +331,35 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine, const std::
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kNccl);
   strategy.collective = kind;
   strategy.root = root % gpus;
-  strategy.channels = channels;
   strategy.out_of_place = !can_be_in_place(kind);
-  constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
-  const std::int64_t elements = cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
-  Collective collective = make_collective(*cluster_, strategy, DataType::kFloat32, elements, 0);
-  nccl::CollectiveTime time;
-  time.communicator = std::move(communicator);
-  if (nccl::function_of(kind)) time.choice.emplace();
-  collective.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(time));
   PathBook paths(*cluster_, NetworkModel::kFifo);
-  links_ = std::make_shared<const NcclLinks>(collective, collective.group, paths);
+  const auto links_by = [&](std::optional<nccl::Choice> choice) {
+    strategy.channels = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1);
+    constexpr std::int64_t kEnoughForAllChannels = 1 << 20;
+    const std::int64_t elements = cut_evenly(*cluster_, strategy, DataType::kFloat32, kEnoughForAllChannels, nullptr);
+    Collective collective = make_collective(*cluster_, strategy, DataType::kFloat32, elements, 0);
+    nccl::CollectiveTime time;
+    time.communicator = communicator;
+    time.choice = choice;
+    collective.nccl = std::make_shared<const nccl::CollectiveTime>(std::move(time));
+    return std::make_shared<const NcclLinks>(collective, collective.group, paths);
+  };
+  if (!nccl::function_of(kind)) {
+    by_channels_ = links_by(std::nullopt);
+    return;
+  }
+  nccl::Choice choice;
+  choice.algorithm = nccl::Algorithm::kRing;
+  by_channels_ = links_by(choice);
+  choice.algorithm = nccl::Algorithm::kNvls;
+  by_heads_ = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1) == strategy.channels
+                  ? by_channels_
+                  : links_by(choice);
 }
 
 void NcclLinkBound::apply(nccl::CollectiveTime& time) const {
-  const NcclLinks::Busiest busiest = links_->busiest(time);
+  const bool by_heads = time.choice && !goes_by_channels(time.choice->algorithm);
+  const NcclLinks::Busiest busiest = (by_heads ? by_heads_ : by_channels_)->busiest(time);
   if (busiest.link >= 0) nccl::take_at_least(time, busiest.least, cluster_->link_name(busiest.link), busiest.of_device);
 }
 

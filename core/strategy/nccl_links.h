@@ -74,21 +74,27 @@ class NcclLinks {
   double most_of_worker_ = 0;  ///< to others, or from them
 };
 
+/// How many rings stand for the ways of a collective that NCCL does by `choice` between `gpus` of every worker: as many
+/// as it has channels, each of which leaves a node by one network card. Nothing: all that the machine's file has. Where
+/// that has none, and where data does not go by channels (NVLS, a network that reduces), one leaves from every GPU.
+std::optional<int> channels_of_ways(const nccl::Communicator& communicator, const std::optional<nccl::Choice>& choice,
+                                    const Cluster& cluster, int gpus, bool across_workers);
+
 /// The bound of one kind of collective on machines that are all alike, whatever their number: what links carry is in proportion to what the time model says, so
 /// that two of them say it for any number.
 class NcclLinkBound {
  public:
   /// `network`: what joins the machines, if that is known. REQUIRES: every machine is one node to NCCL.
   NcclLinkBound(std::shared_ptr<const Machine> machine, const std::optional<Network>& network,
-                std::shared_ptr<const nccl::Communicator> communicator, CollectiveKind kind, Rank root,
-                std::optional<int> channels = std::nullopt);
+                const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind, Rank root);
 
   /// Has the collective take no less than its links need. It must be of the kind and between the ranks given.
   void apply(nccl::CollectiveTime& time) const;
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> links_;
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< of what goes by rings and trees, and of sends
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< of NVLS and networks that reduce
 };
 
 }  // namespace tutti::core

@@ -20,15 +20,24 @@ RingPath rotated_path(std::int32_t per_worker, std::int32_t by) {
   return path;
 }
 
-std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy, std::int32_t per_worker,
-                                    bool across_workers) {
+std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker, bool across_workers) {
   const Machine& machine = cluster.machine(0);
   std::vector<RingPath> paths;
-  if (per_worker == cluster.replicas_per_worker() && knows_rings(cluster)) {
-    for (const RingOrder& ring : across_workers ? machine.rings_across() : machine.rings_inside()) {
-      for (int i = 0; i < ring.channels; ++i) paths.push_back({per_worker, {ring.gpus.begin(), ring.gpus.end()}});
+  if (per_worker != cluster.replicas_per_worker() || !knows_rings(cluster)) return paths;
+  const std::vector<RingOrder>& rings = across_workers ? machine.rings_across() : machine.rings_inside();
+  int most = 0;
+  for (const RingOrder& ring : rings) most = std::max(most, ring.channels);
+  for (int copy = 0; copy < most; ++copy) {
+    for (const RingOrder& ring : rings) {
+      if (copy < ring.channels) paths.push_back({per_worker, {ring.gpus.begin(), ring.gpus.end()}});
     }
   }
+  return paths;
+}
+
+std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy, std::int32_t per_worker,
+                                    bool across_workers) {
+  std::vector<RingPath> paths = known_nccl_channels(cluster, per_worker, across_workers);
   const std::size_t known = paths.size();
   const std::size_t wanted =
       strategy.channels ? static_cast<std::size_t>(*strategy.channels) : std::max<std::size_t>(known, 2);

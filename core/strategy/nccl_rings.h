@@ -19,6 +19,12 @@ inline constexpr int kNcclBroadcastCredits = 8;
 /// The replicas of a worker in index order, the first of them `by` further on.
 RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 
+/// The channels that the machine's file has rings for, if all GPUs of every worker take part; else none. NCCL searches
+/// rings, and then uses each a second time: the first channels are one of every ring, so that few of them already leave
+/// by several network cards.
+/// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Duplicate ringPrev/ringNext").
+std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker, bool across_workers);
+
 /// One ring per channel: those of the machine if all its GPUs take part, else in index order, channel c starting at
 /// GPU c, so that channels leave and enter workers at different GPUs and so at different network cards.
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy, std::int32_t per_worker,

@@ -97,38 +97,93 @@ class PhysicalLimits : public testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
-  const auto machine = machine_named(GetParam());
-  const auto parameters = nccl::Parameters::load(test::shipped_library().folder());
-  const auto bands = nccl::ErrorBands::load(test::shipped_library().folder());
-  for (const int nodes : node_counts()) {
-    auto system = nccl::system_of(*machine, nodes, std::nullopt, std::nullopt);
-    if (!system) system = nccl::system_of(*machine, nodes, std::nullopt, "infiniband");
-    ASSERT_TRUE(system) << system.error().message();
-    const auto known = nccl::on_machines(*machine, *system, std::nullopt, "--network", {}, nccl::kDefaultVersion);
-    ASSERT_TRUE(known) << known.error().message();
-    const nccl::Predictor predictor(known->system, known->communicator, {}, *parameters, *bands);
-    const auto comm = std::make_shared<const nccl::Communicator>(known->communicator);
-    for (const auto& [name, kind] : kKinds) {
-      const core::NcclLinkBound bound(machine, std::nullopt, comm, kind, 0);
-      for (const std::int64_t about :
-           {std::int64_t{8}, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33}) {
-        const std::int64_t bytes = (about + 4 * comm->ranks - 1) / (4 * comm->ranks) * 4 * comm->ranks;
-        auto time = predictor.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
-        ASSERT_TRUE(time) << time.error().message();
-        const std::string what = fmt::format("{} of {} bytes on {} nodes", name, bytes, nodes);
-        const Needs least = needs(kind, static_cast<double>(bytes), comm->ranks, nodes);
-        const double us = time->time.us();
-        bound.apply(*time);
-        EXPECT_EQ(time->time.capped_at, "") << what << ": " << us << " us raised to " << time->time.us();
-        if (comm->ranks > nodes) {
-          EXPECT_GE(time->time.us() * out_of_gpu(*machine) * 1e3, least.gpu) << what;
-        }
-        if (nodes > 1) {
-          EXPECT_GE(time->time.us() * out_of_node(*machine) * 1e3, least.node) << what;
-        }
+/// What NCCL runs on: a kind of machine, as many of it, as many of its GPUs, and what is set.
+struct Case {
+  std::shared_ptr<const core::Machine> machine;
+  int nodes = 1;
+  std::optional<int> gpus = std::nullopt;
+  std::vector<std::pair<std::string, std::string>> set = {};
+  nccl::Version version = nccl::kDefaultVersion;
+};
+
+std::string to_string(const Case& one) {
+  std::string text =
+      fmt::format("{} x {} of {} GPUs, NCCL {}", one.nodes, one.machine->name(),
+                  one.gpus.value_or(static_cast<int>(one.machine->gpus().size())), to_string(one.version));
+  for (const auto& [name, value] : one.set) text += " " + name + "=" + value;
+  return text;
+}
+
+/// Every collective of these sizes takes at least what a GPU's links and a node's cards need for its bytes; of cards no
+/// more count than there are channels of rings and trees, each of which leaves a node by one.
+void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_t>& sizes) {
+  const core::Machine& machine = *one.machine;
+  static const auto parameters = nccl::Parameters::load(test::shipped_library().folder());
+  static const auto bands = nccl::ErrorBands::load(test::shipped_library().folder());
+  auto system = nccl::system_of(machine, one.nodes, one.gpus, std::nullopt);
+  if (!system) system = nccl::system_of(machine, one.nodes, one.gpus, "infiniband");
+  ASSERT_TRUE(system) << system.error().message();
+  const auto settings = nccl::read_settings(one.set, one.version);
+  ASSERT_TRUE(settings) << settings.error().message();
+  const auto known = nccl::on_machines(machine, *system, std::nullopt, "--network", *settings, one.version);
+  ASSERT_TRUE(known) << known.error().message();
+  const nccl::Predictor predictor(known->system, known->communicator, *settings, *parameters, *bands);
+  const auto comm = std::make_shared<const nccl::Communicator>(known->communicator);
+  for (const auto& [name, kind] : kKinds) {
+    const core::NcclLinkBound bound(one.machine, std::nullopt, comm, kind, 0);
+    for (const std::int64_t about : sizes) {
+      const std::int64_t bytes = (about + 4 * comm->ranks - 1) / (4 * comm->ranks) * 4 * comm->ranks;
+      auto time = predictor.of(kind, bytes, core::DataType::kFloat32, core::Reduction::kSum);
+      ASSERT_TRUE(time) << time.error().message();
+      const std::string what = fmt::format("{} of {} bytes on {}", name, bytes, to_string(one));
+      const Needs least = needs(kind, static_cast<double>(bytes), comm->ranks, one.nodes);
+      const double us = time->time.us();
+      bound.apply(*time);
+      EXPECT_EQ(time->time.capped_at, "") << what << ": " << us << " us raised to " << time->time.us();
+      if (comm->ranks > one.nodes) {
+        EXPECT_GE(time->time.us() * out_of_gpu(machine) * 1e3, least.gpu) << what;
+      }
+      if (one.nodes == 1) continue;
+      EXPECT_GE(time->time.us() * out_of_node(machine) * 1e3, least.node) << what;
+      const bool by_channels = time->choice && (time->choice->algorithm == nccl::Algorithm::kRing ||
+                                                time->choice->algorithm == nccl::Algorithm::kTree);
+      const auto cards = static_cast<double>(machine.nics().size());
+      if (by_channels && comm->channels < cards) {
+        EXPECT_GE(time->time.us() * out_of_node(machine) / cards * comm->channels * 1e3, least.node)
+            << what << ", " << comm->channels << " channels";
       }
     }
+  }
+}
+
+TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
+  for (const int nodes : node_counts()) {
+    expect_nothing_above_the_cut({machine_named(GetParam()), nodes},
+                                 {8, std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 33});
+  }
+}
+
+TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
+  const auto machine = machine_named(GetParam());
+  const auto all = static_cast<int>(machine->gpus().size());
+  for (const int nodes : node_counts()) {
+    // As many on every card: the time model takes cards to be used alike.
+    for (const int gpus : {1, 2, all / 2}) {
+      if (gpus * nodes < 2 || gpus < 1 || gpus == all) continue;
+      expect_nothing_above_the_cut({machine, nodes, gpus}, {std::int64_t{1} << 20, std::int64_t{1} << 30});
+    }
+  }
+}
+
+TEST_P(PhysicalLimits, NorByFewChannelsOrOtherReleases) {
+  const auto machine = machine_named(GetParam());
+  for (const int nodes : node_counts()) {
+    for (const char* most : {"1", "2", "3"})
+      expect_nothing_above_the_cut({machine, nodes, std::nullopt, {{"NCCL_MAX_NCHANNELS", most}}},
+                                   {std::int64_t{1} << 22, std::int64_t{1} << 30});
+    for (const nccl::Version version : {nccl::Version{2, 6, 4}, nccl::Version{2, 11, 4}, nccl::Version{2, 18, 3}})
+      expect_nothing_above_the_cut({machine, nodes, std::nullopt, {}, version},
+                                   {std::int64_t{1} << 22, std::int64_t{1} << 30});
   }
 }
 

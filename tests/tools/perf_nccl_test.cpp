@@ -192,6 +192,13 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   // By NVLSTree over two nodes each of the eight heads sends its eighth of the buffer once, over two lanes of 3.94 GB/s.
   const double bound_us = static_cast<double>(1 << 30) / 8 / 7.877e3;
   EXPECT_NEAR(row["time_us"].real(), bound_us, 0.01 * bound_us);
+  // What another setting takes is held to the same lanes: NCCL told to do so takes what is promised.
+  if (!row.has("quicker")) return;
+  const std::string set = row["quicker"]["set"].text();
+  as_json.insert(as_json.end(), {"--set", set.substr(0, set.find(' '))});
+  if (set.find(' ') != std::string::npos) as_json.insert(as_json.end(), {"--set", set.substr(set.find(' ') + 1)});
+  const core::Value told = test::parse_or_throw(run_tutti(as_json).out, "out");
+  EXPECT_EQ(Data(told)["rows"].items()[0]["time_us"].real(), row["quicker"]["time_us"].real()) << set;
 }
 
 TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {

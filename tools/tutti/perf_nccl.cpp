@@ -188,8 +188,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters, *bands);
   const auto set = variables(request.set);
   if (!set) return report(set.error());
-  QuickerSettings quicker(*subject, *set, *parameters);
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
+  QuickerSettings quicker(request, *subject, *set, *parameters, *bands, bound);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t asked : request.sizes) {
     const std::int64_t elements = rounded_elements(request.collective, subject->comm.ranks, asked, request.type);
@@ -204,11 +204,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     row.time = predicted->time;
     row.band = predicted->band;
     auto considered = predictor.considered(request.collective, row.bytes, request.type, request.reduction);
-    if (row.choice) {
-      const nccl::Operation operation{*nccl::function_of(request.collective), row.bytes,
-                                      nccl::element_type(request.type), request.reduction};
-      row.quicker = quicker.than(row, operation, considered);
-    }
+    if (row.choice) row.quicker = quicker.than(row, considered);
     if (request.options.explain) row.candidates = std::move(considered);
     if (const auto found = log.find(row.bytes); found != log.end()) row.measured_us = found->second;
     rows.push_back(std::move(row));

@@ -18,7 +18,7 @@ std::string as_text(const QuickerSettings::Variables& variables) {
 
 }  // namespace
 
-std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row, const nccl::Operation& operation,
+std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row,
                                                     const std::vector<nccl::Candidate>& considered) {
   std::optional<QuickerSetting> best;
   for (const nccl::Candidate& one : considered) {
@@ -28,7 +28,7 @@ std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row, cons
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
     // As few variables as it takes.
     for (const Variables& more : {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
-      const auto found = with(more, operation, one);
+      const auto found = with(more, row.bytes, one);
       if (!found) continue;
       if (!best || found->us < best->us) best = found;
       break;
@@ -39,7 +39,7 @@ std::optional<QuickerSetting> QuickerSettings::than(const NcclPerfRow& row, cons
 }
 
 /// Nothing if that is not what NCCL chooses then.
-std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, const nccl::Operation& operation,
+std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::int64_t bytes,
                                                     const nccl::Candidate& wanted) {
   for (const auto& [name, value] : more) {
     if (std::any_of(variables_.begin(), variables_.end(),
@@ -47,17 +47,19 @@ std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, const
       return std::nullopt;
   }
   const std::string text = as_text(more);
-  const auto [known, fresh] = models_.try_emplace(text);
+  const auto [known, fresh] = predictors_.try_emplace(text);
   if (fresh) {
     Variables all = variables_;
     all.insert(all.end(), more.begin(), more.end());
     if (const auto settings = nccl::read_settings(all, subject_.comm.version))
-      known->second = nccl::tune(subject_.comm, *settings);
+      known->second.emplace(subject_.system, subject_.comm, *settings, parameters_, bands_);
   }
   if (!known->second) return std::nullopt;
-  const auto choice = nccl::choose(subject_.comm, *known->second, operation);
-  if (!choice || choice->algorithm != wanted.algorithm || choice->protocol != wanted.protocol) return std::nullopt;
-  return QuickerSetting{text, nccl::predict(subject_.system, subject_.comm, operation, *choice, parameters_).us()};
+  auto time = known->second->of(request_.collective, bytes, request_.type, request_.reduction);
+  if (!time || time->choice->algorithm != wanted.algorithm || time->choice->protocol != wanted.protocol)
+    return std::nullopt;
+  if (bound_) bound_->apply(*time);
+  return QuickerSetting{text, time->time.us()};
 }
 
 }  // namespace tutti::tools

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/nccl/time/parameters.h"
+#include "core/nccl/collective_time.h"
+#include "core/strategy/nccl_links.h"
 #include "tools/tutti/perf_nccl_table.h"
 
 namespace tutti::tools {
@@ -18,22 +19,33 @@ namespace tutti::tools {
 class QuickerSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  /// `variables`: those that were set; what they say stays. All arguments outlive it.
-  QuickerSettings(const NcclPerfSubject& subject, const Variables& variables, const core::nccl::Parameters& parameters)
-      : subject_(subject), variables_(variables), parameters_(parameters) {}
+  /// `variables`: those that were set; what they say stays. `bound`: what links need, which holds for other settings as
+  /// well. All arguments outlive it.
+  QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject, const Variables& variables,
+                  const core::nccl::Parameters& parameters, const core::nccl::ErrorBands& bands,
+                  const std::optional<core::NcclLinkBound>& bound)
+      : request_(request),
+        subject_(subject),
+        variables_(variables),
+        parameters_(parameters),
+        bands_(bands),
+        bound_(bound) {}
 
-  /// `row` has its choice and band. REQUIRES: `considered` are the candidates of the operation.
-  [[nodiscard]] std::optional<QuickerSetting> than(const NcclPerfRow& row, const core::nccl::Operation& operation,
+  /// `row` has its size, choice and band. REQUIRES: `considered` are the candidates of the operation.
+  [[nodiscard]] std::optional<QuickerSetting> than(const NcclPerfRow& row,
                                                    const std::vector<core::nccl::Candidate>& considered);
 
  private:
-  [[nodiscard]] std::optional<QuickerSetting> with(const Variables& more, const core::nccl::Operation& operation,
+  [[nodiscard]] std::optional<QuickerSetting> with(const Variables& more, std::int64_t bytes,
                                                    const core::nccl::Candidate& wanted);
 
+  const NcclPerfRequest& request_;
   const NcclPerfSubject& subject_;
   const Variables& variables_;
   const core::nccl::Parameters& parameters_;
-  std::map<std::string, std::optional<core::nccl::Model>> models_;  ///< by what is set besides
+  const core::nccl::ErrorBands& bands_;
+  const std::optional<core::NcclLinkBound>& bound_;
+  std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;  ///< by what is set besides
 };
 
 }  // namespace tutti::tools

@@ -154,12 +154,19 @@ class Timing {
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
+  /// A channel of a ring or tree leaves a node by one card, so that a communicator of few channels has but as many cards.
+  [[nodiscard]] double part_of_cards() const {
+    const bool by_channels = choice_.algorithm == Algorithm::kRing || choice_.algorithm == Algorithm::kTree ||
+                             choice_.algorithm == Algorithm::kPat;
+    return by_channels ? std::min(1.0, static_cast<double>(comm_.channels) / std::max(1, s_.nics)) : 1;
+  }
   /// GB/s of payload out of a node.
   [[nodiscard]] double cards() const {
     double gb_per_s = s_.nics * s_.nic_gb_per_s * arriving(s_, comm_.nodes, p_);
     // Both ways at once the host passes on less than one way.
     const bool one_way = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     if (!s_.card || !s_.gpudirect || !one_way) gb_per_s = std::min(gb_per_s, through_pcie(s_, p_));
+    gb_per_s *= part_of_cards();
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
