@@ -1,6 +1,7 @@
 #include "core/base/error.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "core/base/check.h"
@@ -18,9 +19,20 @@ std::string to_string(const Problem& problem) {
   return where.empty() ? problem.text : where + ": " + problem.text;
 }
 
+std::string_view to_string(ProblemCode code) {
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(ProblemCode::kCount)> kNames = {
+      "invalid",   "syntax",    "missing",   "unknown-field", "unknown-name", "wrong-type",
+      "too-small", "too-large", "duplicate", "conflict",      "unused",       "unsupported"};
+  return kNames[static_cast<std::size_t>(code)];
+}
+
 Error Error::request(std::string text, Location where) {
+  return request(ProblemKind{}, std::move(text), std::move(where));
+}
+
+Error Error::request(ProblemKind kind, std::string text, Location where) {
   std::vector<Problem> problems;
-  problems.push_back({std::move(where), std::move(text)});
+  problems.push_back({std::move(where), std::move(text), std::move(kind)});
   return {ErrorKind::kRequest, std::move(problems)};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,10 +21,39 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
+/// What kind of mistake a problem is, for programs and tests: it stays the same when the words of the message change.
+enum class ProblemCode : std::uint8_t {
+  kInvalid,       ///< a value that makes no sense where it stands, of no kind below
+  kSyntax,        ///< the text cannot be parsed there
+  kMissing,       ///< something that is needed is not given
+  kUnknownField,  ///< the message, table or command has no such field, column or option
+  kUnknownName,   ///< a name of nothing that there is: a machine, a model, a device, a choice
+  kWrongType,     ///< a text where a number is expected, and the like
+  kTooSmall,      ///< below the range
+  kTooLarge,      ///< above the range
+  kDuplicate,     ///< given twice
+  kConflict,      ///< two things that exclude each other, or a strategy and its cluster
+  kUnused,        ///< does nothing where it stands
+  kUnsupported,   ///< makes sense, but there is no model of it
+  kCount
+};
+/// "missing": lower case, with hyphens.
+std::string_view to_string(ProblemCode code);
+
+/// What a problem is about. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
+/// column, or an option of the command line ("--network"); empty if it is none of these.
+struct ProblemKind {
+  ProblemCode code = ProblemCode::kInvalid;
+  std::string field = {};
+
+  bool operator==(const ProblemKind&) const = default;
+};
+
 /// One thing that is wrong in the outside world: where it is, what the user wrote, what to do about it.
 struct Problem {
   Location where;
   std::string text;
+  ProblemKind kind = {};
 };
 
 /// Who has to act: the one who asked (exit status 2) or the one who runs the machines (exit status 1).
@@ -36,6 +66,7 @@ class Error {
 
   /// One thing that is wrong with a request; `where` may be empty.
   static Error request(std::string text, Location where = {});
+  static Error request(ProblemKind kind, std::string text, Location where = {});
   static Error run(std::string text);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
@@ -56,7 +87,11 @@ class Problems {
  public:
   template <class... Args>
   void add(Location where, fmt::format_string<Args...> format, Args&&... args) {
-    add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...)});
+    add(ProblemKind{}, std::move(where), format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void add(ProblemKind kind, Location where, fmt::format_string<Args...> format, Args&&... args) {
+    add(Problem{std::move(where), fmt::format(format, std::forward<Args>(args)...), std::move(kind)});
   }
   void add(Problem problem);
   /// What stands at `where` is already known to be wrong: later problems there would only be its consequences.

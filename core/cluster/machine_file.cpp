@@ -24,13 +24,13 @@ class MachineReader {
 
   std::shared_ptr<const Machine> read() {
     const std::size_t before = problems_.size();
-    if (message_.name().empty()) problems_.add(sources_.at(message_), "a machine needs a name");
+    if (message_.name().empty()) fields_.complain_at(message_, "name", ProblemCode::kMissing, "a machine needs a name");
     for (const proto::Device& device : message_.device()) add_device(device);
     for (const proto::Switch& part : message_.switch_()) add_switch(part);
     for (const proto::Nic& nic : message_.nic()) add_nic(nic);
     if (gpus_ + cpus_ == 0 && message_.device().empty()) {
-      problems_.add(
-          sources_.at(message_),
+      fields_.complain_at(
+          message_, "device", ProblemCode::kMissing,
           "machine \"{}\" has no device; a worker needs at least one (device {{ name: \"gpu0\" kind: GPU … }})",
           message_.name());
     }
@@ -48,18 +48,21 @@ class MachineReader {
 
  private:
   void add_part(const google::protobuf::Message& at, const std::string& pattern, Part part) {
-    if (pattern.empty()) return fields_.complain(at, "a part needs a name");
+    if (pattern.empty()) return fields_.complain_at(at, "name", ProblemCode::kMissing, "a part needs a name");
     const auto names = expand_name(pattern);
-    if (!names) return fields_.complain_at(at, "name", "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
+    if (!names)
+      return fields_.complain_at(at, "name", ProblemCode::kUnknownName,
+                                 "\"{}\" is not a name; ranges look like gpu[0-7]", pattern);
     for (const std::string& name : *names) {
       if (static_cast<int>(parts_.size()) >= kMostParts) {
-        problems_.add(sources_.at(at, "name"), "a machine may have {} parts; \"{}\" is beyond that", kMostParts, name);
+        fields_.complain_at(at, "name", ProblemCode::kTooLarge, "a machine may have {} parts; \"{}\" is beyond that",
+                            kMostParts, name);
         return;
       }
       part.name = name;
       if (!indices_.emplace(name, static_cast<int>(parts_.size())).second) {
-        problems_.add(sources_.at(at, "name"), "\"{}\" is declared twice in machine \"{}\"; names must differ", name,
-                      message_.name());
+        fields_.complain_at(at, "name", ProblemCode::kDuplicate,
+                            "\"{}\" is declared twice in machine \"{}\"; names must differ", name, message_.name());
         continue;
       }
       if (part.kind == PartKind::kGpu) ++gpus_;
@@ -88,7 +91,7 @@ class MachineReader {
     Part part;
     part.source = source_of(device.source());
     if (device.kind() == proto::Device::KIND_UNSPECIFIED) {
-      problems_.add(sources_.at(device, "kind"), "{}: kind is missing; say GPU or CPU", what);
+      fields_.complain_at(device, "kind", ProblemCode::kMissing, "{}: kind is missing; say GPU or CPU", what);
     }
     part.kind = device.kind() == proto::Device::CPU ? PartKind::kCpu : PartKind::kGpu;
     part.device.memory = rate(device, "memory_gb_per_s", what);
@@ -98,10 +101,11 @@ class MachineReader {
     part.device.multiprocessors =
         static_cast<int>(fields_.integer(device, "multiprocessors", what, 1, 1 << 16).value_or(0));
     if (device.has_multiprocessors() && device.kind() == proto::Device::CPU)
-      fields_.complain_at(device, "multiprocessors", "{}: multiprocessors are those of a GPU; leave them out", what);
+      fields_.complain_at(device, "multiprocessors", ProblemCode::kUnused,
+                          "{}: multiprocessors are those of a GPU; leave them out", what);
     for (const proto::Flops& flops : device.flops()) {
       if (flops.data_type() == proto::DATA_TYPE_UNSPECIFIED) {
-        problems_.add(sources_.at(flops, "data_type"), "{}: flops: data_type is missing", what);
+        fields_.complain_at(flops, "data_type", ProblemCode::kMissing, "{}: flops: data_type is missing", what);
         continue;
       }
       const auto tflops = fields_.required(flops, "tflops", what, {0, 1e9, false});
@@ -114,8 +118,8 @@ class MachineReader {
     Part part;
     part.source = source_of(message.source());
     if (message.kind() == proto::Switch::KIND_UNSPECIFIED) {
-      problems_.add(sources_.at(message, "kind"), "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH",
-                    message.name());
+      fields_.complain_at(message, "kind", ProblemCode::kMissing,
+                          "switch \"{}\": kind is missing; say PCIE_SWITCH or NVSWITCH", message.name());
     }
     part.kind = message.kind() == proto::Switch::NVSWITCH ? PartKind::kNvswitch : PartKind::kPcieSwitch;
     part.in_switch_reduction = message.in_switch_reduction();
@@ -137,8 +141,8 @@ class MachineReader {
     std::vector<int> found;
     const auto names = expand_name(pattern);
     if (pattern.empty() || !names) {
-      problems_.add(sources_.at(link, field), "{}: {} must name a part of machine \"{}\" (got \"{}\")", what, field,
-                    message_.name(), pattern);
+      fields_.complain_at(link, field, "{}: {} must name a part of machine \"{}\" (got \"{}\")", what, field,
+                          message_.name(), pattern);
       return found;
     }
     for (const std::string& name : *names) {
@@ -146,8 +150,9 @@ class MachineReader {
       if (part == indices_.end()) {
         std::vector<std::string> known;
         for (const auto& [known_name, index] : indices_) known.push_back(known_name);
-        problems_.add(sources_.at(link, field), "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what,
-                      field, name, message_.name(), did_you_mean(name, known));
+        fields_.complain_at(link, field, ProblemCode::kUnknownName,
+                            "{}: {} \"{}\" leads nowhere: machine \"{}\" has no such part{}", what, field, name,
+                            message_.name(), did_you_mean(name, known));
         return {};
       }
       found.push_back(part->second);
@@ -163,7 +168,9 @@ class MachineReader {
       case proto::Link::NVLINK: link.kind = LinkKind::kNvlink; break;
       case proto::Link::PCIE: link.kind = LinkKind::kPcie; break;
       case proto::Link::SOCKET: link.kind = LinkKind::kSocket; break;
-      default: problems_.add(sources_.at(message, "kind"), "{}: kind is missing; say NVLINK, PCIE or SOCKET", what);
+      default:
+        fields_.complain_at(message, "kind", ProblemCode::kMissing, "{}: kind is missing; say NVLINK, PCIE or SOCKET",
+                            what);
     }
     set_rates(message, what, link);
     link.latency =
@@ -172,16 +179,16 @@ class MachineReader {
     const std::vector<int> to = ends(message, "to", message.to(), what);
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
-      problems_.add(sources_.at(message),
-                    "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
-                    from.size(), to.size());
+      fields_.complain(message,
+                       "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
+                       from.size(), to.size());
       return;
     }
     for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
       link.from = from[from.size() == 1 ? 0 : i];
       link.to = to[to.size() == 1 ? 0 : i];
       if (link.from == link.to) {
-        problems_.add(sources_.at(message), "{}: a part cannot be linked to itself", what);
+        fields_.complain_at(message, "to", ProblemCode::kConflict, "{}: a part cannot be linked to itself", what);
         return;
       }
       links_.push_back(link);
@@ -226,13 +233,15 @@ class MachineReader {
     bool each_once = static_cast<int>(sorted.size()) == gpus_;
     for (int i = 0; each_once && i < gpus_; ++i) each_once = sorted[static_cast<std::size_t>(i)] == i;
     if (!each_once) {
-      problems_.add(sources_.at(message, "gpu"), "ring: gpu must hold each GPU index from 0 to {} once", gpus_ - 1);
+      fields_.complain_at(message, "gpu", "ring: gpu must hold each GPU index from 0 to {} once", gpus_ - 1);
       return;
     }
     switch (message.span()) {
       case proto::Ring::ONE_WORKER: rings_inside_.push_back(std::move(ring)); break;
       case proto::Ring::SEVERAL_WORKERS: rings_across_.push_back(std::move(ring)); break;
-      default: problems_.add(sources_.at(message, "span"), "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
+      default:
+        fields_.complain_at(message, "span", ProblemCode::kMissing,
+                            "ring: span is missing; say ONE_WORKER or SEVERAL_WORKERS");
     }
   }
 
@@ -242,8 +251,8 @@ class MachineReader {
     for (const int from : ends) {
       for (const int to : ends) {
         if (machine.route(from, to)) continue;
-        problems_.add(
-            sources_.at(message_),
+        fields_.complain_at(
+            message_, "link", ProblemCode::kMissing,
             "machine \"{}\": no links lead from \"{}\" to \"{}\"; join them, if only through a switch or a CPU",
             machine.name(), machine.parts()[static_cast<std::size_t>(from)].name,
             machine.parts()[static_cast<std::size_t>(to)].name);
@@ -252,8 +261,8 @@ class MachineReader {
     }
     for (const int nic : machine.nics()) {
       if (!ends.empty() && machine.route(ends.front(), nic)) continue;
-      problems_.add(sources_.at(message_), "machine \"{}\": no links lead to nic \"{}\"", machine.name(),
-                    machine.parts()[static_cast<std::size_t>(nic)].name);
+      fields_.complain_at(message_, "nic", ProblemCode::kMissing, "machine \"{}\": no links lead to nic \"{}\"",
+                          machine.name(), machine.parts()[static_cast<std::size_t>(nic)].name);
     }
   }
 

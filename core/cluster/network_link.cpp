@@ -21,12 +21,14 @@ Expected<NetworkLink> read_network_link(const std::string& text, const std::stri
     return fields.required(message, field, what, bounds).value_or(1);
   };
   const auto bytes = [&](const char* field, std::int64_t least) {
-    if (!fields.has(message, field)) fields.complain_at(message, field, "{}: {} is missing", what, field);
+    if (!fields.has(message, field))
+      fields.complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing", what, field);
     return static_cast<double>(fields.integer(message, field, what, least, 1 << 20).value_or(1));
   };
-  if (message.name().empty()) fields.complain(message, "a link kind needs a name");
+  if (message.name().empty()) fields.complain_at(message, "name", ProblemCode::kMissing, "a link kind needs a name");
   if (message.source().empty())
-    fields.complain(message, "link kind \"{}\": source is missing; say where its figures are from", message.name());
+    fields.complain_at(message, "source", ProblemCode::kMissing,
+                       "link kind \"{}\": source is missing; say where its figures are from", message.name());
   NetworkLink link;
   link.name = message.name();
   link.source = message.source();

@@ -68,8 +68,8 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
   const Said& chosen = said.back();
   for (const Said& other : said) {
     if (&other != &chosen)
-      fields.complain_at(message, other.first, "strategy: {} and {} are of two frameworks; keep one", chosen.first,
-                         other.first);
+      fields.complain_at(message, other.first, ProblemCode::kConflict,
+                         "strategy: {} and {} are of two frameworks; keep one", chosen.first, other.first);
   }
   auto framework = chosen.kind->read({message, chosen.own, fields, complaints});
   // Of several it is not known which one is meant.
@@ -79,15 +79,17 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
 void refuse_packing_fields(const StrategyText& text, std::string_view name) {
   const proto::Strategy& s = text.message;
   const auto besides = [&](bool said, const char* field) {
-    if (said) text.fields.complain_at(s, field, "strategy: {} and {} are two ways of packing; keep one", name, field);
+    if (said)
+      text.fields.complain_at(s, field, ProblemCode::kConflict, "strategy: {} and {} are two ways of packing; keep one",
+                              name, field);
   };
   besides(s.has_bytes_per_pack(), "bytes_per_pack");
   besides(s.num_packs() > 0, "num_packs");
   besides(s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
   besides(s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
   if (s.merging() != proto::Strategy::MERGING_DEFAULT)
-    text.fields.complain_at(s, "merging", "strategy: {} says how gradients come into its buckets; leave merging out",
-                            name);
+    text.fields.complain_at(s, "merging", ProblemCode::kUnused,
+                            "strategy: {} says how gradients come into its buckets; leave merging out", name);
 }
 
 }  // namespace tutti::core

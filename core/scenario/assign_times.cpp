@@ -81,7 +81,8 @@ class Nccl {
       const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
       const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
       if (whole)
-        all.push_back({&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), groups, of_pack});
+        all.push_back(
+            {&c, &strategy, static_cast<int>(gpus), static_cast<int>(c.contributors / gpus), groups, of_pack});
       if (!whole && c.parts) all.push_back({&c, &strategy, c.parts->layout.per_worker, 1, nullptr, of_pack});
     };
     for (Pack& pack : scenario_.plan.packs) {
@@ -90,7 +91,8 @@ class Nccl {
       add(pack.collective, known->second, partition ? &*partition : nullptr, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, &e.partition, false);
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, &e.partition,
+          false);
     return all;
   }
 

@@ -23,11 +23,13 @@ class ClusterReader {
     std::map<std::string, MachinePtr> own;
     for (const proto::Machine& machine : message_.machine()) {
       if (own.contains(machine.name()))
-        fields_.complain_at(machine, "name", "machine \"{}\" is described twice", machine.name());
+        fields_.complain_at(machine, "name", ProblemCode::kDuplicate, "machine \"{}\" is described twice",
+                            machine.name());
       own[machine.name()] = machine_from(machine, fields_.sources(), fields_.problems());
     }
     if (message_.workers().empty())
-      fields_.complain(message_, "the cluster has no workers; say workers {{ machine: … count: … }}");
+      fields_.complain_at(message_, "workers", ProblemCode::kMissing,
+                          "the cluster has no workers; say workers {{ machine: … count: … }}");
 
     std::vector<WorkerGroup> groups;
     std::vector<int> replicas;
@@ -61,16 +63,16 @@ class ClusterReader {
       usable = false;
     }
     if (total > kMostWorkers) {
-      fields_.complain(message_, "{} workers are more than {}", total, kMostWorkers);
+      fields_.complain(message_, ProblemCode::kTooLarge, "{} workers are more than {}", total, kMostWorkers);
       usable = false;
     }
     for (std::size_t i = 1; i < replicas.size(); ++i) {
       if (replicas[i] == replicas.front() || replicas[i] == 0 || replicas.front() == 0) continue;
-      fields_.complain(message_.workers(static_cast<int>(i)),
-                       "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
-                       "same number on every worker; say replicas: {} for both",
-                       groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
-                       std::min(replicas[i], replicas.front()));
+      fields_.complain_at(message_.workers(static_cast<int>(i)), "replicas", ProblemCode::kConflict,
+                          "workers \"{}\" have {} devices with replicas, workers \"{}\" have {}: collectives need the "
+                          "same number on every worker; say replicas: {} for both",
+                          groups[i].machine->name(), replicas[i], groups.front().machine->name(), replicas.front(),
+                          std::min(replicas[i], replicas.front()));
       usable = false;
     }
     std::optional<Network> network;
@@ -78,7 +80,8 @@ class ClusterReader {
       network = network_from(message_.network(), usable ? groups : std::vector<WorkerGroup>(), fields_, path_, library_,
                              named_);
     if (total > 1 && !message_.has_network()) {
-      fields_.complain(message_, "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
+      fields_.complain_at(message_, "network", ProblemCode::kMissing,
+                          "{} workers need a network; say network {{ kind: ONE_SWITCH latency_us: … }}", total);
       usable = false;
     }
     if (total > 1 && network) usable = check_cards(groups, *network) && usable;
@@ -94,11 +97,12 @@ class ClusterReader {
       const Machine& machine = *groups[g].machine;
       const proto::Workers& workers = message_.workers(static_cast<int>(g));
       if (machine.gpus().empty() != groups.front().machine->gpus().empty()) {
-        fields_.complain(workers,
-                         "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
-                         "machines of one kind",
-                         machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
-                         machine.gpus().empty() ? "have them" : "have none");
+        fields_.complain_at(
+            workers, "machine", ProblemCode::kConflict,
+            "workers \"{}\" {} GPUs, workers \"{}\" {}: a collective's devices are all of one kind; take "
+            "machines of one kind",
+            machine.name(), machine.gpus().empty() ? "have no" : "have", groups.front().machine->name(),
+            machine.gpus().empty() ? "have them" : "have none");
         return false;
       }
       const std::vector<int>& devices = machine.gpus().empty() ? machine.cpus() : machine.gpus();
@@ -106,7 +110,7 @@ class ClusterReader {
       for (int r = 1; r < replicas; ++r) {
         const Part& other = machine.parts()[static_cast<std::size_t>(devices[static_cast<std::size_t>(r)])];
         if (other.device == first.device) continue;
-        fields_.complain(workers,
+        fields_.complain(workers, ProblemCode::kConflict,
                          "workers \"{}\": \"{}\" and \"{}\" differ in their rates, but the replicas of one worker are "
                          "taken to be alike; give them the same figures, or use fewer replicas",
                          machine.name(), first.name, other.name);
@@ -119,7 +123,8 @@ class ClusterReader {
   MachinePtr machine_named(const proto::Workers& workers, const std::map<std::string, MachinePtr>& own) {
     const std::string& name = workers.machine();
     if (name.empty()) {
-      fields_.complain_at(workers, "machine", "workers: machine is missing; say which machine they are");
+      fields_.complain_at(workers, "machine", ProblemCode::kMissing,
+                          "workers: machine is missing; say which machine they are");
       return nullptr;
     }
     if (const auto found = own.find(name); found != own.end()) return found->second;
@@ -154,7 +159,7 @@ class ClusterReader {
     const int most = gpus > 0 ? gpus : cpus;
     if (!workers.has_replicas()) return gpus > 0 ? gpus : 1;
     if (workers.replicas() < 1 || workers.replicas() > most) {
-      fields_.complain_at(workers, "replicas",
+      fields_.complain_at(workers, "replicas", workers.replicas() < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
                           "workers: replicas must be from 1 to {}, the {} of \"{}\" (got {}); a worker without devices "
                           "cannot take part",
                           most, gpus > 0 ? "GPUs" : "CPUs", machine.name(), workers.replicas());
@@ -165,7 +170,8 @@ class ClusterReader {
 
   bool check_server(const proto::Workers& workers, const Machine& machine) {
     if (workers.has_replicas())
-      fields_.complain_at(workers, "replicas", "workers: a server holds no replica; leave replicas or server out");
+      fields_.complain_at(workers, "replicas", ProblemCode::kUnused,
+                          "workers: a server holds no replica; leave replicas or server out");
     if (machine.cpus().empty())
       fields_.complain_at(workers, "server",
                           "workers: variables lie on a server's CPU, and \"{}\" declares none; give it one (device {{ "
@@ -177,7 +183,7 @@ class ClusterReader {
   bool check_cards(const std::vector<WorkerGroup>& groups, const Network& network) {
     for (const WorkerGroup& group : groups) {
       if (group.machine->nics().empty()) {
-        fields_.complain(message_,
+        fields_.complain(message_, ProblemCode::kMissing,
                          "machine \"{}\" has no network card, so its workers reach nobody; give it one (nic {{ … }} "
                          "and a link to it)",
                          group.machine->name());
@@ -217,12 +223,13 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   Problems& problems = fields.problems();
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
-    fields.complain_at(cluster, "file", "cluster: the file says everything about the cluster; leave out the rest here");
+    fields.complain_at(cluster, "file", ProblemCode::kUnused,
+                       "cluster: the file says everything about the cluster; leave out the rest here");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);
   if (!found || !*found) {
-    fields.complain_at(cluster, "file", "cluster: file \"{}\": {}", cluster.file(),
+    fields.complain_at(cluster, "file", ProblemCode::kUnknownName, "cluster: file \"{}\": {}", cluster.file(),
                        found ? "there is no such file" : found.error().problems().front().text);
     return std::nullopt;
   }
@@ -230,7 +237,8 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   ClusterFile file((*found)->path);
   bind(parse_document((*found)->text, file.path, problems).root, *file.message, file.sources, problems);
   if (file.message->has_file())
-    problems.add(file.sources.at(*file.message, "file"),
+    problems.add({ProblemCode::kUnsupported, schema_name(*file.message, "file")},
+                 file.sources.at(*file.message, "file"),
                  "a cluster file cannot name another one; name that in the scenario");
   if (problems.size() != before) return std::nullopt;
   return file;
@@ -250,7 +258,7 @@ void complain_unknown(Fields& fields, const google::protobuf::Message& message, 
                       const std::string& name, const std::vector<std::string>& known) {
   const std::string hint = did_you_mean(name, known);
   fields.complain_at(
-      message, field, "there is no {} \"{}\"{}", what, name,
+      message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
       hint.empty() ? "; tutti init --list names those that are shipped, or give the path of a file" : hint);
 }
 

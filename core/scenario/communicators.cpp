@@ -22,7 +22,7 @@ class CommunicatorsLowering {
       Communicator communicator = one(c, path);
       if (complaints_.problems().size() == before && c.sound) {
         for (const std::string& problem : problems_of(communicator, cluster_))
-          complaints_.complain_at(path, "communicator \"{}\": {}", c.name, problem);
+          complaints_.complain_at(path, ProblemCode::kConflict, "communicator \"{}\": {}", c.name, problem);
         all.push_back(std::move(communicator));
       }
     }
@@ -54,7 +54,7 @@ class CommunicatorsLowering {
     const std::int64_t size = in_range("size", c.size, 2, std::max<std::int64_t>(2, replicas));
     Partition partition{replicas, size, in_range("stride", c.stride, 1, replicas)};
     if (replicas % partition.size != 0 || replicas / partition.size % partition.stride != 0) {
-      complaints_.complain_at(path + ".size",
+      complaints_.complain_at(path + ".size", ProblemCode::kConflict,
                               "{}: {} replicas cannot be cut into groups of {} with a stride of {}; take a size and "
                               "stride whose product divides {}",
                               what, replicas, partition.size, partition.stride, replicas);
@@ -68,7 +68,7 @@ class CommunicatorsLowering {
                        Strategy& strategy) {
     const auto algorithm = c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
     if (!algorithm || !traits(*algorithm).works_in_groups) {
-      return complaints_.complain_at(path + ".algorithm",
+      return complaints_.complain_at(path + ".algorithm", ProblemCode::kUnknownName,
                                      "{}: algorithm \"{}\" is none of those that work among any group: {}; say one of "
                                      "them",
                                      what, c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
@@ -83,7 +83,8 @@ class CommunicatorsLowering {
     if (strategy_.staging_asked) strategy.staging = strategy_.staging;
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
-      complaints_.complain_at(path + ".channels", "{}: only nccl has channels; leave them out", what);
+      complaints_.complain_at(path + ".channels", ProblemCode::kUnused, "{}: only nccl has channels; leave them out",
+                              what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.launch_overhead_asked = strategy_.launch_overhead_asked || c.launch;
   }
@@ -92,20 +93,20 @@ class CommunicatorsLowering {
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
     if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
-          fmt::format("{}.splits_model", path),
+          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
           "communicator \"{}\": gradients are then reduced in groups, which \"{}\" does not do; take {} as the "
           "strategy's algorithm",
           c.name, to_string(strategy_.algorithm),
           names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
     }
     if (strategy_.collective != CollectiveKind::kAllReduce) {
-      complaints_.complain_at(fmt::format("{}.splits_model", path),
+      complaints_.complain_at(fmt::format("{}.splits_model", path), ProblemCode::kConflict,
                               "communicator \"{}\": only an all-reduce of the gradients is done in groups", c.name);
     }
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
     if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
       complaints_.complain_at(
-          fmt::format("{}.splits_model", path),
+          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
           "communicator \"{}\": {} needs groups of a power of two of replicas, and {} hold the same part "
           "of the model; take ring",
           c.name, to_string(strategy_.algorithm), group);

@@ -37,7 +37,7 @@ class CommunicatorsReader {
       const std::size_t before = fields_.problems().size();
       WrittenCommunicator communicator = one(c);
       if (c.splits_model() && std::exchange(splits, true)) {
-        fields_.complain_at(c, "splits_model",
+        fields_.complain_at(c, "splits_model", ProblemCode::kConflict,
                             "communicator \"{}\": another one splits the model already; describe both as one whose "
                             "size is the product, and give the other its exchanges alone",
                             c.name());
@@ -53,9 +53,10 @@ class CommunicatorsReader {
     WrittenCommunicator communicator;
     communicator.name = c.name();
     if (c.name().empty()) {
-      fields_.complain(c, "a communicator needs a name, such as name: \"tensor\"");
+      fields_.complain_at(c, "name", ProblemCode::kMissing, "a communicator needs a name, such as name: \"tensor\"");
     } else if (!names_.insert(c.name()).second) {
-      fields_.complain_at(c, "name", "communicator \"{}\" is there twice; names must differ", c.name());
+      fields_.complain_at(c, "name", ProblemCode::kDuplicate, "communicator \"{}\" is there twice; names must differ",
+                          c.name());
     }
     const std::string what = fmt::format("communicator \"{}\"", c.name());
     if (!c.has_size()) fields_.complain(c, "{}: size is missing; say how many replicas a group has", what);
@@ -70,7 +71,8 @@ class CommunicatorsReader {
       communicator.launch = time_from_us(*us);
     for (const proto::Exchange& e : c.exchange()) communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
-      fields_.complain(c, "{} does nothing: give it an exchange {{ … }}, or say splits_model: true", what);
+      fields_.complain(c, ProblemCode::kUnused,
+                       "{} does nothing: give it an exchange {{ … }}, or say splits_model: true", what);
     return communicator;
   }
 
@@ -81,7 +83,9 @@ class CommunicatorsReader {
     if (e.has_type() && e.type() == proto::DATA_TYPE_UNSPECIFIED)
       fields_.complain_at(e, "type", "{}: type must be a type, such as BFLOAT16", what);
     if (e.has_type() && e.type() != proto::DATA_TYPE_UNSPECIFIED) exchange.type = static_cast<DataType>(e.type());
-    if (!e.has_bytes()) fields_.complain(e, "{}: bytes is missing; say how much each collective is on", what);
+    if (!e.has_bytes())
+      fields_.complain_at(e, "bytes", ProblemCode::kMissing, "{}: bytes is missing; say how much each collective is on",
+                          what);
     const std::int64_t bytes = fields_.integer(e, "bytes", what, 1, std::int64_t{1} << 46).value_or(0);
     const std::int64_t item = size_of(exchange.type).count();
     if (bytes % item != 0) {
@@ -94,7 +98,7 @@ class CommunicatorsReader {
     exchange.per_backward =
         static_cast<std::int32_t>(fields_.integer(e, "per_backward", what, 0, kMostExchanges).value_or(0));
     if (exchange.per_forward + exchange.per_backward == 0)
-      fields_.complain(e, "{}: it never happens; say per_forward, per_backward or both", what);
+      fields_.complain(e, ProblemCode::kUnused, "{}: it never happens; say per_forward, per_backward or both", what);
     exchange.overlaps = e.overlaps();
     return exchange;
   }

@@ -52,13 +52,13 @@ class ConditionsReader {
       fields_.complain_at(message, "to_ms", "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(),
                           message.from_ms());
     if (message.has_worker() == message.has_random_workers()) {
-      return fields_.complain(message,
+      return fields_.complain(message, ProblemCode::kConflict,
                               "slow: say either worker, which one, or random_workers, how many the seed chooses");
     }
     if (message.has_random_workers()) {
       slow.random_workers = fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
       if (!message.device().empty()) {
-        fields_.complain_at(message, "device",
+        fields_.complain_at(message, "device", ProblemCode::kUnused,
                             "slow: workers that the seed chooses are slow as a whole; leave out device");
       }
     } else {
@@ -69,7 +69,9 @@ class ConditionsReader {
   }
 
   void read_gone(const proto::GoneWorker& message) {
-    if (!message.has_worker()) return fields_.complain(message, "gone: worker is missing; say which, from 0");
+    if (!message.has_worker())
+      return fields_.complain_at(message, "worker", ProblemCode::kMissing,
+                                 "gone: worker is missing; say which, from 0");
     const auto worker = fields_.integer(message, "worker", "gone", 0, cluster_.workers() - 1);
     conditions_.gone.push_back({worker.value_or(0), moment(message, "from_ms", "gone", Time())});
   }
@@ -82,8 +84,9 @@ class ConditionsReader {
       if (part.is_device() && part.name == message.device()) return static_cast<std::int32_t>(p);
       if (part.is_device()) known += (known.empty() ? "" : ", ") + part.name;
     }
-    fields_.complain_at(message, "device", "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker,
-                        machine.name(), message.device(), known);
+    fields_.complain_at(message, "device", ProblemCode::kUnknownName,
+                        "slow: worker {} (machine \"{}\") has no device \"{}\"; it has {}", worker, machine.name(),
+                        message.device(), known);
     return -1;
   }
 
@@ -154,7 +157,8 @@ class ConditionsReader {
       const std::string part = name.substr(name.find('/') + 1);
       if (std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.name == part; })) return true;
     }
-    fields_.complain_at(message, field, "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}", name,
+    fields_.complain_at(message, field, ProblemCode::kUnknownName,
+                        "link: there is no part \"{}\"; parts are called w0/gpu0, w1/nic0, …{}", name,
                         names_of_switches());
     return false;
   }
@@ -208,7 +212,8 @@ class ConditionsReader {
       return links_between(message);
     }
     if (!message.from().empty() || !message.to().empty())
-      fields_.complain_at(message, "where", "background: from and to name one link; leave where out, or them");
+      fields_.complain_at(message, "where", ProblemCode::kUnused,
+                          "background: from and to name one link; leave where out, or them");
     std::vector<LinkId> found;
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
@@ -218,13 +223,16 @@ class ConditionsReader {
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id) found.push_back(id);
     } else {
       words = "all ports of network cards";
-      if (!cluster_.network()) fields_.complain_at(message, "where", "background: there is no network, so no ports");
+      if (!cluster_.network())
+        fields_.complain_at(message, "where", ProblemCode::kUnknownName,
+                            "background: there is no network, so no ports");
       for (LinkId id = cluster_.switch_links(); id < cluster_.links() && found.size() <= kMostLoaded; ++id) {
         if (cluster_.link(id).kind == LinkKind::kNetwork) found.push_back(id);
       }
     }
     if (found.size() > kMostLoaded)
-      fields_.complain_at(message, "where", "background: these are more than {} links; name single ones", kMostLoaded);
+      fields_.complain_at(message, "where", ProblemCode::kTooLarge,
+                          "background: these are more than {} links; name single ones", kMostLoaded);
     return found;
   }
 
@@ -239,7 +247,7 @@ class ConditionsReader {
                          100);
     const auto needless = [&](const char* field, const char* kind) {
       if (fields_.has(message, field))
-        fields_.complain_at(message, field, "compute_noise: {} is of {} noise", field, kind);
+        fields_.complain_at(message, field, ProblemCode::kUnused, "compute_noise: {} is of {} noise", field, kind);
     };
     switch (message.distribution()) {
       case proto::Noise::PARETO: {
@@ -258,7 +266,7 @@ class ConditionsReader {
       }
       case proto::Noise::EXPONENTIAL: noise.kind = Noise::Kind::kExponential; break;
       default:
-        fields_.complain_at(message, "distribution",
+        fields_.complain_at(message, "distribution", ProblemCode::kMissing,
                             "compute_noise: distribution is missing; say EXPONENTIAL, PARETO or BERNOULLI");
     }
     needless("probability_percent", "BERNOULLI");

@@ -47,11 +47,11 @@ class ScenarioLowering {
   /// Of algorithms that single out a device.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
-      complaints_.complain_at("strategy.drop_odd_device",
+      complaints_.complain_at("strategy.drop_odd_device", ProblemCode::kUnused,
                               "strategy: drop_odd_device: only hierarchical_copy drops one; leave it out");
     if (strategy.reduce_to_device.empty()) return;
     if (!traits(strategy.algorithm).chooses_device)
-      return complaints_.complain_at("strategy.reduce_to_device",
+      return complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnused,
                                      "strategy: reduce_to_device: only reduction_to_one_device has one; leave it out");
     const Cluster& cluster = *scenario_.cluster;
     std::vector<std::string> names;
@@ -85,8 +85,8 @@ class ScenarioLowering {
   }
 
   void complain_about(const StrategyProblem& problem) {
-    if (problem.field.empty()) return complaints_.complain_at("", "{}", problem.text);
-    complaints_.complain_at("strategy." + problem.field, "strategy: {}: {}", problem.field, problem.text);
+    if (problem.field.empty()) return complaints_.complain_at("", problem.code, "{}", problem.text);
+    complaints_.complain_at("strategy." + problem.field, problem.code, "strategy: {}: {}", problem.field, problem.text);
   }
 
   WrittenScenario& written_;

@@ -60,7 +60,8 @@ class NetworkReader {
       case proto::Network::FAT_TREE: network_.kind = Network::Kind::kFatTree; break;
       case proto::Network::DRAGONFLY: network_.kind = Network::Kind::kDragonfly; break;
       default:
-        fields_.complain_at(message_, "kind", "network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
+        fields_.complain_at(message_, "kind", ProblemCode::kMissing,
+                            "network: kind is missing; say ONE_SWITCH, RAILS, FAT_TREE or DRAGONFLY");
     }
   }
 
@@ -100,7 +101,9 @@ class NetworkReader {
 
   void refuse_what_is_of_other_kinds() {
     const auto only = [this](bool said, const char* field, bool fits, const char* kinds) {
-      if (said && !fits) fields_.complain_at(message_, field, "network: {} is of kind {}; leave it out", field, kinds);
+      if (said && !fits)
+        fields_.complain_at(message_, field, ProblemCode::kUnused, "network: {} is of kind {}; leave it out", field,
+                            kinds);
     };
     const char* const both = "FAT_TREE or DRAGONFLY";
     only(message_.has_fat_tree(), "fat_tree", network_.kind == Network::Kind::kFatTree, "FAT_TREE");
@@ -141,19 +144,21 @@ class NetworkReader {
   // --- shapes ---
 
   std::int64_t whole(const google::protobuf::Message& message, const char* field, const char* what, std::int64_t most) {
-    if (!fields_.has(message, field)) fields_.complain_at(message, field, "{}: {} is missing", what, field);
+    if (!fields_.has(message, field))
+      fields_.complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing", what, field);
     return fields_.integer(message, field, what, 1, most).value_or(1);
   }
 
   void check_size(const google::protobuf::Message& message, const char* what, double links) {
     if (links <= static_cast<double>(kMostSwitchLinks)) return;
-    fields_.complain(message, "{}: that makes {:.3g} links between switches; at most {} can be simulated", what, links,
+    fields_.complain(message, ProblemCode::kTooLarge,
+                     "{}: that makes {:.3g} links between switches; at most {} can be simulated", what, links,
                      kMostSwitchLinks);
   }
 
   void read_fat_tree() {
     if (!message_.has_fat_tree()) {
-      return fields_.complain_at(message_, "fat_tree",
+      return fields_.complain_at(message_, "fat_tree", ProblemCode::kMissing,
                                  "network: fat_tree is missing; say fat_tree {{ workers_per_leaf: … spines: … }}");
     }
     const proto::FatTree& tree = message_.fat_tree();
@@ -168,7 +173,7 @@ class NetworkReader {
         fields_.number(tree, "oversubscription", "fat_tree", {1 / kMostOversubscription, kMostOversubscription});
     const auto uplink = rate(tree, "uplink_gb_per_s", "fat_tree");
     if (tree.has_oversubscription() && tree.has_uplink_gb_per_s()) {
-      fields_.complain_at(tree, "uplink_gb_per_s",
+      fields_.complain_at(tree, "uplink_gb_per_s", ProblemCode::kConflict,
                           "fat_tree: oversubscription and uplink_gb_per_s both say how wide the links to the spines "
                           "are; keep one");
     }
@@ -186,7 +191,7 @@ class NetworkReader {
   void check_rails(const proto::FatTree& tree) {
     for (const WorkerGroup& group : groups_) {
       if (group.machine->nics().size() == groups_.front().machine->nics().size()) continue;
-      fields_.complain_at(tree, "rails",
+      fields_.complain_at(tree, "rails", ProblemCode::kUnused,
                           "fat_tree: on rails every machine needs the same number of network cards (\"{}\" has {}, "
                           "\"{}\" has {}); leave rails out",
                           groups_.front().machine->name(), groups_.front().machine->nics().size(),
@@ -196,7 +201,7 @@ class NetworkReader {
 
   void read_dragonfly() {
     if (!message_.has_dragonfly()) {
-      return fields_.complain_at(message_, "dragonfly",
+      return fields_.complain_at(message_, "dragonfly", ProblemCode::kMissing,
                                  "network: dragonfly is missing; say dragonfly {{ workers_per_router: … "
                                  "routers_per_group: … global_links_per_router: … }}");
     }
@@ -216,7 +221,7 @@ class NetworkReader {
     const std::int64_t groups = Dragonfly::groups_for(workers_, shape);
     const std::int64_t links = static_cast<std::int64_t>(shape.routers_per_group) * shape.global_links_per_router;
     if (links < groups - 1) {
-      fields_.complain_at(fly, "global_links_per_router",
+      fields_.complain_at(fly, "global_links_per_router", ProblemCode::kTooSmall,
                           "dragonfly: {} workers make {} groups, so each needs at least {} links to others, one to "
                           "each; {} routers with {} have {}; take more links, or larger groups",
                           workers_, groups, groups - 1, shape.routers_per_group, shape.global_links_per_router, links);

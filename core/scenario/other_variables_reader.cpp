@@ -31,11 +31,11 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     }
     const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());
     if (variable->slices) {
-      fields.complain_at(s, "variable", "{} is said twice; keep one", what);
+      fields.complain_at(s, "variable", ProblemCode::kConflict, "{} is said twice; keep one", what);
       continue;
     }
     if (variable->shape.empty() || variable->elements == 0) {
-      fields.complain_at(s, "variable", "{}: the variable has no rows; leave it out", what);
+      fields.complain_at(s, "variable", ProblemCode::kUnused, "{}: the variable has no rows; leave it out", what);
       continue;
     }
     if (!s.has_rows_per_step()) {
@@ -46,8 +46,9 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     // Of all replicas together no more than a variable may have.
     const std::int64_t most = kMostElements / variable->row_elements() / replicas;
     if (most == 0) {
-      fields.complain_at(s, "variable", "{}: one row of each of {} replicas is more than can be gathered; leave it out",
-                         what, replicas);
+      fields.complain_at(s, "variable", ProblemCode::kUnused,
+                         "{}: one row of each of {} replicas is more than can be gathered; leave it out", what,
+                         replicas);
       continue;
     }
     const auto rows = fields.integer(s, "rows_per_step", what, 1, most);
@@ -66,7 +67,7 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
   for (const proto::OnReadVariable& v : workload.on_read()) {
     OnReadVariable variable;
     variable.name = v.name();
-    if (v.name().empty()) fields.complain(v, "an on_read variable needs a name");
+    if (v.name().empty()) fields.complain(v, ProblemCode::kMissing, "an on_read variable needs a name");
     const std::string what = fmt::format("on_read variable \"{}\"", v.name());
     const auto elements = elements_of({v.shape().begin(), v.shape().end()});
     if (!elements) {

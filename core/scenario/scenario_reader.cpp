@@ -58,7 +58,8 @@ class ScenarioReader {
 
   void read_cluster() {
     if (!message_.has_cluster())
-      return fields_.complain(message_, "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
+      return fields_.complain_at(message_, "cluster", ProblemCode::kMissing,
+                                 "cluster is missing; say at least cluster {{ workers {{ machine: … }} }}");
     if (message_.cluster().has_file()) {
       written_.cluster_file = load_cluster_file(message_.cluster(), fields_, path_, library_, scenario_.files);
       if (!written_.cluster_file) return;
@@ -75,7 +76,8 @@ class ScenarioReader {
 
   void read_workload() {
     if (!message_.has_workload())
-      return fields_.complain(message_, "workload is missing; say at least workload {{ model: … }}");
+      return fields_.complain_at(message_, "workload", ProblemCode::kMissing,
+                                 "workload is missing; say at least workload {{ model: … }}");
     const proto::Workload& w = message_.workload();
     WorkloadOptions options;
     const bool have_model = read_model(w, options.model);
@@ -124,7 +126,7 @@ class ScenarioReader {
         static_cast<std::int32_t>(fields_.integer(w, "micro_batches", "workload", 1, kMostMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
-      fields_.complain_at(w, "accumulate_ms",
+      fields_.complain_at(w, "accumulate_ms", ProblemCode::kUnused,
                           "workload: accumulate_ms does nothing without micro_batches: 2 or more; say that too");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
@@ -134,9 +136,9 @@ class ScenarioReader {
     if (!workload) {
       for (const WorkloadProblem& problem : workload.error()) {
         if (problem.field.empty()) {
-          fields_.complain(w, "workload: {}", problem.text);
+          fields_.complain(w, problem.code, "workload: {}", problem.text);
         } else {
-          fields_.complain_at(w, problem.field, "workload: {}: {}", problem.field, problem.text);
+          fields_.complain_at(w, problem.field, problem.code, "workload: {}: {}", problem.field, problem.text);
         }
       }
       return;
@@ -148,12 +150,14 @@ class ScenarioReader {
 
   bool read_model(const proto::Workload& w, Model& model) {
     if (!w.model().empty() && !w.variable().empty()) {
-      fields_.complain_at(w, "model", "workload: model and variable both list variables; keep one");
+      fields_.complain_at(w, "model", ProblemCode::kConflict,
+                          "workload: model and variable both list variables; keep one");
       return false;
     }
     if (!w.variable().empty()) return read_variables(w, model);
     if (w.model().empty()) {
-      fields_.complain(w, "workload: say model: \"…\", or list variables with variable {{ … }}");
+      fields_.complain_at(w, "model", ProblemCode::kMissing,
+                          "workload: say model: \"…\", or list variables with variable {{ … }}");
       return false;
     }
     const auto file = library_.read(Library::Kind::kModel, w.model(), path_);
@@ -184,16 +188,17 @@ class ScenarioReader {
       Variable variable;
       variable.name = v.name();
       if (v.name().empty()) {
-        fields_.complain(v, "a variable needs a name");
+        fields_.complain_at(v, "name", ProblemCode::kMissing, "a variable needs a name");
       } else if (!names.emplace(v.name(), 0).second) {
-        fields_.complain_at(v, "name", "variable \"{}\" is listed twice; names must differ", v.name());
+        fields_.complain_at(v, "name", ProblemCode::kDuplicate, "variable \"{}\" is listed twice; names must differ",
+                            v.name());
       }
       variable.shape.assign(v.shape().begin(), v.shape().end());
       const auto elements = elements_of(variable.shape);
       if (!elements) {
-        fields_.problems().add(
-            fields_.sources().at(v, "shape", 0),
-            "variable \"{}\": sides of its shape must be 0 or more and multiply to at most 2^46 elements", v.name());
+        fields_.complain_at(
+            v, "shape", "variable \"{}\": sides of its shape must be 0 or more and multiply to at most 2^46 elements",
+            v.name());
         continue;
       }
       variable.elements = *elements;
@@ -211,7 +216,8 @@ class ScenarioReader {
         variable.backward = time_from_us(*ms * 1e3);
       model.variables.push_back(std::move(variable));
     }
-    if (total > kMostElements) fields_.complain(w, "workload: {} elements in all are more than 2^46", total);
+    if (total > kMostElements)
+      fields_.complain(w, ProblemCode::kTooLarge, "workload: {} elements in all are more than 2^46", total);
     return problems_.size() == before;
   }
 

@@ -89,14 +89,15 @@ class StrategyReader {
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
     if (message_.algorithm().empty()) {
-      fields_.complain_at(message_, "algorithm", "strategy: algorithm is missing; say one of {}",
+      fields_.complain_at(message_, "algorithm", ProblemCode::kMissing, "strategy: algorithm is missing; say one of {}",
                           fmt::join(names, ", "));
     } else if (const auto why = why_no_combination(message_.algorithm())) {
-      fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\": {}", message_.algorithm(),
-                          *why);
+      fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
+                          "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
-      fields_.complain_at(message_, "algorithm", "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),
+      fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName, "strategy: there is no algorithm \"{}\"{}",
+                          message_.algorithm(),
                           hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
     }
     return algorithm;
@@ -124,7 +125,8 @@ class StrategyReader {
   void refuse_two_ways() {
     const auto both = [&](bool a, const char* name_a, bool b, const char* name_b) {
       if (a && b)
-        fields_.complain_at(message_, name_b, "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
+        fields_.complain_at(message_, name_b, ProblemCode::kConflict,
+                            "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
     };
     const bool by_bytes = message_.has_bytes_per_pack(), by_number = message_.num_packs() > 0;
     const bool by_size = message_.has_agg_small_grads_max_bytes(), by_scope = message_.all_reduce_merge_scope() > 1;
@@ -139,14 +141,14 @@ class StrategyReader {
 
   void refuse_what_does_nothing() {
     if (message_.num_packs() > 0 && message_.merging() != proto::Strategy::MERGING_DEFAULT)
-      fields_.complain_at(message_, "merging",
+      fields_.complain_at(message_, "merging", ProblemCode::kUnused,
                           "strategy: num_packs always concatenates all gradients; leave merging out");
     const std::pair<bool, const char*> of_small[] = {
         {message_.agg_small_grads_exact_group(), "agg_small_grads_exact_group"},
         {message_.has_agg_small_grads_max_group(), "agg_small_grads_max_group"}};
     for (const auto& [said, field] : of_small) {
       if (said && !message_.has_agg_small_grads_max_bytes()) {
-        fields_.complain_at(message_, field,
+        fields_.complain_at(message_, field, ProblemCode::kUnused,
                             "strategy: {} does nothing without agg_small_grads_max_bytes; say that too", field);
       }
     }
@@ -184,7 +186,7 @@ class StrategyReader {
     strategy_.root = static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMostRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
     if (!message_.has_root() || has_root(strategy_.collective)) return;
-    fields_.complain_at(message_, "root",
+    fields_.complain_at(message_, "root", ProblemCode::kUnused,
                         "strategy: {} has no root, only broadcast, reduce, gather and scatter have; leave root out",
                         to_string(strategy_.collective));
   }
@@ -217,7 +219,8 @@ class StrategyReader {
 std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests, Fields& fields,
                                       Complaints& complaints) {
   if (scenario.has_strategy()) return StrategyReader(scenario.strategy(), guests, fields, complaints).read();
-  fields.complain(scenario, "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
+  fields.complain_at(scenario, "strategy", ProblemCode::kMissing,
+                     "strategy is missing; say at least strategy {{ algorithm: \"ring\" }}");
   return std::nullopt;
 }
 

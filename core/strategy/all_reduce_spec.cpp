@@ -177,7 +177,7 @@ std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t numbe
   std::vector<SpecProblem> problems;
   for (StrategyProblem& problem : problems_of(for_entry(strategy, number), cluster)) {
     const bool of_entry = problem.field == "algorithm" || problem.field == "shards";
-    problems.push_back({number, of_entry ? problem.field : "", std::move(problem.text)});
+    problems.push_back({number, of_entry ? problem.field : "", std::move(problem.text), problem.code});
   }
   const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
   const SpecShards shards = known ? known->shards : SpecShards::kUsed;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/units.h"
 #include "core/strategy/algorithm.h"
 
@@ -87,6 +88,7 @@ struct SpecProblem {
   std::size_t entry = 0;
   std::string field;
   std::string text;
+  ProblemCode code = ProblemCode::kInvalid;
 };
 /// Whatever the cluster is: names, limits out of order. If it is taken literally, TensorFlow looks at nothing but shards.
 std::vector<SpecProblem> problems_of(const AllReduceSpec& spec);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
 #include "core/strategy/algorithm.h"
@@ -31,6 +32,7 @@ enum class Update { kPerPack, kAfterAll, kOnServers };
 struct StrategyProblem {
   std::string field;
   std::string text;
+  ProblemCode code = ProblemCode::kConflict;
 };
 
 /// What becomes of sparse gradients where their rows travel in another way than the algorithm's usual gather.

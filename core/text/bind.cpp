@@ -19,6 +19,11 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+std::string schema_name(const Message& message, const std::string& field) {
+  const std::string& type = message.GetDescriptor()->name();
+  return field.empty() ? type : type + "." + field;
+}
+
 Location SourceMap::at(const Message& message) const {
   const auto place = places_.find({&message, "", 0});
   return place == places_.end() ? file() : Location{file_, place->second.line, place->second.column};
@@ -70,6 +75,8 @@ std::string expectation(const FieldDescriptor& field) {
   return "something else";
 }
 
+std::string name_of(const FieldDescriptor& field) { return field.containing_type()->name() + "." + field.name(); }
+
 class Binder {
  public:
   Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
@@ -94,11 +101,11 @@ class Binder {
  private:
   /// Always false: what is complained about is left out.
   template <class... Args>
-  bool complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
+  bool complain(ProblemKind kind, Position at, fmt::format_string<Args...> format, Args&&... args) {
     Location where = sources_.file();
     where.line = at.line;
     where.column = at.column;
-    problems_.add(where, format, std::forward<Args>(args)...);
+    problems_.add(std::move(kind), where, format, std::forward<Args>(args)...);
     problems_.ignore_later_ones_at(where);
     return false;
   }
@@ -111,7 +118,8 @@ class Binder {
     if (!field) {
       const std::vector<std::string> names = field_names(type);
       const std::string hint = did_you_mean(written.name, names);
-      return complain(written.at, "unknown field \"{}\" in {}{}", written.name, type.name(),
+      return complain({ProblemCode::kUnknownField, schema_name(message, written.name)}, written.at,
+                      "unknown field \"{}\" in {}{}", written.name, type.name(),
                       hint.empty() ? "; it has " + join(names) : hint);
     }
     if (written.value.kind == Value::Kind::kIdentifier && written.value.text == "null") return true;
@@ -125,12 +133,14 @@ class Binder {
       return whole;
     }
     if (!seen.insert(field).second) {
-      return complain(written.at, "\"{}\" is given twice; keep one", field->name());
+      return complain({ProblemCode::kDuplicate, schema_name(message, field->name())}, written.at,
+                      "\"{}\" is given twice; keep one", field->name());
     }
     if (const auto* one_of = field->real_containing_oneof()) {
       const FieldDescriptor* const other = message.GetReflection()->GetOneofFieldDescriptor(message, one_of);
       if (other)
-        return complain(written.at, "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
+        return complain({ProblemCode::kConflict, schema_name(message, field->name())}, written.at,
+                        "\"{}\" and \"{}\" exclude each other; keep one", other->name(), field->name());
     }
     return bind_value(written.value, *field, message);
   }
@@ -200,7 +210,8 @@ class Binder {
     const bool named = value.kind == Value::Kind::kIdentifier || value.kind == Value::Kind::kString;
     const auto* known = named ? field.enum_type()->FindValueByName(value.text) : nullptr;
     if (!known) {
-      return complain(value.at, "{}: expected {}, found {}{}", field.name(), expectation(field), describe(value),
+      return complain({named ? ProblemCode::kUnknownName : ProblemCode::kWrongType, name_of(field)}, value.at,
+                      "{}: expected {}, found {}{}", field.name(), expectation(field), describe(value),
                       did_you_mean(value.text, value_names(*field.enum_type())));
     }
     field.is_repeated() ? reflection.AddEnum(&message, &field, known) : reflection.SetEnum(&message, &field, known);
@@ -208,7 +219,8 @@ class Binder {
   }
 
   bool refuse(const Value& value, const FieldDescriptor& field) {
-    return complain(value.at, "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
+    return complain({ProblemCode::kWrongType, name_of(field)}, value.at, "{}: expected {}, found {}", field.name(),
+                    expectation(field), describe(value));
   }
 
   /// Whole numbers: decimal, 0x…, 0… (octal, as text format has it), or any decimal spelling without a fraction (1e6).
@@ -248,7 +260,8 @@ class Binder {
     constexpr std::uint64_t kLargest = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     const std::uint64_t limit = negative ? (std::is_signed_v<T> ? kLargest + 1 : 0) : kLargest;
     if (status == std::errc::result_out_of_range || magnitude > limit) {
-      complain(value.at, "{}: {} does not fit; the {} is {}", field.name(), value.text, negative ? "least" : "most",
+      complain({negative ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, name_of(field)}, value.at,
+               "{}: {} does not fit; the {} is {}", field.name(), value.text, negative ? "least" : "most",
                negative ? fmt::format("{}", std::numeric_limits<T>::min()) : fmt::format("{}", kLargest));
       return std::nullopt;
     }
@@ -261,7 +274,8 @@ class Binder {
     if (value.kind != Value::Kind::kMessage && value.kind != Value::Kind::kList) {
       for (const std::string_view special : {"nan", "NaN", "inf", "Infinity", "infinity", "Inf", "NAN", "INF"}) {
         if (bare != special) continue;
-        complain(value.at, "{}: {} is not a number to work with; give a finite one", field.name(), value.text);
+        complain({ProblemCode::kInvalid, name_of(field)}, value.at,
+                 "{}: {} is not a number to work with; give a finite one", field.name(), value.text);
         return std::nullopt;
       }
     }
@@ -272,7 +286,8 @@ class Binder {
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), x);
       if (status == std::errc() && end == text.data() + text.size()) return x;
       if (status == std::errc::result_out_of_range) {
-        complain(value.at, "{}: {} is beyond what a double holds", field.name(), value.text);
+        complain({ProblemCode::kTooLarge, name_of(field)}, value.at, "{}: {} is beyond what a double holds",
+                 field.name(), value.text);
         return std::nullopt;
       }
     }
@@ -334,8 +349,8 @@ void bind(const Value& document, Message& message, SourceMap& sources, Problems&
     Location where = sources.file();
     where.line = document.at.line;
     where.column = document.at.column;
-    problems.add(std::move(where), "expected the fields of a {}, found {}", message.GetDescriptor()->name(),
-                 describe(document));
+    problems.add({ProblemCode::kWrongType, schema_name(message)}, std::move(where),
+                 "expected the fields of a {}, found {}", message.GetDescriptor()->name(), describe(document));
     return;
   }
   Binder(sources, problems, guests).bind_message(document, message);

@@ -48,6 +48,9 @@ class SourceMap {
   std::set<const google::protobuf::Message*> misfits_;
 };
 
+/// What problems are about: "Network", or "Network.latency_us".
+std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
+
 /// Messages in fields that the schema of the message around them does not have: those of programs that bring schemas along.
 class GuestMessages {
  public:

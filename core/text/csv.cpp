@@ -32,15 +32,16 @@ class CsvReader {
       } else if (cells.size() != table_.columns.size() && uneven_ == UnevenRows::kAreKept) {
         table_.uneven.push_back({std::move(cells)});
       } else if (cells.size() != table_.columns.size()) {
-        problems_.add({file_, cells[0].at.line, 1}, "this row has {} cells, the header has {}{}", cells.size(),
-                      table_.columns.size(),
+        problems_.add({ProblemCode::kSyntax}, {file_, cells[0].at.line, 1},
+                      "this row has {} cells, the header has {}{}", cells.size(), table_.columns.size(),
                       cells[0].text.starts_with('#') ? "; remarks belong before the header" : "");
       } else {
         table_.rows.push_back({std::move(cells)});
       }
     }
     if (table_.columns.empty())
-      problems_.add({file_, 1, 1}, "there is no header line; the first line names the columns");
+      problems_.add({ProblemCode::kMissing}, {file_, 1, 1},
+                    "there is no header line; the first line names the columns");
     return std::move(table_);
   }
 
@@ -52,7 +53,8 @@ class CsvReader {
     std::set<std::string_view> names;
     for (const CsvTable::Cell& column : table_.columns) {
       if (names.insert(column.text).second) continue;
-      problems_.add({file_, column.at.line, column.at.column}, "column \"{}\" is named twice; keep one", column.text);
+      problems_.add({ProblemCode::kDuplicate, column.text}, {file_, column.at.line, column.at.column},
+                    "column \"{}\" is named twice; keep one", column.text);
     }
   }
 
@@ -103,7 +105,7 @@ class CsvReader {
       }
       cell.text += c;
     }
-    problems_.add({file_, cell.at.line, cell.at.column}, "this quote is never closed");
+    problems_.add({ProblemCode::kSyntax}, {file_, cell.at.line, cell.at.column}, "this quote is never closed");
   }
 
   std::string_view text_;

@@ -35,8 +35,9 @@ std::optional<double> Fields::number(const Message& message, const std::string& 
   const double value = message.GetReflection()->GetDouble(message, &descriptor(message, field));
   const bool high_enough = bounds.or_equal ? value >= bounds.least : value > bounds.least;
   if (high_enough && value <= bounds.most) return value;
+  const auto code = high_enough ? ProblemCode::kTooLarge : ProblemCode::kTooSmall;
   const std::string least = fmt::format("{} {}", bounds.or_equal ? "at least" : "above", bounds.least);
-  complain_at(message, field, "{}: {} must be {} (got {})", what, field,
+  complain_at(message, field, code, "{}: {} must be {} (got {})", what, field,
               high_enough ? fmt::format("at most {}", bounds.most) : least, value);
   return std::nullopt;
 }
@@ -45,7 +46,8 @@ std::optional<double> Fields::required(const Message& message, const std::string
                                        Bounds bounds, const std::string& remedy) {
   if (!has(message, field)) {
     // At the field: if something was written there that was no number, that has been said already.
-    complain_at(message, field, "{}: {} is missing{}", what, field, remedy.empty() ? "" : "; " + remedy);
+    complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing{}", what, field,
+                remedy.empty() ? "" : "; " + remedy);
     return std::nullopt;
   }
   return number(message, field, what, bounds);
@@ -56,7 +58,8 @@ std::optional<std::int64_t> Fields::integer(const Message& message, const std::s
   if (!has(message, field)) return std::nullopt;
   const std::int64_t value = integer_value(message, descriptor(message, field));
   if (value >= least && value <= most) return value;
-  complain_at(message, field, "{}: {} must be {} (got {})", what, field,
+  complain_at(message, field, value < least ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
+              "{}: {} must be {} (got {})", what, field,
               value < least ? fmt::format("at least {}", least) : fmt::format("at most {}", most), value);
   return std::nullopt;
 }

@@ -37,11 +37,22 @@ class Fields {
   template <class... Args>
   void complain_at(const google::protobuf::Message& message, const std::string& field,
                    fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(sources_.at(message, field), format, std::forward<Args>(args)...);
+    complain_at(message, field, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void complain_at(const google::protobuf::Message& message, const std::string& field, ProblemCode code,
+                   fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({code, schema_name(message, field)}, sources_.at(message, field), format,
+                  std::forward<Args>(args)...);
   }
   template <class... Args>
   void complain(const google::protobuf::Message& message, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(sources_.at(message), format, std::forward<Args>(args)...);
+    complain(message, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void complain(const google::protobuf::Message& message, ProblemCode code, fmt::format_string<Args...> format,
+                Args&&... args) {
+    problems_.add({code, schema_name(message)}, sources_.at(message), format, std::forward<Args>(args)...);
   }
 
   [[nodiscard]] const SourceMap& sources() const { return sources_; }

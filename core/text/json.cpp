@@ -151,11 +151,12 @@ Document parse_json(std::string_view text, const std::string& file, Problems& pr
       rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (builder.too_deep) {
-    problems.add({file, builder.stopped_at.line, builder.stopped_at.column}, "values are nested deeper than {} levels",
-                 kDeepestNesting);
+    problems.add({ProblemCode::kSyntax}, {file, builder.stopped_at.line, builder.stopped_at.column},
+                 "values are nested deeper than {} levels", kDeepestNesting);
   } else if (result.IsError()) {
     const Position at = Cursor(text).at(result.Offset());
-    problems.add({file, at.line, at.column}, "this is not JSON: {}", rapidjson::GetParseError_En(result.Code()));
+    problems.add({ProblemCode::kSyntax}, {file, at.line, at.column}, "this is not JSON: {}",
+                 rapidjson::GetParseError_En(result.Code()));
   }
   return {std::move(builder.root), builder.too_deep || result.IsError()};
 }

@@ -17,11 +17,12 @@ std::optional<double> read_number(const std::string& text, const Location& where
                                   double most, Problems& problems) {
   const auto value = number_of(text);
   if (!value) {
-    problems.add(where, "{}: \"{}\" is not a number", what, text);
+    problems.add({ProblemCode::kWrongType, what}, where, "{}: \"{}\" is not a number", what, text);
     return std::nullopt;
   }
   if (*value < least || *value > most) {
-    problems.add(where, "{} must be from {} to {} (got {})", what, least, most, text);
+    problems.add({*value < least ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, what}, where,
+                 "{} must be from {} to {} (got {})", what, least, most, text);
     return std::nullopt;
   }
   return value;

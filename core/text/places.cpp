@@ -49,6 +49,7 @@ class PlaceFinder {
 
 Places Places::of(const Value& document, const Descriptor& type, const std::string& file) {
   Places places(file);
+  places.type_ = &type;
   places.add("", document.at);
   if (document.kind == Value::Kind::kMessage) PlaceFinder(places).add_message(document, &type, "");
   return places;
@@ -64,10 +65,32 @@ Location Places::at(std::string_view path) const {
   }
 }
 
+std::string Places::schema_name(std::string_view path) const {
+  const Descriptor* type = type_;
+  if (!type) return std::string(path);
+  std::string name(type->name());
+  for (std::string_view rest = path; !rest.empty();) {
+    const std::size_t end = rest.find('.');
+    const std::string_view written = rest.substr(0, end);
+    const FieldDescriptor* field =
+        type ? type->FindFieldByName(std::string(written.substr(0, written.find('[')))) : nullptr;
+    if (!field) return std::string(path);
+    const bool last = end == std::string_view::npos;
+    // An element of a list is about its message.
+    const bool element = last && written.find('[') != std::string_view::npos && field->message_type();
+    name = element ? std::string(field->message_type()->name())
+                   : std::string(type->name()) + "." + std::string(field->name());
+    type = field->message_type();
+    rest = last ? std::string_view() : rest.substr(end + 1);
+  }
+  return name;
+}
+
 std::optional<std::int64_t> Complaints::in_range(std::string_view path, std::string_view what, std::int64_t value,
                                                  std::int64_t least, std::int64_t most) {
   if (value >= least && value <= most) return value;
-  complain_at(path, "{}: {} must be {} (got {})", what, path.substr(path.rfind('.') + 1),
+  complain_at(path, value < least ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "{}: {} must be {} (got {})", what,
+              path.substr(path.rfind('.') + 1),
               value < least ? fmt::format("at least {}", least) : fmt::format("at most {}", most), value);
   return std::nullopt;
 }

@@ -31,9 +31,13 @@ class Places {
   /// Where the value of the field stands. If it was not written: where the message around it begins; or the one around that. The
   /// text as a whole has the path "".
   [[nodiscard]] Location at(std::string_view path) const;
+  /// Returns what problems at `path` are about, as the schema names it: "Strategy.shards", "Scenario" for "". A path that
+  /// the schema does not have is returned as it is.
+  [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:
   std::string file_;
+  const google::protobuf::Descriptor* type_ = nullptr;
   std::map<std::string, Position, std::less<>> places_;
 };
 
@@ -44,7 +48,11 @@ class Complaints {
 
   template <class... Args>
   void complain_at(std::string_view path, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add(places_.at(path), format, std::forward<Args>(args)...);
+    complain_at(path, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void complain_at(std::string_view path, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({code, places_.schema_name(path)}, places_.at(path), format, std::forward<Args>(args)...);
   }
   /// `value` if it lies between the two; else nothing, and a problem in the words of Fields::integer(). `field`: the last of `path`.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what, std::int64_t value,

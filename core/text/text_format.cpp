@@ -24,10 +24,11 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
     if (message.starts_with("Interpreting non ascii")) {
       // Told for every byte of the character.
       if (where.line != last_.line || where.column != last_.column + 1)
-        problems_.add(where, "a character that is not ASCII means something only in quotes (\"…\") and remarks");
+        problems_.add({ProblemCode::kSyntax}, where,
+                      "a character that is not ASCII means something only in quotes (\"…\") and remarks");
       last_ = where;
     } else {
-      problems_.add(where, "{}", message);
+      problems_.add({ProblemCode::kSyntax}, where, "{}", message);
     }
     problems_.ignore_later_ones_at(where);
   }
@@ -87,7 +88,7 @@ class TextParser {
   }
 
   void complain(const std::string& expected) {
-    problems_.add({file_, at().line, at().column}, "expected {}, found {}", expected, shown());
+    problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column}, "expected {}, found {}", expected, shown());
     failed_ = true;
   }
 
@@ -127,7 +128,8 @@ class TextParser {
         if (ended()) {
           // Of messages in each other the innermost is told: what is around it may be whole but for that.
           if (closing.empty()) return;
-          problems_.add({file_, message.at.line, message.at.column}, "this is not closed; a '{}' is missing", closing);
+          problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
+                        "this is not closed; a '{}' is missing", closing);
           cut_off_ = true;
           return;
         }
@@ -150,7 +152,7 @@ class TextParser {
       begun_.reset();
     } else {
       if (is("[")) {
-        problems_.add({file_, at().line, at().column},
+        problems_.add({ProblemCode::kSyntax}, {file_, at().line, at().column},
                       "extension names in [ ] mean nothing here; write a field of the schema");
         failed_ = true;
         tokens_.Next();
@@ -178,8 +180,8 @@ class TextParser {
     Value value;
     value.at = at();
     if (depth >= kDeepestNesting) {
-      problems_.add({file_, value.at.line, value.at.column}, "values are nested deeper than {} levels",
-                    kDeepestNesting);
+      problems_.add({ProblemCode::kSyntax}, {file_, value.at.line, value.at.column},
+                    "values are nested deeper than {} levels", kDeepestNesting);
       while (!ended()) tokens_.Next();
       cut_off_ = true;
       return value;
@@ -231,7 +233,8 @@ class TextParser {
     tokens_.Next();
     if (value.kind == Value::Kind::kIdentifier && is(":")) {
       // No value, but the field behind it.
-      problems_.add({file_, next.at.line, next.at.column}, "expected a value, found the field \"{}\"", next.name);
+      problems_.add({ProblemCode::kSyntax}, {file_, next.at.line, next.at.column},
+                    "expected a value, found the field \"{}\"", next.name);
       begun_ = std::move(next);
       failed_ = true;
     }

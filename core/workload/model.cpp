@@ -55,10 +55,10 @@ class ModelReader {
       variable.name = name->text;
       const auto [first, fresh] = lines_.emplace(name->text, row_at.line);
       if (!fresh)
-        complain(name->at, "variable \"{}\" is listed twice (first in line {}); names must differ", name->text,
-                 first->second);
+        complain(name->at, ProblemCode::kDuplicate,
+                 "variable \"{}\" is listed twice (first in line {}); names must differ", name->text, first->second);
     } else {
-      complain(row_at, "a variable needs a name");
+      complain(row_at, ProblemCode::kMissing, "a variable needs a name");
     }
     if (const Cell* shape = find(row, "shape")) read_shape(*shape, variable);
     if (const Cell* type = find(row, "type"); type && !type->text.empty()) {
@@ -85,7 +85,11 @@ class ModelReader {
  private:
   template <class... Args>
   void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({file_, at.line, at.column}, format, std::forward<Args>(args)...);
+    complain(at, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void complain(Position at, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({code}, {file_, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
   static const Cell* find(const Row& row, const std::string& column) {
@@ -213,7 +217,7 @@ class JsonModelReader {
 
   bool fresh(const Value::Field& field, std::set<std::string>& seen) {
     if (seen.insert(field.name).second) return true;
-    complain(field.at, "\"{}\" is given twice; keep one", field.name);
+    complain(field.at, ProblemCode::kDuplicate, "\"{}\" is given twice; keep one", field.name);
     return false;
   }
 
@@ -251,7 +255,11 @@ class JsonModelReader {
 
   template <class... Args>
   void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({file_, at.line, at.column}, format, std::forward<Args>(args)...);
+    complain(at, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+  void complain(Position at, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add({code}, {file_, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
   const std::string& file_;

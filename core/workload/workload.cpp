@@ -116,8 +116,8 @@ class WorkloadMaker {
 
  private:
   template <class... Args>
-  void complain(const char* field, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.push_back({field, fmt::format(format, std::forward<Args>(args)...)});
+  void complain(const char* field, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.push_back({field, fmt::format(format, std::forward<Args>(args)...), code});
   }
 
   static bool is_measured(const Variable& variable) { return variable.forward || variable.backward; }
@@ -226,7 +226,8 @@ class WorkloadMaker {
       for (const Time t : times.accumulate) pass += static_cast<double>(t.count());
       const double length = pass * workload_.micro_batches + static_cast<double>(times.update.count());
       if (length < 86'400e12) continue;
-      complain("", "one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
+      complain("", ProblemCode::kTooLarge,
+               "one step would compute for {:.0f} hours; check batch, the times and the rates", length / 3600e12);
       return;
     }
   }
@@ -262,14 +263,14 @@ class WorkloadMaker {
         const auto index = indices.find(name);
         if (index == indices.end()) {
           complain(
-              "layer_times",
+              "layer_times", ProblemCode::kConflict,
               "layer \"{}\" of the profile yields the gradient of \"{}\", which model \"{}\" does not have; is it the "
               "profile of another model?",
               layer->layer, name, workload_.name);
           return;
         }
         if (seen[static_cast<std::size_t>(index->second)]) {
-          complain("layer_times", "the profile yields the gradient of \"{}\" twice", name);
+          complain("layer_times", ProblemCode::kDuplicate, "the profile yields the gradient of \"{}\" twice", name);
           return;
         }
         seen[static_cast<std::size_t>(index->second)] = true;
@@ -284,7 +285,7 @@ class WorkloadMaker {
     }
     if (!missing.empty()) {
       const std::size_t listed = std::min<std::size_t>(missing.size(), 5);
-      return complain("layer_times",
+      return complain("layer_times", ProblemCode::kMissing,
                       "the profile never yields the gradient{} of {}{}; every variable must belong to one of "
                       "its layers",
                       missing.size() > 1 ? "s" : "",
@@ -322,7 +323,8 @@ class WorkloadMaker {
   void from_flops() {
     if (!options_.batch)
       return complain(
-          "", "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
+          "", ProblemCode::kMissing,
+          "batch is missing; say how many samples each replica takes per step, so that times follow from FLOPs");
     segments_by_layer();
     // Variables compute in the type they are stored in, whatever their gradients travel in.
     const DataType type = options_.model.variables.front().type;
@@ -331,7 +333,7 @@ class WorkloadMaker {
       const auto& rates = device(g).device.flops_per_second;
       const auto rate = rates.find(type);
       if (rate == rates.end()) {
-        complain("",
+        complain("", ProblemCode::kUnsupported,
                  "machine \"{}\" gives no {} rate for \"{}\"; give it one (flops {{ data_type: … tflops: … }}), take "
                  "another machine, or say forward_ms and backward_ms",
                  cluster_.groups()[g].machine->name(), to_string(type), device(g).name);

@@ -93,6 +93,7 @@ inline constexpr std::int32_t kMostMicroBatches = 1 << 16;
 struct WorkloadProblem {
   std::string field;
   std::string text;
+  ProblemCode code = ProblemCode::kInvalid;
 };
 
 /// Times, best source first: measured per layer (`layer_times`, or times in the variable list), else FLOPs of the

@@ -4,7 +4,52 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/tutti/json.h"
+
 namespace tutti::tools {
+namespace {
+
+/// Of this process's standard output.
+struct StandardOutput {
+  bool errors_as_json = false;
+  bool begun = false;
+  std::string error = {};  ///< the first that was reported, as JSON
+};
+StandardOutput& standard_output() {
+  static StandardOutput output;
+  return output;
+}
+
+std::string as_json(const core::Error& error, int status) {
+  Json json;
+  json.object([&] {
+    json.key("error").object([&] {
+      json.field("status", status);
+      json.key("problems").array(error.problems(), [&](const core::Problem& problem) {
+        json.object([&] {
+          if (!problem.where.file.empty()) json.field("file", std::string_view(problem.where.file));
+          if (problem.where.line > 0) {
+            json.field("line", problem.where.line);
+            json.field("column", problem.where.column);
+          }
+          json.field("code", to_string(problem.kind.code));
+          if (!problem.kind.field.empty()) json.field("field", std::string_view(problem.kind.field));
+          json.field("text", std::string_view(problem.text));
+        });
+      });
+    });
+  });
+  return json.text();
+}
+
+}  // namespace
+
+void report_errors_as_json() { standard_output().errors_as_json = true; }
+
+void write_reported_error() {
+  // That it cannot be written either is not said.
+  if (!standard_output().begun) static_cast<void>(std::fputs(standard_output().error.c_str(), stdout));
+}
 
 std::optional<Format> parse_format(const std::string& name) {
   if (name == "text") return Format::kText;
@@ -15,16 +60,21 @@ std::optional<Format> parse_format(const std::string& name) {
 int report(const core::Error& error) {
   std::string text;
   for (const core::Problem& problem : error.problems()) {
-    text += problem.where.file.empty() ? "tutti: " + problem.text : core::to_string(problem);
+    text += problem.where.file.empty() && !problem.text.starts_with("tutti") ? "tutti: " + problem.text
+                                                                             : core::to_string(problem);
     text += '\n';
   }
   tell(text);
-  return error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
+  const int status = error.kind() == core::ErrorKind::kRun ? kRunFailed : kWrongRequest;
+  StandardOutput& output = standard_output();
+  if (output.errors_as_json && output.error.empty()) output.error = as_json(error, status);
+  return status;
 }
 
 void tell(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
 
 int print_out(const std::string& text) {
+  standard_output().begun = true;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   return written ? static_cast<int>(kDone) : stdout_failed(errno);
 }

@@ -25,6 +25,12 @@ struct Environment {
   core::Library library;
 };
 
+/// With `--format json`: the first error that report() prints is kept as `{"error": {"status": …, "problems": […]}}`, with
+/// the code, field and place of each problem. Said once, when the words are known.
+void report_errors_as_json();
+/// Writes that error to stdout, unless a result is there. Called at the end.
+void write_reported_error();
+
 /// Prints an error, one line per problem, to stderr. Answers the exit status that goes with it.
 int report(const core::Error& error);
 
@@ -43,7 +49,8 @@ template <class T, class Parse>
 core::Expected<T> choice(const std::string& option, const std::string& written, const std::string& choices,
                          Parse parse) {
   if (const auto value = parse(written)) return *value;
-  return tl::make_unexpected(core::Error::request(fmt::format("{} {}: expected one of {}", option, written, choices)));
+  return tl::make_unexpected(core::Error::request({core::ProblemCode::kUnknownName, option},
+                                                  fmt::format("{} {}: expected one of {}", option, written, choices)));
 }
 
 }  // namespace tutti::tools

@@ -9,6 +9,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -35,6 +37,15 @@ constexpr const char* kExamples =
     "  tutti plan mine.textproto --variables\n"
     "  tutti run mine.textproto\n"
     "Exit status: 0 done, 1 the run failed or was interrupted, 2 the request is wrong.";
+
+/// `--format json`, which errors follow as well, those of the words among them.
+bool asks_for_json(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--format=json" || (words[i] == "--format" && i + 1 < words.size() && words[i + 1] == "json"))
+      return true;
+  }
+  return false;
+}
 
 int run(int argc, char** argv) {
   CLI::App app(kAbout, "tutti");
@@ -71,11 +82,12 @@ int run(int argc, char** argv) {
   add_import(app, import_options, topology_options);
   add_view(app);
   add_worker(app, worker_options);
+  if (asks_for_json({argv, argv + argc})) report_errors_as_json();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are no mistakes; everything else is a wrong request.
-    if (error.get_exit_code() != 0) return tell(wrong_words(app, error) + "\n"), kWrongRequest;
+    if (error.get_exit_code() != 0) return report(wrong_words(app, error));
     app.exit(error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
@@ -122,7 +134,9 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return tutti::tools::run(argc, argv);
+    const int status = tutti::tools::run(argc, argv);
+    tutti::tools::write_reported_error();
+    return status;
   } catch (const std::bad_alloc&) {
     const auto limit = tutti::tools::memory_limit();
     std::fputs("tutti: out of memory", stderr);

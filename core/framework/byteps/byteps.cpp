@@ -54,13 +54,13 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
     servers.count = static_cast<int>(cluster.servers());
     if (!options.servers_on_workers) return servers;
     complaints.complain_at(
-        kBytePsServersPath,
+        kBytePsServersPath, ProblemCode::kConflict,
         "byteps: servers_on_workers and workers {{ server: true }} both say who the servers are; keep one");
     return std::nullopt;
   }
   if (!options.servers_on_workers) {
     complaints.complain_at(
-        kBytePsPath,
+        kBytePsPath, ProblemCode::kMissing,
         "byteps: its workers push to servers; say servers_on_workers: {}, or workers {{ server: true }} in "
         "the cluster, or an algorithm by which partitions are reduced without, such as nccl",
         workers);
@@ -71,7 +71,7 @@ std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
   servers.count = static_cast<int>(*count);
   if (cluster.part(cluster.replica(0)).kind == PartKind::kGpu) return servers;
   complaints.complain_at(
-      kBytePsServersPath,
+      kBytePsServersPath, ProblemCode::kUnsupported,
       "byteps: servers_on_workers: here workers' CPUs are replicas themselves, and a server beside one is not "
       "modelled; say workers {{ server: true }} in the cluster");
   return std::nullopt;
@@ -103,7 +103,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
         "", "on_read variables are not modelled with BytePS's servers; leave on_read out of the workload"};
     if (target.cluster.workers() - target.cluster.servers() < 2)
       return complaints.complain_at(
-          kBytePsPath,
+          kBytePsPath, ProblemCode::kConflict,
           "byteps: one worker has no use for servers, and BytePS does not connect to any then; take algorithm: "
           "\"nccl\" beside byteps, which is what it does inside a worker");
     strategy.servers = servers_of(options(), target.cluster, complaints);

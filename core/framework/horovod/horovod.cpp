@@ -97,7 +97,7 @@ std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
   options.cache_capacity = static_cast<std::int32_t>(
       fields.integer(message, "cache_capacity", "horovod", 0, 1 << 30).value_or(options.cache_capacity));
   if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
-    fields.complain_at(text.message, "launch",
+    fields.complain_at(text.message, "launch", ProblemCode::kUnused,
                        "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
   refuse_packing_fields(text, "horovod");
   return horovod(options);

@@ -82,7 +82,7 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
   options.bucket_size = text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMostElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
     text.fields.complain_at(
-        message, "ddp_bucket_size",
+        message, "ddp_bucket_size", ProblemCode::kUnused,
         "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: there is one bucket; say that too");
   }
   refuse_packing_fields(text, "megatron");

@@ -31,30 +31,30 @@ LimitUnit limit_unit_of(const proto::AllReduceSpec& message, SpecApi api) {
 void complain_about_others(const proto::Strategy& s, Fields& fields) {
   for (const char* field : {"algorithm", "shards"}) {
     if (fields.has(s, field)) {
-      fields.complain_at(s, field, "strategy: {} and all_reduce_spec both say how gradients are reduced; keep one",
-                         field);
+      fields.complain_at(s, field, ProblemCode::kConflict,
+                         "strategy: {} and all_reduce_spec both say how gradients are reduced; keep one", field);
     }
   }
   if (s.has_bytes_per_pack()) {
     fields.complain_at(
-        s, "bytes_per_pack",
+        s, "bytes_per_pack", ProblemCode::kUnused,
         "strategy: bytes_per_pack belongs to TensorFlow's CommunicationOptions; all_reduce_spec packs by num_packs or "
         "agg_small_grads_max_bytes");
   }
   if (s.all_reduce_merge_scope() > 1) {
     fields.complain_at(
-        s, "all_reduce_merge_scope",
+        s, "all_reduce_merge_scope", ProblemCode::kUnused,
         "strategy: all_reduce_merge_scope does nothing with all_reduce_spec, whose algorithms are not merged; leave "
         "it out");
   }
   if (s.merging() != proto::Strategy::MERGING_DEFAULT) {
-    fields.complain_at(s, "merging",
+    fields.complain_at(s, "merging", ProblemCode::kUnused,
                        "strategy: merging does nothing with all_reduce_spec, which packs by num_packs or "
                        "agg_small_grads_max_bytes; leave it out");
   }
   if (s.collective() != proto::Strategy::ALL_REDUCE) {
     fields.complain_at(
-        s, "collective",
+        s, "collective", ProblemCode::kConflict,
         "strategy: all_reduce_spec has no other collective than the all-reduce; leave collective out, or say "
         "algorithm in place of all_reduce_spec");
   }
@@ -62,13 +62,14 @@ void complain_about_others(const proto::Strategy& s, Fields& fields) {
 
 bool read_text(const proto::AllReduceSpec& message, Fields& fields, AllReduceSpec& spec) {
   if (message.entry_size() > 0) {
-    fields.complain_at(message, "text", "all_reduce_spec: text and entry both list algorithms; keep one");
+    fields.complain_at(message, "text", ProblemCode::kConflict,
+                       "all_reduce_spec: text and entry both list algorithms; keep one");
     return false;
   }
   auto text = parse_spec(message.text());
   if (!text) {
-    fields.complain_at(message, "text", "all_reduce_spec: \"{}\", character {}: {}", message.text(),
-                       text.error().at + 1, text.error().text);
+    fields.complain_at(message, "text", ProblemCode::kSyntax, "all_reduce_spec: \"{}\", character {}: {}",
+                       message.text(), text.error().at + 1, text.error().text);
     return false;
   }
   spec.entries = std::move(text->entries);
@@ -109,7 +110,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   if (message.validation() == proto::AllReduceSpec::LITERAL) spec.validation = SpecValidation::kLiteral;
   if (message.result_order() == proto::AllReduceSpec::BY_ENTRY) spec.result_order = ResultOrder::kByEntry;
   if (spec.result_order == ResultOrder::kByEntry && spec.api == SpecApi::kTfCnnBenchmarks) {
-    fields.complain_at(message, "result_order",
+    fields.complain_at(message, "result_order", ProblemCode::kUnused,
                        "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; leave result_order "
                        "out, or say api: MULTI_WORKER_ALL_REDUCE");
   }
@@ -117,7 +118,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
   const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
                                 [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
   if (strategy.has_channels() && !nccl)
-    fields.complain_at(strategy, "channels",
+    fields.complain_at(strategy, "channels", ProblemCode::kUnused,
                        "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "
                        "leave channels out");
   if (fields.problems().size() != before) return std::nullopt;
@@ -128,16 +129,17 @@ void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const
                     Complaints& complaints) {
   const std::string path = "strategy.all_reduce_spec";
   if (const std::string entry = fmt::format("{}.entry[{}]", path, problem.entry); complaints.has(entry)) {
-    return complaints.complain_at(problem.field.empty() ? entry : entry + "." + problem.field,
+    return complaints.complain_at(problem.field.empty() ? entry : entry + "." + problem.field, problem.code,
                                   "all_reduce_spec: entry {}: {}{}{}", problem.entry + 1, problem.field,
                                   problem.field.empty() ? "" : ": ", problem.text);
   }
   if (const std::string written = path + ".text"; complaints.has(written)) {
-    return complaints.complain_at(written, "all_reduce_spec: \"{}\"{}: {}", text,
+    return complaints.complain_at(written, problem.code, "all_reduce_spec: \"{}\"{}: {}", text,
                                   spec.entries.size() > 1 ? fmt::format(", entry {}", problem.entry + 1) : "",
                                   problem.text);
   }
-  complaints.complain_at(path, "all_reduce_spec: TensorFlow's default, {}: {}", to_text(spec), problem.text);
+  complaints.complain_at(path, problem.code, "all_reduce_spec: TensorFlow's default, {}: {}", to_text(spec),
+                         problem.text);
 }
 
 }  // namespace tutti::core

@@ -24,14 +24,14 @@ class DistributionLowering {
 
  private:
   template <class... Args>
-  void complain(fmt::format_string<Args...> format, Args&&... args) {
-    complaints_.complain_at(fmt::format("strategy.{}", field_), "strategy: {}: {}", field_,
+  void complain(ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    complaints_.complain_at(fmt::format("strategy.{}", field_), code, "strategy: {}: {}", field_,
                             fmt::format(format, std::forward<Args>(args)...));
   }
   /// At a field of the strategy's message.
   template <class... Args>
-  void complain_at(std::string_view field, fmt::format_string<Args...> format, Args&&... args) {
-    complaints_.complain_at(fmt::format("strategy.{}.{}", field_, field), format, std::forward<Args>(args)...);
+  void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
+    complaints_.complain_at(fmt::format("strategy.{}.{}", field_, field), code, format, std::forward<Args>(args)...);
   }
   template <class... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {
@@ -55,6 +55,7 @@ class DistributionLowering {
     take(BaseAlgorithm::kRing);
     if (cluster_.replicas() > 1)
       complain(
+          ProblemCode::kConflict,
           "OneDeviceStrategy has one replica, and this cluster {}; say workers {{ count: 1 replicas: 1 }}, or take "
           "mirrored",
           cluster_.replicas());
@@ -63,6 +64,7 @@ class DistributionLowering {
   void take_options(const Mirrored& mirrored) {
     if (workers() > 1)
       return complain(
+          ProblemCode::kUnsupported,
           "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are {} workers); take "
           "communication_options for MultiWorkerMirroredStrategy, or all_reduce_spec for MultiWorkerAllReduce",
           workers());
@@ -78,14 +80,14 @@ class DistributionLowering {
                                                              : BaseAlgorithm::kReductionToOneDevice);
     if (ops == CrossDeviceOps::kReductionToOneDevice) {
       if (mirrored.num_packs.value_or(0) != 0)
-        complain_at("num_packs",
+        complain_at("num_packs", ProblemCode::kUnused,
                     "mirrored: ReductionToOneDevice reduces tensor by tensor and has no num_packs; leave it out");
       return;
     }
     const std::int64_t packs = mirrored.num_packs.value_or(1);
     if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
-      return complain_at("num_packs", "mirrored: num_packs: {}; take 1 or more",
+      return complain_at("num_packs", ProblemCode::kInvalid, "mirrored: num_packs: {}; take 1 or more",
                          problem.empty() ? "it is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack then.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
@@ -105,7 +107,8 @@ class DistributionLowering {
   void take_options(const CentralStorage&) {
     name("CentralStorageStrategy");
     if (workers() > 1)
-      return complain("CentralStorageStrategy works on one worker (here there are {}); take one, or parameter_server",
+      return complain(ProblemCode::kConflict,
+                      "CentralStorageStrategy works on one worker (here there are {}); take one, or parameter_server",
                       workers());
     Servers servers;
     if (cluster_.replicas() == 1) servers.on = Servers::On::kReplicas;
@@ -116,6 +119,7 @@ class DistributionLowering {
     name("ParameterServerStrategy");
     if (cluster_.servers() == 0)
       return complain(
+          ProblemCode::kMissing,
           "The cluster spec needs to have `ps` jobs. Add workers {{ machine: … server: true }} to the cluster");
     Servers servers = on_dedicated();
     servers.placement = ps.placement;
@@ -144,7 +148,8 @@ class DistributionLowering {
       case Mode::kDistributedReplicated: return distributed_replicated(t);
       case Mode::kDistributedAllReduce:
         if (!strategy_.spec)
-          complain("distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
+          complain(ProblemCode::kMissing,
+                   "distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
         return;
       case Mode::kCollectiveAllReduce:
         // collective#2 of several workers' devices turns its second ring by half of a worker's.
@@ -159,16 +164,18 @@ class DistributionLowering {
 
   void replicated(const TfCnnBenchmarks& t) {
     if (workers() > 1)
-      return complain(
-          "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
-          "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
-          workers());
+      return complain(ProblemCode::kConflict,
+                      "replicated works on one worker (here there are {}); take DISTRIBUTED_REPLICATED, or "
+                      "DISTRIBUTED_ALL_REDUCE with all_reduce_spec",
+                      workers());
     if (strategy_.spec) {
-      if (t.hierarchical_copy) complain("--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
+      if (t.hierarchical_copy)
+        complain(ProblemCode::kConflict,
+                 "--hierarchical_copy and --all_reduce_spec are two ways of reducing; keep one");
       if (strategy_.spec->entries.size() > 1)
-        complain(
-            "replicated does not support hybrid all-reduce strategies; give all_reduce_spec one entry, or take "
-            "DISTRIBUTED_ALL_REDUCE");
+        complain(ProblemCode::kUnsupported,
+                 "replicated does not support hybrid all-reduce strategies; give all_reduce_spec one entry, or take "
+                 "DISTRIBUTED_ALL_REDUCE");
       return;
     }
     if (t.hierarchical_copy) {
@@ -199,7 +206,7 @@ class DistributionLowering {
       const auto count = complaints_.in_range("strategy.tf_cnn_benchmarks.servers_on_workers", "tf_cnn_benchmarks",
                                               *t.servers_on_workers, 1, workers());
       if (cluster_.servers() > 0) {
-        complain_at("servers_on_workers",
+        complain_at("servers_on_workers", ProblemCode::kConflict,
                     "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say who the servers "
                     "are; keep one");
         return std::nullopt;
@@ -211,6 +218,7 @@ class DistributionLowering {
     }
     if (cluster_.servers() > 0) return on_dedicated();
     complain(
+        ProblemCode::kMissing,
         "{} of several workers needs servers; say servers_on_workers: {}, or workers {{ server: true }} in the cluster",
         mode_, workers());
     return std::nullopt;
@@ -222,7 +230,7 @@ class DistributionLowering {
     if (local) {
       if (!sync)
         complain_at(
-            "cross_replica_sync",
+            "cross_replica_sync", ProblemCode::kUnused,
             "tf_cnn_benchmarks: cross_replica_sync: one worker without servers has nobody to wait for; leave it "
             "out");
       return take(on_own_devices(t));
@@ -236,6 +244,7 @@ class DistributionLowering {
     servers->asynchronous = !sync;
     if (!sync && t.servers_on_workers)
       return complain(
+          ProblemCode::kConflict,
           "workers that do not wait for each other need servers of their own; say workers {{ server: true }} in "
           "the cluster in place of servers_on_workers");
     take(*servers);

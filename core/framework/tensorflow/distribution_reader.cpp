@@ -62,7 +62,8 @@ void check_flags(const TfCnnBenchmarks& options, const proto::Strategy& message,
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
-      fields.complain_at(t, flag, "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out", flag, mode_name, whose);
+      fields.complain_at(t, flag, ProblemCode::kUnused, "tf_cnn_benchmarks: {}: {} has none, only {}; leave it out",
+                         flag, mode_name, whose);
   };
   const auto mode = t.variable_update();
   refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");
@@ -75,12 +76,13 @@ void check_flags(const TfCnnBenchmarks& options, const proto::Strategy& message,
          "parameter_server, replicated and distributed_replicated have");
   const bool reduces_by_spec = mode == Mode::REPLICATED || mode == Mode::DISTRIBUTED_ALL_REDUCE;
   if (message.has_all_reduce_spec() && !reduces_by_spec)
-    fields.complain_at(message, "all_reduce_spec", "strategy: all_reduce_spec: {} has none; leave it out", mode_name);
+    fields.complain_at(message, "all_reduce_spec", ProblemCode::kUnused,
+                       "strategy: all_reduce_spec: {} has none; leave it out", mode_name);
   const bool packs = message.has_all_reduce_spec() || (mode == Mode::REPLICATED && t.hierarchical_copy()) ||
                      mode == Mode::COLLECTIVE_ALL_REDUCE;
   for (const char* field : {"num_packs", "agg_small_grads_max_bytes"}) {
     if (fields.has(message, field) && !packs)
-      fields.complain_at(message, field,
+      fields.complain_at(message, field, ProblemCode::kUnused,
                          "strategy: {}: {} sends each gradient by itself here; leave it out, or say "
                          "all_reduce_spec or hierarchical_copy",
                          field, mode_name);
@@ -92,7 +94,9 @@ void check_distribution(const Distribution& distribution, const proto::Strategy&
   const std::string_view name = field_of(distribution);
   const bool benchmarks = s.has_tf_cnn_benchmarks();
   const auto refuse = [&](bool said, const char* field) {
-    if (said) fields.complain_at(s, field, "strategy: {}: {} decides that by itself; keep one of the two", field, name);
+    if (said)
+      fields.complain_at(s, field, ProblemCode::kConflict,
+                         "strategy: {}: {} decides that by itself; keep one of the two", field, name);
   };
   refuse(!s.algorithm().empty(), "algorithm");
   refuse(s.has_all_reduce_spec() && !benchmarks, "all_reduce_spec");
@@ -114,8 +118,9 @@ void check_distribution(const Distribution& distribution, const proto::Strategy&
        s.tf_cnn_benchmarks().variable_update() <= proto::TfCnnBenchmarks::DISTRIBUTED_REPLICATED);
   const auto refuse_there = [&](bool said, const char* field) {
     if (said && on_servers)
-      fields.complain_at(
-          s, field, "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out", field);
+      fields.complain_at(s, field, ProblemCode::kUnused,
+                         "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out",
+                         field);
   };
   refuse_there(s.has_compression(), "compression");
   refuse_there(s.pad_packs(), "pad_packs");

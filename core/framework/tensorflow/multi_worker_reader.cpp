@@ -31,7 +31,7 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
 /// Fields that say in other words what the generation decides.
 void find_contradictions(const proto::Strategy& s, Generation generation, Fields& fields) {
   const auto refuse = [&](bool said, const char* field, const std::string& why) {
-    if (said) fields.complain_at(s, field, "strategy: {}: {}", field, why);
+    if (said) fields.complain_at(s, field, ProblemCode::kConflict, "strategy: {}: {}", field, why);
   };
   refuse(!s.algorithm().empty(), "algorithm",
          "MultiWorkerMirroredStrategy (communication_options, hints, collective_all_reduce) chooses it by its "
@@ -70,28 +70,29 @@ std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strat
     all_reduce.aggregates_gradients = how.experimental_aggregate_gradients();
     if (all_reduce.generation < Generation::kTf24) {
       fields.complain_at(
-          how, "experimental_aggregate_gradients",
+          how, "experimental_aggregate_gradients", ProblemCode::kUnused,
           "collective_all_reduce: experimental_aggregate_gradients: {} does not know it, and updates each "
           "variable as its gradient comes; leave it out, or take a later generation",
           to_string(all_reduce.generation));
     }
     if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {
       fields.complain_at(
-          s, "update", "strategy: update: AFTER_ALL is what experimental_aggregate_gradients: false avoids; keep one");
+          s, "update", ProblemCode::kConflict,
+          "strategy: update: AFTER_ALL is what experimental_aggregate_gradients: false avoids; keep one");
     }
   }
   if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
       all_reduce.aggregates_gradients) {
     fields.complain_at(
-        s, "update",
+        s, "update", ProblemCode::kConflict,
         "strategy: update: PER_PACK is what collective_all_reduce {{ experimental_aggregate_gradients: false }} "
         "does; say that in its place");
   }
   find_contradictions(s, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {
     const bool in_call = problem.field == "communication_options" && !s.has_communication_options();
-    fields.complain_at(s, in_call ? "hints" : problem.field, "strategy: {}: {}", in_call ? "hints" : problem.field,
-                       problem.text);
+    fields.complain_at(s, in_call ? "hints" : problem.field, problem.code, "strategy: {}: {}",
+                       in_call ? "hints" : problem.field, problem.text);
   }
   return all_reduce;
 }

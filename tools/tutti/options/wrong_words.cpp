@@ -10,6 +10,9 @@
 #include "core/base/error.h"
 
 namespace tutti::tools {
+
+using core::ProblemCode;
+
 namespace {
 
 /// The command that the words have come to.
@@ -37,31 +40,45 @@ std::vector<std::string> options_of(const CLI::App* app) {
   return names;
 }
 
+core::Error wrong(ProblemCode code, std::string field, std::string text) {
+  return core::Error::request({code, std::move(field)}, std::move(text));
+}
+
+/// The option that CLI11 begins its message with, if it does.
+std::string option_in(const std::string& text) {
+  return text.starts_with('-') ? text.substr(0, text.find_first_of(": ")) : "";
+}
+
 std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 }  // namespace
 
-std::string wrong_words(const CLI::App& app, const CLI::ParseError& error) {
+core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* const command = innermost(&app);
   const std::string name = full_name(command);
   const std::vector<std::string> commands = commands_of(command);
   std::vector<std::string> unknown = command->remaining();
   if (!commands.empty()) {
     if (unknown.empty())
-      return fmt::format("{}: say what to do, one of {}; {} --help tells more", name, list(commands), name);
-    return fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
-                       core::did_you_mean(unknown.front(), commands), list(commands));
+      return wrong(ProblemCode::kMissing, "",
+                   fmt::format("{}: say what to do, one of {}; {} --help tells more", name, list(commands), name));
+    return wrong(ProblemCode::kUnknownName, "",
+                 fmt::format("{}: there is no command \"{}\"{}; expected one of {}", name, unknown.front(),
+                             core::did_you_mean(unknown.front(), commands), list(commands)));
   }
   // Its name is that of the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
-    return fmt::format("{}: {}; {} --help tells more", name, error.what(), name);
+    return wrong(ProblemCode::kInvalid, option_in(error.what()),
+                 fmt::format("{}: {}; {} --help tells more", name, error.what(), name));
   const auto option =
       std::find_if(unknown.begin(), unknown.end(), [](const auto& word) { return word.starts_with('-'); });
   if (option == unknown.end())
-    return fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name, unknown.front(), name);
+    return wrong(ProblemCode::kUnused, "",
+                 fmt::format("{}: \"{}\" is one word too many; {} --help tells more", name, unknown.front(), name));
   const std::string written = option->substr(0, option->find('='));
-  return fmt::format("{}: there is no option {}{}; {} --help lists them", name, written,
-                     core::did_you_mean(written, options_of(command)), name);
+  return wrong(ProblemCode::kUnknownField, written,
+               fmt::format("{}: there is no option {}{}; {} --help lists them", name, written,
+                           core::did_you_mean(written, options_of(command)), name));
 }
 
 }  // namespace tutti::tools
