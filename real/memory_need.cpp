@@ -25,7 +25,7 @@ constexpr Bytes kProcess{2'000'000};
 class WorkersNeed {
  public:
   WorkersNeed(const core::Scenario& scenario, std::int32_t worker, const MemoryOptions& options)
-      : scenario_(scenario), cluster_(*scenario.cluster), worker_(worker), options_(options) {
+      : scenario_(scenario), cluster_(*scenario.cluster), options_(options) {
     host_ = static_cast<Rank>(cluster_.replicas() + worker);
     const int per_worker = cluster_.replicas_per_worker();
     const bool server = worker >= cluster_.workers() - cluster_.servers();
@@ -137,7 +137,6 @@ class WorkersNeed {
 
   const core::Scenario& scenario_;
   const core::Cluster& cluster_;
-  std::int32_t worker_;
   const MemoryOptions& options_;
   Rank host_ = 0;
   std::vector<Rank> replicas_;

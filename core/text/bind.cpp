@@ -148,10 +148,11 @@ class Binder {
   bool bind_guest(const Value::Field& written, const Message& message) {
     sources_.add_field(message, written.name, 0, written.value.at);
     if (written.value.kind != Value::Kind::kMessage)
-      return complain(written.value.at, "{}: expected a message {{ … }}, found {}", written.name,
-                      describe(written.value));
+      return complain({ProblemCode::kWrongType, schema_name(message, written.name)}, written.value.at,
+                      "{}: expected a message {{ … }}, found {}", written.name, describe(written.value));
     if (Message* const guest = guests_->add(written.name)) return bind_message(written.value, *guest);
-    return complain(written.at, "\"{}\" is given twice; keep one", written.name);
+    return complain({ProblemCode::kDuplicate, schema_name(message, written.name)}, written.at,
+                    "\"{}\" is given twice; keep one", written.name);
   }
 
   bool bind_value(const Value& value, const FieldDescriptor& field, Message& message) {

@@ -66,13 +66,11 @@ const core::Plan& plan() {
     options.credits = 2;
     options.most_elements_per_message = 40;
     core::Plan plan;
-    plan.packs.push_back({{}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300), {}, {}});
     plan.packs.push_back(
-        {{},
-         test::on_plain_cluster(
-             *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300),
-         {},
-         {}});
+        core::pack_of({}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));
+    plan.packs.push_back(core::pack_of(
+        {}, test::on_plain_cluster(
+                *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300)));
     return plan;
   }();
   return made;

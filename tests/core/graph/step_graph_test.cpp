@@ -139,7 +139,9 @@ TEST(StepGraph, HundredsOfPacksAreAFewBoxesThatSayWhatTheyStandFor) {
   for (const StepGraph::Box& box : graph.boxes) {
     tasks[box.look] += box.tasks;
     EXPECT_TRUE(places.emplace(box.lane, box.row).second) << box.title;
-    if (box.tasks > 1) EXPECT_THAT(box.title, HasSubstr("×" + std::to_string(box.tasks)));
+    if (box.tasks > 1) {
+      EXPECT_THAT(box.title, HasSubstr("×" + std::to_string(box.tasks)));
+    }
   }
   EXPECT_EQ(tasks[Look::kBackward], 500);
   EXPECT_EQ(tasks[Look::kPack], 500);
