@@ -30,7 +30,7 @@ class LinkChecks {
     const Bytes bytes = scenario_.workload.bytes();
     const auto check = [&](const std::string& name, Bandwidth bandwidth) {
       if (transfer_time(bytes, bandwidth) < Time(86'400 * kPicosecondsPerSecond)) return;
-      problems_.add({ProblemCode::kTooSmall, "Scenario"}, place_,
+      problems_.add({ProblemCode::kTooSmall, "Cluster"}, place_,
                     "{} at {:g} GB/s would take more than a day for the {} bytes of gradients; check its bandwidth",
                     name, to_gb_per_s(bandwidth), bytes.count());
     };
@@ -89,7 +89,7 @@ class LinkChecks {
     if (cluster_.append_route(from, to, staging, route)) return true;
     const bool staged = from.worker != to.worker && staging != Staging::kDirect;
     const bool rails = from.worker != to.worker && cluster_.network()->kind == Network::Kind::kRails;
-    problems_.add({ProblemCode::kConflict, "Scenario"}, place_,
+    problems_.add({ProblemCode::kConflict, "Cluster"}, place_,
                   "no links lead from {} (machine \"{}\") to {} (machine \"{}\"){}{}; switches and CPUs pass traffic "
                   "on, GPUs and network cards do not; add the missing link",
                   cluster_.part_name(from), cluster_.machine(from.worker).name(), cluster_.part_name(to),

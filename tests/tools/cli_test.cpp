@@ -86,7 +86,7 @@ TEST(Help, WrongWordsAreRefused) {
                    HasSubstr(option[0] + " limits what --timeline records; give --timeline FILE"));
   }
   expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder,
-                 HasSubstr("--pack 1: there are packs 0 to 0"));
+                 HasSubstr("--pack 1"));
   expect_refused({"export", "x", "--to", "pdf"}, folder, HasSubstr("--to pdf: expected one of perfetto, csv, svg"));
   expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, HasSubstr("--table rows: expected one of"));
   expect_refused({"init", "--nodes", "0"}, folder, HasSubstr("--nodes 0: expected 1 or more"));
@@ -184,7 +184,7 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
                            HasSubstr("exchange 0: sends and receives: every one of 16 replicas ends with what alltoall "
                                      "says (4096 elements in place of 262144)")));
   expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
-                 HasSubstr("--exchange 1: there are exchanges 0 to 0"));
+                 HasSubstr("--exchange 1"));
 }
 
 TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
@@ -231,7 +231,7 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
                                       Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
                                       HasSubstr("exchange 0: sends and receives: every one of 16 replicas")));
   EXPECT_THAT(planned("2.6.4"),
-              AllOf(HasSubstr("steps of exchange 0 (262144 elements; not NCCL's own: NCCL 2.6.4 has no sends"),
+              AllOf(HasSubstr("steps of exchange 0 (262144 elements; not NCCL's own schedule: NCCL 2.6.4 has no sends"),
                     HasSubstr("exchange 0: not by NCCL's own steps (NCCL 2.6.4 has no sends and receives, which came "
                               "with 2.7): every one of 16 replicas ends with what alltoall says")));
 }
@@ -264,7 +264,7 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
 
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
   const TemporaryFolder folder;
-  expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--schedule prints"));
+  expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--exchange selects"));
 }
 
 TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
@@ -272,7 +272,7 @@ TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   const std::string file = folder.file("s.textproto");
   ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
   expect_refused({"plan", file, "--schedule"}, folder,
-                 HasSubstr("steps on 256 ranks, more than the 20000 that are printed"));
+                 HasSubstr("steps on 256 ranks, more than the limit of 20000"));
 }
 
 TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {

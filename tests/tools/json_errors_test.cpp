@@ -33,7 +33,7 @@ TEST(JsonErrors, HaveCodeFieldAndPlaceOfEveryProblem) {
     EXPECT_FALSE(problem["text"].text().empty());
     const std::string what = problem["code"].text() + " " + problem["field"].text();
     const auto line = problem["line"].number(), column = problem["column"].number();
-    batch = batch || (what == "too-small Workload.batch" && line == 2 && column == 41);
+    batch = batch || (what == "too-small Workload.batch" && line == 2 && column == 42);
     colour = colour || (what == "unknown-field Strategy.colour" && line == 3 && column == 12);
     network = network || (what == "missing Cluster.network" && line == 1 && column == 9);
   }

@@ -406,7 +406,7 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right"));
   const Outcome compared = run_tutti({"compare", predicted, real});
   EXPECT_EQ(compared.status, 0) << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("packs of the last step, the largest difference first"));
+  EXPECT_THAT(compared.out, HasSubstr("packs of the last step, largest difference first"));
   EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
 }
 

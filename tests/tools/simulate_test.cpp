@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 TEST(Simulate, SaysWhomEveryoneWaitedFor) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
-  EXPECT_THAT(text.out, HasSubstr("for the last to have its gradients: w1/gpu3 in 3 of 3 steps"));
+  EXPECT_THAT(text.out, HasSubstr("until the last has its gradients: w1/gpu3 in 3 of 3 steps"));
   EXPECT_THAT(text.out, HasSubstr("note: w1/gpu3 takes 1.3333 times as long"));
   const core::Value document =
       test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");

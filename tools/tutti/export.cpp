@@ -49,7 +49,7 @@ int export_timeline(const ExportOptions& options, const Environment&) {
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());
   if (!timeline->complete())
-    tell(fmt::format("{}: the file {}; what could be read is exported\n", options.timeline, timeline->damage()));
+    tell(fmt::format("{}: the file {}; exporting the readable part\n", options.timeline, timeline->damage()));
 
   if (options.output == "-") {
     FileBuffer buffer(dup(STDOUT_FILENO));

@@ -338,9 +338,9 @@ class Tuning {
       result_.advice.why = fmt::format("whatever was tried takes at least {} longer than what there is",
                                        core::show_share(sim::kHopeless - 1));
     } else if (result_.not_comparable > 0) {
-      result_.advice.why = "nothing that was tried can be compared with what there is";
+      result_.advice.why = "no setting that was tried can be compared with the current one";
     } else {
-      result_.advice.why = "nothing that was tried can be; see what each field may be with tutti sweep";
+      result_.advice.why = "no setting that was tried is valid; tutti sweep shows why each is not";
     }
   }
 

@@ -76,11 +76,11 @@ TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
                     "cpu-host", 24);
   };
   EXPECT_THAT(fly("global_links_per_router: 3.5"),
-              ElementsAre("global_links_per_router: expected a whole number, found 3.5"));
+              ElementsAre("wrong-type Dragonfly.global_links_per_router"));
   EXPECT_THAT(fly("global_links_per_router: 1 workers_per_router: \"many\""),
-              ElementsAre("workers_per_router: expected a whole number, found \"many\""));
+              ElementsAre("wrong-type Dragonfly.workers_per_router"));
   EXPECT_THAT(fly("global_links_per_router: -1"),
-              ElementsAre("dragonfly: global_links_per_router must be at least 1 (got -1)"));
+              ElementsAre("too-small Dragonfly.global_links_per_router"));
   EXPECT_THAT(problems(kTree + "uplink_gb_per_s: wide }", "cpu-host", 24), testing::SizeIs(1));
 }
 
