@@ -171,11 +171,12 @@ core::Error Run::stuck_forever(const std::string& dead) const {
       return;
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
   });
-  return core::Error::run(fmt::format(
-      "step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
-      "time-out; say communication_options {{ timeout_seconds: … }} to see when TensorFlow's ends, or give a "
-      "dead link a bandwidth_share above 0, or another way",
-      step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+  return core::Error::run(
+      fmt::format("step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
+                  "time-out; say tensorflow {{ multi_worker_mirrored {{ communication_options {{ timeout_seconds: … }} "
+                  "}} }} to see when TensorFlow's ends, or give a "
+                  "dead link a bandwidth_share above 0, or another way",
+                  step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
 double steps_of(const Scenario& scenario) {

@@ -63,13 +63,13 @@ def workers(machine, gpus, per_worker):
 TF_MODELS = {"InceptionV3": "inception3_tf_cnn_benchmarks", "ResNet-50": "resnet50_tf_cnn_benchmarks",
              "ResNet-152": "resnet152_tf_cnn_benchmarks", "AlexNet": "alexnet_tf_cnn_benchmarks",
              "VGG16": "vgg16_tf_cnn_benchmarks"}
-ON_CPU = "tf_cnn_benchmarks { local_parameter_device: CPU }"
-ON_GPUS = "tf_cnn_benchmarks { }"
+ON_CPU = "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }"
+ON_GPUS = "tensorflow { tf_cnn_benchmarks { } }"
 TF_STRATEGIES = {"parameter_server/cpu": ON_CPU,
                  "variable_update=parameter_server, local_parameter_device=cpu": ON_CPU,
                  "parameter_server/gpu": ON_GPUS,
-                 "replicated without NCCL/gpu": "tf_cnn_benchmarks { variable_update: REPLICATED }",
-                 "replicated with NCCL": 'tf_cnn_benchmarks { variable_update: REPLICATED } all_reduce_spec { text: "nccl" }'}
+                 "replicated without NCCL/gpu": "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
+                 "replicated with NCCL": 'tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED all_reduce_spec { text: "nccl" } } }'}
 
 
 def tf_batch(case, model):
@@ -102,7 +102,7 @@ def tf_bench_distributed(case):
             yield Point(case, f"{model}, distributed_replicated, {servers} servers", TF_MODELS[model], row[0], batch,
                         batch / first[column], row[column],
                         workers("ec2-p2-16xlarge", row[0], 8) + " " + one_switch("ethernet-10"),
-                        f"tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED servers_on_workers: {servers} }}")
+                        f"tensorflow {{ tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED servers_on_workers: {servers} }} }}")
 
 
 def ddp_readme(case):

@@ -15,6 +15,7 @@
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/cluster_reader.h"
 #include "core/scenario/network_reader.h"
+#include "core/scenario/old_form.h"
 #include "core/text/bind.h"
 #include "core/text/limits.h"
 
@@ -123,7 +124,7 @@ Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& t
   SourceMap sources(path);
   auto scenario = std::make_unique<proto::Scenario>();
   GuestMessages guests = framework_messages();  // about which nobody asks here
-  bind(parse_document(text, path, problems).root, *scenario, sources, problems, &guests);
+  bind(parse_scenario(text, path, problems).root, *scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   return scenario;
 }
@@ -138,7 +139,7 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   SourceMap sources(path);
   proto::Scenario scenario;
   GuestMessages guests = framework_messages();
-  bind(parse_document(text, path, problems).root, scenario, sources, problems, &guests);
+  bind(parse_scenario(text, path, problems).root, scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   ClusterFigures figures;
   std::string written_at = path;

@@ -102,6 +102,7 @@ class Editor {
     return append(*message, *scenario_.type(at), at.back().index, value, path);
   }
 
+  TextEdits without(const Value& message, const Value::Field& field) const { return remove_field(message, field); }
   TextEdits remove(const Place& place) const {
     if (place.in_list() && place.field->value.items.size() > 1) return remove_item(place.field->value, place.item);
     return remove_field(*place.message, *place.field);
@@ -296,7 +297,12 @@ Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& p
   return type;
 }
 
-/// The other fields of its oneof that are written beside this one, or beside a message that it is in.
+}  // namespace
+
+TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field) {
+  return Editor(text).without(message, field);
+}
+
 std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path) {
   std::vector<FieldPath> found;
   for (std::size_t steps = 1; steps <= path.size(); ++steps) {
@@ -312,6 +318,8 @@ std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& pa
   }
   return found;
 }
+
+namespace {
 
 /// The one edit that leads from one text to the other.
 TextEdits between(const std::string& before, const std::string& after) {

@@ -36,4 +36,10 @@ Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path, c
 /// stay. Of a repeated field whose last element goes nothing stays.
 Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
+/// The same for a field that is written in `message`, whether the schema has it or not.
+TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field);
+
+/// The fields of the oneofs of `path` that are written in place of it, and that set_field() takes out.
+std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path);
+
 }  // namespace tutti::core

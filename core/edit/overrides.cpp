@@ -1,9 +1,11 @@
 #include "core/edit/overrides.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "core/edit/field_edits.h"
+#include "core/edit/old_form_text.h"
 
 namespace tutti::core {
 namespace {
@@ -18,6 +20,9 @@ class ChangedText {
  public:
   explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
     for (std::size_t i = 0; i < origins_.size(); ++i) origins_[i] = {static_cast<std::ptrdiff_t>(i), 0};
+  }
+  explicit ChangedText(ConvertedText converted) : text_(std::move(converted.text)) {
+    for (const std::size_t origin : converted.origins) origins_.push_back({static_cast<std::ptrdiff_t>(origin), 0});
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -98,7 +103,12 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const auto step = parse_step(name);
     if (!step) return wrong(fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
-    const FieldType* const field = message ? message->find(step->field) : nullptr;
+    const FieldType* field = message ? message->find(step->field) : nullptr;
+    if (!field && to_string(made.path) == "strategy") {
+      // A field of an older form.
+      const FieldPath old_form{made.path.front(), *step};
+      if (const FieldPath now = present_path(old_form); now != old_form) field = field_type(now);
+    }
     if (!field) {
       std::vector<std::string> names;
       for (const FieldType& known : message ? message->fields : std::vector<FieldType>()) names.push_back(known.name);
@@ -108,7 +118,8 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     }
     if (!field->repeated && step->index != 0) return wrong(fmt::format("{} is no list", to_string({*step})));
     made.path.push_back(*step);
-    made.path.back().field = field->name;
+    // An older form's name stays: where it is now may depend on the text.
+    if (message->find(step->field)) made.path.back().field = field->name;
     message = field->message;
     from = to + 1;
   }
@@ -124,7 +135,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
 const FieldType* field_type(const FieldPath& path) {
   const MessageType* message = &schema().root();
   const FieldType* field = nullptr;
-  for (const PathStep& step : path) {
+  for (const PathStep& step : present_path(path)) {
     field = message ? message->find(step.field) : nullptr;
     if (!field) return nullptr;
     message = field->message;
@@ -132,22 +143,61 @@ const FieldType* field_type(const FieldPath& path) {
   return field;
 }
 
+namespace {
+
+/// No packs by number: that is as if nothing was said.
+bool says_no_packs(const Override& change) { return change.path.back().field == "num_packs" && change.value == "0"; }
+
+/// In the older form, a framework was gone with its last field: messages around `field` that are empty go, too.
+void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
+  for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
+    const ScenarioText now(changed.text(), schema());
+    const Value* const message = now.find(around);
+    if (!message || !message->fields.empty()) return;
+    if (const auto edits = remove_field(now, around)) changed.apply(*edits, by);
+  }
+}
+
+/// What was set by an override before, and would go since it excludes `path`.
+std::optional<std::size_t> excluded_override(const ScenarioText& now, const FieldPath& path,
+                                             const std::vector<FieldPath>& set) {
+  for (const FieldPath& excluded : excluded_by(now, path)) {
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      const FieldPath& before = set[i];
+      if (before.size() >= excluded.size() && std::equal(excluded.begin(), excluded.end(), before.begin())) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
                                  const std::vector<Override>& overrides) {
-  ChangedText changed(text);
+  if (overrides.empty()) return read_scenario(text, path, library);
+  auto converted = convert_text(text);
+  ChangedText changed = converted ? ChangedText(std::move(*converted)) : ChangedText(text);
+  std::vector<FieldPath> set;  // by each override, if it writes something
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const ScenarioText now(changed.text(), schema());
     if (now.broken()) return read_scenario(text, path, library);  // which says why
-    const auto edits = set_field(now, overrides[i].path, overrides[i].value);
+    const FieldPath field = present_path(overrides[i].path, &now);
+    const auto excluded = overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);
+    set.push_back(overrides[i].value.empty() ? FieldPath() : field);
+    if (excluded && says_no_packs(overrides[i])) continue;
+    if (excluded && !says_no_packs(overrides[*excluded]))
+      return tl::make_unexpected(Error::request(
+          fmt::format("{}: {} excludes it; keep one of the two", overrides[i].said, overrides[*excluded].said)));
+    const auto edits = set_field(now, field, overrides[i].value);
     if (!edits) {
       return tl::make_unexpected(
           Error::request(fmt::format("{}: {}", overrides[i].said, edits.error().problems().front().text)));
     }
     changed.apply(*edits, i);
+    if (overrides[i].value.empty() && field != overrides[i].path) remove_empty(changed, field, i);
   }
   auto scenario = read_scenario(changed.text(), path, library);
-  if (!scenario && !overrides.empty())
-    return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
+  if (!scenario) return tl::make_unexpected(told_of_original(scenario.error(), text, path, changed, overrides));
   return scenario;
 }
 

@@ -12,7 +12,7 @@ namespace tutti::core {
 
 /// A field of a scenario, and what it is to be instead of what its text says.
 struct Override {
-  FieldPath path;
+  FieldPath path;     ///< as it was said, which may be in an older form: present_path() says where it is
   std::string value;  ///< as it is typed: strings without quotes; "": the field is not written
   std::string said;   ///< what errors call it: "--set strategy.shards=4"
 };
@@ -22,12 +22,12 @@ struct Override {
 /// ERRORS (requests): no '='; an index that is no number; the scenario's schema has no such field, or it is a message.
 Expected<Override> parse_override(const std::string& option, const std::string& written);
 
-/// What the scenario's schema says of a field; null if it has none there.
+/// What the scenario's schema says of a field, which may be in an older form; null if it has none there.
 const FieldType* field_type(const FieldPath& path);
 
 /// Reads a scenario with fields changed, one after the other. Its text is the changed one, remarks and all else as they were.
-/// ERRORS: those of read_scenario(), at their places in `text`; what is wrong with a changed value is said of the override. An
-/// element that is not there and not the next one.
+/// A text of an older form is brought into today's first. ERRORS: those of read_scenario(), at their places in `text`; what is wrong with
+/// a changed value is said of the override. An element that is not there and not the next one. Two fields that exclude each other.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library,
                                  const std::vector<Override>& overrides);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/edit/field_edits.h"
+#include "core/edit/old_form_text.h"
 #include "core/edit/overrides.h"
 #include "core/text/number.h"
 #include "core/timeline/reader.h"
@@ -67,7 +68,8 @@ bool is_same(const std::string& there, const std::string& value, const FieldPath
 /// `text` with fields changed. ERRORS: it cannot be changed so.
 Expected<std::string> changed(std::string text, const Schema& schema, const std::vector<Override>& changes) {
   for (const Override& change : changes) {
-    const auto edits = set_field(ScenarioText(text, schema), change.path, change.value);
+    const ScenarioText now(text, schema);
+    const auto edits = set_field(now, present_path(change.path, &now), change.value);
     if (!edits) return tl::make_unexpected(edits.error());
     text = with_edits(std::move(text), *edits);
   }
@@ -89,22 +91,27 @@ std::string first_difference(const FieldValues& there, const FieldValues& here) 
 
 }  // namespace
 
-Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& scenario_text) {
+Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const std::string& run_text) {
   const Schema schema = Schema::scenario();
+  const auto in_present_form = [](const std::string& any) {
+    auto converted = convert_text(any);
+    return converted ? std::move(converted->text) : any;
+  };
+  const std::string scenario_text = in_present_form(run_text);
   const ScenarioText text(scenario_text, schema);
   if (text.broken()) return tl::make_unexpected(*text.broken());
   std::vector<std::int64_t> rows;
   for (const Axis& axis : space.axes()) {
     const auto row = std::find_if(axis.rows.begin(), axis.rows.end(), [&](const std::vector<std::string>& values) {
       for (std::size_t f = 0; f < values.size(); ++f) {
-        if (!is_same(text.value(axis.paths[f]), values[f], axis.paths[f])) return false;
+        if (!is_same(text.value(present_path(axis.paths[f], &text)), values[f], axis.paths[f])) return false;
       }
       return true;
     });
     if (row == axis.rows.end()) {
       std::vector<std::string> said;
       for (std::size_t f = 0; f < axis.fields.size(); ++f) {
-        const std::string value = text.value(axis.paths[f]);
+        const std::string value = text.value(present_path(axis.paths[f], &text));
         said.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
       }
       return tl::make_unexpected(
@@ -122,7 +129,7 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
     all.push_back(std::move(*change));
   }
   all.insert(all.end(), varied.begin(), varied.end());
-  const auto there = changed(info.scenario_text, schema, all);
+  const auto there = changed(in_present_form(info.scenario_text), schema, all);
   const auto here = changed(scenario_text, schema, varied);
   if (!there) return tl::make_unexpected(there.error());
   if (!here) return tl::make_unexpected(here.error());

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/base/random.h"
+#include "core/edit/old_form_text.h"
 #include "core/framework/registry.h"
 
 namespace tutti::core {
@@ -31,7 +32,7 @@ bool decides_packing_only(const FieldPath& field) {
                                          "strategy.agg_small_grads_exact_group",
                                          "strategy.all_reduce_merge_scope"};
   std::string name;
-  for (const PathStep& step : field) name += (name.empty() ? "" : ".") + step.field;
+  for (const PathStep& step : present_path(field)) name += (name.empty() ? "" : ".") + step.field;
   const auto has = [&](const FrameworkKind& kind) {
     return std::find(kind.packing_fields.begin(), kind.packing_fields.end(), name) != kind.packing_fields.end();
   };

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/edit/old_form_text.h"
+
 namespace tutti::core {
 namespace {
 
@@ -101,7 +103,12 @@ Expected<SweepInfo> read_info(Database& database) {
 std::string difference(const SweepInfo& there, const SweepInfo& asked) {
   if (there.version != asked.version)
     return fmt::format("it was made by Tutti {}, and this is {}", there.version, asked.version);
-  if (there.scenario_text != asked.scenario_text)
+  const auto in_present_form = [](const std::string& text) {
+    const auto converted = convert_text(text);
+    return converted ? converted->text : text;
+  };
+  if (there.scenario_text != asked.scenario_text &&
+      in_present_form(there.scenario_text) != in_present_form(asked.scenario_text))
     return fmt::format("its scenario {} had another text", there.scenario_file);
   if (there.set != asked.set) return "it was made with other --set";
   const auto fields = [](const SweepInfo& info) {

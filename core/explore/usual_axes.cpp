@@ -68,7 +68,7 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   if (tried && tried->empty())
     return tl::make_unexpected(
         Error::request("this strategy has no usual settings to try; say which with --over, such as --over "
-                       "strategy.num_packs=0,1,2,4,8",
+                       "strategy.staging=DIRECT,VIA_HOST",
                        {scenario.file, 0, 0}));
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));

@@ -45,51 +45,47 @@ GuestMessages framework_messages() {
   return guests;
 }
 
-ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
-                             Complaints& complaints) {
-  struct Said {
-    const FrameworkKind* kind;
-    const google::protobuf::Message* own;
-    std::string first;  ///< of its fields that is written
-  };
-  std::vector<Said> said;
-  for (const FrameworkKind& kind : registered_kinds()) {
-    if (const auto* own = guests.find(kind.name)) {
-      said.push_back({&kind, own, kind.name});
-      continue;
-    }
-    for (const std::string& field : kind.said_by) {
-      if (!fields.has(message, field)) continue;
-      said.push_back({&kind, nullptr, field});
-      break;
-    }
-  }
-  if (said.empty()) return {};
-  const Said& chosen = said.back();
-  for (const Said& other : said) {
-    if (&other != &chosen)
-      fields.complain_at(message, other.first, ProblemCode::kConflict,
-                         "strategy: {} and {} are of two frameworks; keep one", chosen.first, other.first);
-  }
-  auto framework = chosen.kind->read({message, chosen.own, fields, complaints});
-  // Of several it is not known which one is meant.
-  return {true, said.size() == 1 ? std::move(framework) : nullptr};
+namespace {
+
+/// The field of the strategy's oneof that is written; null if none is.
+const google::protobuf::FieldDescriptor* written_framework(const proto::Strategy& message) {
+  const auto* const one_of = proto::Strategy::descriptor()->FindOneofByName("framework");
+  return proto::Strategy::GetReflection()->GetOneofFieldDescriptor(message, one_of);
 }
 
-void refuse_packing_fields(const StrategyText& text, std::string_view name) {
-  const proto::Strategy& s = text.message;
-  const auto besides = [&](bool said, const char* field) {
-    if (said)
-      text.fields.complain_at(s, field, ProblemCode::kConflict, "strategy: {} and {} are two ways of packing; keep one",
-                              name, field);
-  };
-  besides(s.has_bytes_per_pack(), "bytes_per_pack");
-  besides(s.num_packs() > 0, "num_packs");
-  besides(s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes");
-  besides(s.all_reduce_merge_scope() > 1, "all_reduce_merge_scope");
-  if (s.merging() != proto::Strategy::MERGING_DEFAULT)
-    text.fields.complain_at(s, "merging", ProblemCode::kUnused,
-                            "strategy: {} says how gradients come into its buckets; leave merging out", name);
+}  // namespace
+
+ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
+                             Complaints& complaints) {
+  const auto* const field = written_framework(message);
+  const FrameworkKind* chosen = nullptr;
+  bool several = false;
+  for (const FrameworkKind& kind : registered_kinds()) {
+    const bool guest = guests.find(kind.name) != nullptr;
+    if (!guest && (!field || field->name() != kind.name)) continue;
+    const std::string other = chosen ? chosen->name : guest && field && field->name() != kind.name ? field->name() : "";
+    if (!other.empty()) {
+      several = true;
+      fields.complain_at(message, other, ProblemCode::kConflict, "strategy: {} and {} exclude each other; keep one",
+                         kind.name, other);
+    }
+    chosen = &kind;
+  }
+  if (!chosen) return {};
+  if (message.all_reduce_merge_scope() > 1)
+    fields.complain_at(message, "all_reduce_merge_scope", ProblemCode::kConflict,
+                       "strategy: all_reduce_merge_scope is of Tutti's own packing, and {} packs by rules of its own; "
+                       "leave it out",
+                       chosen->name);
+  auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
+  // Of several it is not known which one is meant.
+  return {true, several ? nullptr : std::move(framework)};
+}
+
+void refuse_merging(const StrategyText& text, std::string_view name) {
+  if (text.message.merging() == proto::Strategy::MERGING_DEFAULT) return;
+  text.fields.complain_at(text.message, "merging", ProblemCode::kUnused,
+                          "strategy: {} says how gradients come into its buckets; leave merging out", name);
 }
 
 }  // namespace tutti::core

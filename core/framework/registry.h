@@ -27,9 +27,7 @@ struct StrategyText {
 
 /// A framework's line in the registry: how its options are read, and how its programs are told of them.
 struct FrameworkKind {
-  std::string name;
-  /// Fields of a strategy that say something of it: any of them chooses it.
-  std::vector<std::string> said_by;
+  std::string name;  ///< of its field in the strategy
   /// Reads its options, and complains of what contradicts them. Null (and complaints): they cannot be made out.
   std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;
   /// How its programs are told to do what a strategy does, or what comes near it; nothing if nothing does. May be null: no such text
@@ -55,11 +53,12 @@ struct ReadFramework {
   std::shared_ptr<const Framework>
       framework;  ///< null although one is said: several are, or its options cannot be made out (a problem)
 };
-/// ERRORS (complaints): fields of several frameworks, and what their readers find.
+/// ERRORS (complaints): a framework that brings its schema along beside another one or beside a field that packs; merge scopes,
+/// which no framework takes from the strategy; and what their readers find.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests, Fields& fields,
                              Complaints& complaints);
 
-/// For readers of frameworks that pack by rules of their own: complains of the strategy's own fields that pack.
-void refuse_packing_fields(const StrategyText& text, std::string_view name);
+/// For readers of frameworks whose buckets decide how gradients come into them: complains of `merging`.
+void refuse_merging(const StrategyText& text, std::string_view name);
 
 }  // namespace tutti::core

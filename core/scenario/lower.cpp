@@ -78,15 +78,23 @@ class ScenarioLowering {
                                     [](const Communicator& c) { return c.splits_model; });
     if (scenario_.strategy.spec && splits) {
       complaints_.complain_at(
-          "strategy.all_reduce_spec",
+          path_of("all_reduce_spec"),
           "strategy: all_reduce_spec reduces over all replicas, which hold different parts of the model "
           "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
     }
   }
 
+  /// Returns where a field of the strategy is written: "strategy.shards".
+  [[nodiscard]] std::string path_of(const std::string& field) const {
+    const auto& elsewhere = scenario_.strategy.written_as;
+    const auto found = elsewhere.find(field);
+    return "strategy." + (found == elsewhere.end() ? field : found->second);
+  }
+
   void complain_about(const StrategyProblem& problem) {
     if (problem.field.empty()) return complaints_.complain_at("", problem.code, "{}", problem.text);
-    complaints_.complain_at("strategy." + problem.field, problem.code, "strategy: {}: {}", problem.field, problem.text);
+    const std::string path = path_of(problem.field);
+    complaints_.complain_at(path, problem.code, "strategy: {}: {}", path.substr(path.rfind('.') + 1), problem.text);
   }
 
   WrittenScenario& written_;

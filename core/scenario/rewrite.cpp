@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/framework/registry.h"
 #include "core/proto/scenario.pb.h"
+#include "core/scenario/old_form.h"
 #include "core/text/bind.h"
 
 namespace tutti::core {
@@ -36,6 +37,38 @@ proto::Strategy::Collective proto_of(CollectiveKind collective) {
   return proto::Strategy::ALL_REDUCE;
 }
 
+/// What packs goes. Of TensorFlow, which chooses the algorithm, the choice stays.
+void leave_packing_out(proto::Strategy& strategy) {
+  if (!strategy.has_tensorflow()) return strategy.clear_framework();
+  proto::TensorFlow& tensorflow = *strategy.mutable_tensorflow();
+  if (tensorflow.has_multi_worker_mirrored()) {
+    proto::MultiWorkerMirroredStrategy& mirrored = *tensorflow.mutable_multi_worker_mirrored();
+    if (mirrored.has_collective_all_reduce()) {
+      mirrored.mutable_collective_all_reduce()->clear_num_packs();
+      mirrored.mutable_collective_all_reduce()->clear_all_reduce_merge_scope();
+    }
+  }
+  if (tensorflow.has_mirrored()) {
+    tensorflow.mutable_mirrored()->set_num_packs(0);
+    tensorflow.mutable_mirrored()->clear_tf_1_15();
+  }
+  if (tensorflow.has_multi_worker_all_reduce()) {
+    proto::MultiWorkerAllReduce& all_reduce = *tensorflow.mutable_multi_worker_all_reduce();
+    all_reduce.clear_num_packs();
+    all_reduce.clear_agg_small_grads_max_bytes();
+    all_reduce.clear_agg_small_grads_max_group();
+    all_reduce.clear_agg_small_grads_exact_group();
+  }
+  if (tensorflow.has_tf_cnn_benchmarks()) {
+    proto::TfCnnBenchmarks& benchmarks = *tensorflow.mutable_tf_cnn_benchmarks();
+    benchmarks.clear_gradient_repacking();
+    benchmarks.clear_agg_small_grads_max_bytes();
+    benchmarks.clear_agg_small_grads_max_group();
+    benchmarks.clear_agg_small_grads_exact_group();
+    benchmarks.clear_allreduce_merge_scope();
+  }
+}
+
 }  // namespace
 
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one) {
@@ -43,7 +76,7 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   SourceMap sources(path);
   proto::Scenario scenario;
   GuestMessages guests = framework_messages();  // left out, as all packing is
-  bind(parse_document(text, path, problems).root, scenario, sources, problems, &guests);
+  bind(parse_scenario(text, path, problems).root, scenario, sources, problems, &guests);
   TUTTI_CHECK(problems.empty(), "{} has problems", path);
 
   proto::Workload& workload = *scenario.mutable_workload();
@@ -55,18 +88,12 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
   workload.set_update_ms(0);
 
   proto::Strategy& strategy = *scenario.mutable_strategy();
-  strategy.clear_bytes_per_pack();
-  strategy.clear_num_packs();
-  strategy.clear_agg_small_grads_max_bytes();
   strategy.clear_agg_small_grads_max_group();
+  strategy.clear_agg_small_grads_exact_group();
   strategy.clear_all_reduce_merge_scope();
   strategy.clear_merging();
   strategy.clear_pad_packs();
-  if (strategy.has_mirrored()) {
-    strategy.mutable_mirrored()->set_num_packs(0);
-    strategy.mutable_mirrored()->clear_tf_1_15();
-  }
-  strategy.clear_framework();
+  leave_packing_out(strategy);
   strategy.clear_compression();
   strategy.set_reduction(proto_of(one.reduction));
   strategy.set_collective(proto_of(one.collective));

@@ -5,10 +5,10 @@
 
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/old_form.h"
 #include "core/scenario/other_variables_reader.h"
 #include "core/scenario/strategy_reader.h"
 #include "core/text/bind.h"
-#include "core/text/document.h"
 #include "core/text/limits.h"
 
 namespace tutti::core {
@@ -233,7 +233,7 @@ class ScenarioReader {
 }  // namespace
 
 bool read(const std::string& text, const Library& library, WrittenScenario& written) {
-  const Document document = parse_document(text, written.path, written.problems);
+  const Document document = parse_scenario(text, written.path, written.problems);
   written.places = Places::of(document.root, *proto::Scenario::descriptor(), written.path);
   bind(document.root, *written.message, written.sources, written.problems, &written.guests);
   if (document.cut_off) return false;

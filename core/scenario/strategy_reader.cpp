@@ -1,5 +1,6 @@
 #include "core/scenario/strategy_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/ranges.h>
@@ -85,9 +86,18 @@ class StrategyReader {
     return known;
   }
 
+  /// A framework is written that is not in the message (a problem), so that it is not known whether it chooses the algorithm.
+  [[nodiscard]] bool framework_was_lost() const {
+    return std::any_of(framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
+      const bool own = proto::Strategy::descriptor()->FindFieldByName(kind.name) != nullptr;
+      return own && complaints_.has("strategy." + kind.name) && !fields_.has(message_, kind.name);
+    });
+  }
+
   std::optional<AlgorithmChoice> read_algorithm() {
     const auto algorithm = parse_algorithm(message_.algorithm());
     const std::vector<std::string> names = algorithm_names();
+    if (message_.algorithm().empty() && framework_was_lost()) return std::nullopt;
     if (message_.algorithm().empty()) {
       fields_.complain_at(message_, "algorithm", ProblemCode::kMissing, "strategy: algorithm is missing; say one of {}",
                           fmt::join(names, ", "));
@@ -123,20 +133,11 @@ class StrategyReader {
   }
 
   void refuse_two_ways() {
-    const auto both = [&](bool a, const char* name_a, bool b, const char* name_b) {
-      if (a && b)
-        fields_.complain_at(message_, name_b, ProblemCode::kConflict,
-                            "strategy: {} and {} are two ways of packing; keep one", name_a, name_b);
-    };
-    const bool by_bytes = message_.has_bytes_per_pack(), by_number = message_.num_packs() > 0;
-    const bool by_size = message_.has_agg_small_grads_max_bytes(), by_scope = message_.all_reduce_merge_scope() > 1;
-    both(by_bytes, "bytes_per_pack", by_number, "num_packs");
-    both(by_bytes, "bytes_per_pack", by_size, "agg_small_grads_max_bytes");
-    // Taken literally: TensorFlow takes num_packs.
-    if (message_.all_reduce_spec().validation() != proto::AllReduceSpec::LITERAL)
-      both(by_number, "num_packs", by_size, "agg_small_grads_max_bytes");
-    both(by_bytes, "bytes_per_pack", by_scope, "all_reduce_merge_scope");
-    both(by_number, "num_packs", by_scope, "all_reduce_merge_scope");
+    // Runs of small gradients are merged as gradients are; packs are not.
+    if (message_.all_reduce_merge_scope() <= 1 || (!message_.has_bytes_per_pack() && message_.num_packs() == 0)) return;
+    fields_.complain_at(message_, "all_reduce_merge_scope", ProblemCode::kConflict,
+                        "strategy: {} and all_reduce_merge_scope are two ways of packing; keep one",
+                        message_.has_bytes_per_pack() ? "bytes_per_pack" : "num_packs");
   }
 
   void refuse_what_does_nothing() {

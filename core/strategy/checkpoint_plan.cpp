@@ -25,7 +25,9 @@ Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnRead
   Collective made{Group::of_cluster(cluster, host), nullptr, variable.type, variable.elements, strategy.staging, n,
                   CollectiveKind::kReduce};
   made.root = root;
-  std::vector<Stage> stages{{StageScope::kEveryone, tree_reduce(tree, variable.elements, engine, Engine::kCpu)}};
+  std::vector<Stage> stages;
+  stages.reserve(2);  // or gcc 12 sees writes beyond the first one's space
+  stages.push_back({StageScope::kEveryone, tree_reduce(tree, variable.elements, engine, Engine::kCpu)});
   if (reduction == Reduction::kMean && n > 1)
     stages.push_back(
         {StageScope::kEveryone, work_of_rank(group.ranks(), root, variable.elements, 1.0 / n, 0, Engine::kCpu)});

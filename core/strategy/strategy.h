@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,6 +111,9 @@ struct Strategy {
   std::optional<Time> timeout;     ///< of either timer of a collective
   std::vector<std::string> notes;  ///< for the plan's reader: how it came about
   std::string reduce_to_device;    ///< as it was written; lowered to reduce_to
+  /// Fields above that a framework's options set, and where those are written: "num_packs" →
+  /// "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems of the fields are reported there.
+  std::map<std::string, std::string> written_as;
 
   /// The defaults that depend on the algorithm, as TensorFlow has them: NCCL's collectives are serialised and read GPU
   /// memory directly; ring and nccl are CollectiveReduce ops, which the ScopedAllocator merges.

@@ -12,6 +12,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "core/edit/old_form_text.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
 #include "gui/model/examples.h"
@@ -79,6 +80,7 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
     if (at.isValid()) form_->setCurrentIndex(at);
   });
   connect(model_, &FormModel::edited, this, &ScenarioEditor::apply);
+  connect(broken_, &QLabel::linkActivated, this, &ScenarioEditor::convert);
   connect(form_, &FormView::current_changed, this, &ScenarioEditor::show_field);
   connect(&checker_, &Checker::checked, this, &ScenarioEditor::show_checked);
   connect(list_, &QListWidget::itemActivated, this, [this] { go_to_problem(list_->currentRow()); });
@@ -305,7 +307,12 @@ void ScenarioEditor::text_changed() {
 void ScenarioEditor::follow_text() {
   follow_->stop();
   auto now = std::make_shared<core::ScenarioText>(text(), schema_);
-  broken_->setVisible(now->broken().has_value());
+  const bool old_form = !now->broken() && core::next_move(now->root());
+  broken_->setVisible(now->broken() || old_form);
+  if (old_form)
+    broken_->setText(
+        tr("Some fields of this text are of an older form, and are not in the form below. "
+           "<a href=\"convert\">Rewrite them</a>"));
   model_->set_frozen(now->broken().has_value());
   if (now->broken()) {
     const core::Problem& first = now->broken()->problems().front();
@@ -315,6 +322,12 @@ void ScenarioEditor::follow_text() {
   read_ = now;
   model_->show_text(now);
   show_field();
+}
+
+void ScenarioEditor::convert() {
+  const std::string now = text();
+  const auto converted = core::convert_text(now);
+  if (converted) text_->apply({{0, now.size(), converted->text}});
 }
 
 void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& field) {

@@ -92,6 +92,8 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
+  /// Brings a text of an older form into today's.
+  void convert();
   void apply(const core::TextEdits& edits, const core::FieldPath& field);
   void go_to_problem(int number);
   void next_problem(int step);

@@ -33,7 +33,7 @@ const QStringList& common_fields() {
                                   QStringLiteral("strategy.num_packs"),
                                   QStringLiteral("strategy.algorithm"),
                                   QStringLiteral("strategy.shards"),
-                                  QStringLiteral("strategy.merge_scope"),
+                                  QStringLiteral("strategy.all_reduce_merge_scope"),
                                   QStringLiteral("cluster.workers.count"),
                                   QStringLiteral("cluster.workers.machine"),
                                   QStringLiteral("cluster.network.bandwidth_gb_per_s"),

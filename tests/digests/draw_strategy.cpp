@@ -206,6 +206,10 @@ std::string push_pull(Draft& draft) {
   return in_order({" byteps { ", text, " }", update(draft), staging(draft), launch_us(draft), mean_or_sum(draft)});
 }
 
+std::string in_tensorflow(const std::string& strategy, const std::string& fields) {
+  return " tensorflow { " + strategy + " {" + fields + " } }";
+}
+
 std::string mwms(Draft& draft) {
   const std::string generation = draft.one_of({"TF_1_15", "TF_2_1", "TF_2_4", "TF_2_4", "TF_2_5", "TF_2_5"});
   draft.note("generation", generation);
@@ -227,9 +231,10 @@ std::string mwms(Draft& draft) {
     how += draft.maybe(30, "aggregates", {"experimental_aggregate_gradients: false"});
     call = draft.maybe(20, "hints", {"hints { bytes_per_pack: 60000 }"});
   }
-  if (!options.empty()) text += " communication_options {" + options + " }";
-  text += call + " collective_all_reduce { " + how + " }";
-  return in_order({text, staging(draft), launch_us(draft), reduction(draft), compression(draft, true)});
+  text = call + " collective_all_reduce { " + how + text + " }";
+  if (!options.empty()) text.insert(0, " communication_options {" + options + " }");
+  return in_order({in_tensorflow("multi_worker_mirrored", text), staging(draft), launch_us(draft), reduction(draft),
+                   compression(draft, true)});
 }
 
 /// An entry of a spec that the cluster can carry out.
@@ -271,13 +276,14 @@ std::string with_spec(Draft& draft) {
     case 1: text += draft.maybe(100, "packing", {"agg_small_grads_max_bytes: 8192"}); break;
     default: break;
   }
-  return in_order({text, launch(draft), update(draft), staging(draft), launch_us(draft), reduction(draft)});
+  return in_order({in_tensorflow("multi_worker_all_reduce", text), launch(draft), update(draft), staging(draft),
+                   launch_us(draft), reduction(draft)});
 }
 
 std::string parameter_server(Draft& draft) {
   std::string text = draft.maybe(50, "placement", {"placement: GREEDY_BY_BYTES"});
   text += draft.maybe(50, "read_cache", {"variable_read_cache: CPU"});
-  return in_order({" parameter_server {", text, " }", staging(draft), launch_us(draft), mean_or_sum(draft)});
+  return in_order({in_tensorflow("parameter_server", text), staging(draft), launch_us(draft), mean_or_sum(draft)});
 }
 
 std::string mirrored(Draft& draft) {
@@ -290,7 +296,7 @@ std::string mirrored(Draft& draft) {
   }
   const std::string text = draft.maybe(100, "mirrored", of);
   draft.needs.one_type = true;
-  return in_order({" mirrored {", text, " }", launch_us(draft), reduction(draft), staging(draft)});
+  return in_order({in_tensorflow("mirrored", text), launch_us(draft), reduction(draft), staging(draft)});
 }
 
 std::string on_devices(Draft& draft) {
@@ -332,12 +338,12 @@ std::string tf_cnn(Draft& draft) {
   } else if (mode == "DISTRIBUTED_ALL_REDUCE") {
     rest += spec(draft, 2);
   }
-  return in_order({" tf_cnn_benchmarks { ", flags, " }", rest, mean_or_sum(draft), launch_us(draft)});
+  return in_order({in_tensorflow("tf_cnn_benchmarks", " " + flags + rest), mean_or_sum(draft), launch_us(draft)});
 }
 
-std::string central_storage(Draft& draft) { return " central_storage {}" + mean_or_sum(draft); }
+std::string central_storage(Draft& draft) { return in_tensorflow("central_storage", "") + mean_or_sum(draft); }
 
-std::string one_device(Draft&) { return " one_device {}"; }
+std::string one_device(Draft&) { return in_tensorflow("one_device", ""); }
 
 std::string many(Draft& draft) { return " algorithm: \"" + draft.algorithm + "\" pad_packs: true" + reduction(draft); }
 

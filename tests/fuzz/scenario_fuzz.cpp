@@ -1,5 +1,5 @@
 // libFuzzer: any bytes as a scenario, in both notations. Whatever they say, they are read or refused with a message
-// that names a place; a scenario that is accepted keeps its promises (a plan that covers every gradient once).
+// that names a place; a scenario that is accepted keeps its promises (a plan that covers every gradient once). One of an older form says the same once it is converted.
 // Models and machines come from the shipped files, so that the way behind the parser is walked too.
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/edit/old_form_text.h"
 #include "core/scenario/scenario.h"
 
 namespace {
@@ -55,6 +56,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
       refuse(scenario.error());
     }
+  }
+  if (const auto converted = convert_text(text)) {
+    demand(say_the_same(text, converted->text), "converting a text changes none of its values");
+    demand(!convert_text(converted->text), "a converted text is in today's form");
+    demand(converted->origins.size() == converted->text.size(), "every byte has an origin");
   }
   return 0;
 }

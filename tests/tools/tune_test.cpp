@@ -309,8 +309,7 @@ TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
   const std::vector<std::string> refused{"tune", file, "--over", "workload.batch=0,-1"};
   const Outcome words = run_tutti(refused);
   ASSERT_EQ(words.status, 0) << words.err;
-  EXPECT_THAT(words.out,
-              AllOf(HasSubstr("2 are invalid"), HasSubstr("for example: ")));
+  EXPECT_THAT(words.out, AllOf(HasSubstr("2 are invalid"), HasSubstr("for example: ")));
   const Outcome json = run_tutti({"tune", file, "--over", "workload.batch=0,-1", "--format", "json"});
   const core::Value document = test::parse_or_throw(json.out, "out");
   const Data told(document);

@@ -14,6 +14,7 @@
 #include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/progress.h"
+#include "tools/tutti/scenario_options.h"
 #include "tools/tutti/table.h"
 
 namespace tutti::tools {
@@ -218,7 +219,10 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
     return report(core::Error::request(
         "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)"));
   }
-  const auto scenario = core::load_scenario(options.scenario, environment.library);
+  const auto text = read_scenario_file(options.scenario);
+  if (!text) return report(text.error());
+  warn_of_old_form(*text, options.scenario);
+  const auto scenario = core::read_scenario(*text, options.scenario, environment.library);
   if (!scenario) return report(scenario.error());
   std::optional<OutputFile> file;
   if (!options.output.empty()) {

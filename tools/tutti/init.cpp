@@ -148,7 +148,7 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   text += "}\n\nstrategy {\n";
   if (options.servers > 0) {
     text += "  # Replicas of a worker wait for each other, workers do not.\n";
-    text += "  parameter_server { placement: ROUND_ROBIN }\n  reduction: MEAN\n";
+    text += "  tensorflow { parameter_server { placement: ROUND_ROBIN } }\n  reduction: MEAN\n";
   } else {
     text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
     text += "  # A pack is closed once it holds more than this. 0: one pack. Left out: every gradient alone.\n";

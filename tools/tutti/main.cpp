@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   PlanOptions plan_options;
   ExportOptions export_options;
   InitOptions init_options;
+  ConvertOptions convert_options;
   ImportTfConfigOptions import_options;
   ImportNcclTopologyOptions topology_options;
   RealRunOptions run_options;
@@ -79,6 +80,7 @@ int run(int argc, char** argv) {
   add_plan(app, plan_options);
   add_export(app, export_options);
   add_init(app, init_options);
+  add_convert(app, convert_options);
   add_import(app, import_options, topology_options);
   add_view(app);
   add_worker(app, worker_options);
@@ -108,6 +110,7 @@ int run(int argc, char** argv) {
   if (app.got_subcommand("worker")) return worker(worker_options);
   if (app.got_subcommand("view")) return view(app.get_subcommand("view")->remaining());
   if (app.got_subcommand("plan")) return plan(plan_options, environment);
+  if (app.got_subcommand("convert")) return convert(convert_options);
   if (app.got_subcommand("export")) return export_timeline(export_options, environment);
   if (app.got_subcommand("import")) {
     const bool topology = app.get_subcommand("import")->got_subcommand("nccl-topology");

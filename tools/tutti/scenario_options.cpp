@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
+#include "core/edit/old_form_text.h"
 #include "core/edit/overrides.h"
 #include "core/explore/database.h"
 
@@ -43,6 +44,10 @@ Expected<std::string> read_scenario_file(const std::string& path) {
   return core::read_text_file(path, core::TextSource::kAnything);
 }
 
+void warn_of_old_form(const std::string& text, const std::string& path) {
+  if (const std::string warning = core::old_form_warning(text, path); !warning.empty()) tell(warning);
+}
+
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment) {
   std::vector<core::Override> overrides;
   for (const std::string& written : options.set) {
@@ -58,6 +63,7 @@ Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Env
   }
   const auto text = read_scenario_file(options.file);
   if (!text) return tl::make_unexpected(text.error());
+  warn_of_old_form(*text, options.file);
   if (tf_config) {
     std::vector<core::Override> workers = core::workers_of(tf_config->cluster, *text);
     overrides.insert(overrides.begin(), workers.begin(), workers.end());

@@ -18,6 +18,8 @@ struct ScenarioOptions {
 
 /// The text of a scenario's file. ERRORS (requests): it cannot be read; it is a sweep's.
 core::Expected<std::string> read_scenario_file(const std::string& path);
+/// Says on stderr which fields of a scenario are of an older form, and what to write in their place; nothing if none are.
+void warn_of_old_form(const std::string& text, const std::string& path);
 
 /// Reads the scenario with its changes. ERRORS: see core/edit/overrides.h; the files.
 core::Expected<core::Scenario> load_scenario(const ScenarioOptions& options, const Environment& environment);

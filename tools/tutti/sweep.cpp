@@ -227,6 +227,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!set) return report(set.error());
   const auto text = core::read_text_file(options.scenario.file, core::TextSource::kAnything);
   if (!text) return report(text.error());
+  warn_of_old_form(*text, options.scenario.file);
   info.version = core::version();
   info.scenario_file = options.scenario.file;
   info.scenario_text = *text;

@@ -562,6 +562,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!set) return report(set.error());
   const auto text = read_scenario_file(options.scenario.file);
   if (!text) return report(text.error());
+  warn_of_old_form(*text, options.scenario.file);
   auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);

@@ -46,7 +46,7 @@ std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
   options.pushes = text.message.algorithm().empty();
   // How many there may be depends on the cluster.
   if (message.has_servers_on_workers()) options.servers_on_workers = message.servers_on_workers();
-  refuse_packing_fields(text, "byteps");
+  refuse_merging(text, "byteps");
   if (options.pushes)
     refuse_with_servers(text.message, fields);
   else

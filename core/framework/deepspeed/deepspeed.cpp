@@ -72,7 +72,7 @@ std::shared_ptr<const Framework> read_deepspeed(const StrategyText& text) {
   zero.reduce_bucket_size = text.fields.integer(message, "reduce_bucket_size", "deepspeed", 1, kMostElements)
                                 .value_or(zero.reduce_bucket_size);
   zero.overlap_comm = message.overlap_comm();
-  refuse_packing_fields(text, "deepspeed");
+  refuse_merging(text, "deepspeed");
   return deepspeed(zero);
 }
 
@@ -101,7 +101,7 @@ std::shared_ptr<const Framework> deepspeed(const DeepSpeed& options) {
 }
 
 FrameworkKind deepspeed_kind() {
-  return {"deepspeed", {"deepspeed"}, read_deepspeed, deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"}};
+  return {"deepspeed", read_deepspeed, deepspeed_settings, {"strategy.deepspeed.reduce_bucket_size"}};
 }
 
 }  // namespace tutti::core

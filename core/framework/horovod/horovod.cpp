@@ -99,7 +99,7 @@ std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
   if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
     fields.complain_at(text.message, "launch", ProblemCode::kUnused,
                        "strategy: launch: Horovod's packs go one after the other, in one stream; leave it out");
-  refuse_packing_fields(text, "horovod");
+  refuse_merging(text, "horovod");
   return horovod(options);
 }
 
@@ -126,7 +126,6 @@ std::shared_ptr<const Framework> horovod(const Horovod& options) { return std::m
 
 FrameworkKind horovod_kind() {
   return {"horovod",
-          {"horovod"},
           read_horovod,
           horovod_settings,
           {"strategy.horovod.fusion_threshold", "strategy.horovod.cycle_time_ms", "strategy.horovod.cache_capacity"}};

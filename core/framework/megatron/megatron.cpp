@@ -85,7 +85,7 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
         message, "ddp_bucket_size", ProblemCode::kUnused,
         "megatron: ddp_bucket_size does nothing without overlap_grad_reduce: there is one bucket; say that too");
   }
-  refuse_packing_fields(text, "megatron");
+  refuse_merging(text, "megatron");
   return megatron(options);
 }
 
@@ -113,7 +113,7 @@ std::shared_ptr<const Framework> megatron(const Megatron& options) {
 }
 
 FrameworkKind megatron_kind() {
-  return {"megatron", {"megatron"}, read_megatron, megatron_settings, {"strategy.megatron.ddp_bucket_size"}};
+  return {"megatron", read_megatron, megatron_settings, {"strategy.megatron.ddp_bucket_size"}};
 }
 
 }  // namespace tutti::core

@@ -90,7 +90,7 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   if (const auto bytes = fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMostBucketBytes))
     ddp.first_bucket = Bytes(*bytes);
   ddp.gradient_as_bucket_view = message.gradient_as_bucket_view();
-  refuse_packing_fields(text, "pytorch_ddp");
+  refuse_merging(text, "pytorch_ddp");
   return pytorch_ddp(ddp);
 }
 
@@ -138,7 +138,6 @@ std::shared_ptr<const Framework> pytorch_ddp(const PytorchDdp& options) {
 
 FrameworkKind pytorch_ddp_kind() {
   return {"pytorch_ddp",
-          {"pytorch_ddp"},
           read_ddp,
           ddp_settings,
           {"strategy.pytorch_ddp.bucket_cap_mb", "strategy.pytorch_ddp.first_bucket_bytes"}};

@@ -5,7 +5,6 @@
 
 #include "core/framework/tensorflow/spec_text.h"
 #include "core/proto/scenario.pb.h"
-#include "core/strategy/algorithm_table.h"
 #include "core/strategy/strategy.h"
 
 namespace tutti::core {
@@ -24,39 +23,6 @@ LimitUnit limit_unit_of(const proto::AllReduceSpec& message, SpecApi api) {
     case proto::AllReduceSpec::BYTES: return LimitUnit::kBytes;
     case proto::AllReduceSpec::ELEMENTS: return LimitUnit::kElements;
     default: return api == SpecApi::kTfCnnBenchmarks ? LimitUnit::kElements : LimitUnit::kBytes;
-  }
-}
-
-/// Fields that belong to one algorithm alone, or to TensorFlow's other ways of reducing.
-void complain_about_others(const proto::Strategy& s, Fields& fields) {
-  for (const char* field : {"algorithm", "shards"}) {
-    if (fields.has(s, field)) {
-      fields.complain_at(s, field, ProblemCode::kConflict,
-                         "strategy: {} and all_reduce_spec both say how gradients are reduced; keep one", field);
-    }
-  }
-  if (s.has_bytes_per_pack()) {
-    fields.complain_at(
-        s, "bytes_per_pack", ProblemCode::kUnused,
-        "strategy: bytes_per_pack belongs to TensorFlow's CommunicationOptions; all_reduce_spec packs by num_packs or "
-        "agg_small_grads_max_bytes");
-  }
-  if (s.all_reduce_merge_scope() > 1) {
-    fields.complain_at(
-        s, "all_reduce_merge_scope", ProblemCode::kUnused,
-        "strategy: all_reduce_merge_scope does nothing with all_reduce_spec, whose algorithms are not merged; leave "
-        "it out");
-  }
-  if (s.merging() != proto::Strategy::MERGING_DEFAULT) {
-    fields.complain_at(s, "merging", ProblemCode::kUnused,
-                       "strategy: merging does nothing with all_reduce_spec, which packs by num_packs or "
-                       "agg_small_grads_max_bytes; leave it out");
-  }
-  if (s.collective() != proto::Strategy::ALL_REDUCE) {
-    fields.complain_at(
-        s, "collective", ProblemCode::kConflict,
-        "strategy: all_reduce_spec has no other collective than the all-reduce; leave collective out, or say "
-        "algorithm in place of all_reduce_spec");
   }
 }
 
@@ -97,11 +63,9 @@ bool read_entries(const proto::AllReduceSpec& message, Fields& fields, AllReduce
 
 }  // namespace
 
-std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strategy, Fields& fields,
-                                                  Complaints& complaints) {
+std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message, const std::string& path,
+                                                  Fields& fields, Complaints& complaints) {
   const std::size_t before = fields.problems().size();
-  complain_about_others(strategy, fields);
-  const proto::AllReduceSpec& message = strategy.all_reduce_spec();
   AllReduceSpec spec;
   const bool has_text = fields.has(message, "text");
   if (!(has_text ? read_text(message, fields, spec) : read_entries(message, fields, spec))) return std::nullopt;
@@ -114,20 +78,13 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strateg
                        "all_reduce_spec: tf_cnn_benchmarks keeps every gradient with its variable; leave result_order "
                        "out, or say api: MULTI_WORKER_ALL_REDUCE");
   }
-  for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, message.text(), complaints);
-  const bool nccl = std::any_of(spec.entries.begin(), spec.entries.end(),
-                                [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
-  if (strategy.has_channels() && !nccl)
-    fields.complain_at(strategy, "channels", ProblemCode::kUnused,
-                       "strategy: no entry of all_reduce_spec has channels, only nccl and what begins with it has; "
-                       "leave channels out");
+  for (const SpecProblem& problem : problems_of(spec)) complain_about(problem, spec, message.text(), path, complaints);
   if (fields.problems().size() != before) return std::nullopt;
   return spec;
 }
 
 void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
-                    Complaints& complaints) {
-  const std::string path = "strategy.all_reduce_spec";
+                    const std::string& path, Complaints& complaints) {
   if (const std::string entry = fmt::format("{}.entry[{}]", path, problem.entry); complaints.has(entry)) {
     return complaints.complain_at(problem.field.empty() ? entry : entry + "." + problem.field, problem.code,
                                   "all_reduce_spec: entry {}: {}{}{}", problem.entry + 1, problem.field,

@@ -8,18 +8,18 @@
 #include "core/text/places.h"
 
 namespace tutti::proto {
-class Strategy;
+class AllReduceSpec;
 }
 
 namespace tutti::core {
 
-/// The spec of a strategy that has one. Mistakes, also of fields of the strategy that do nothing beside a spec, go to
-/// the fields' problems; then nothing.
-std::optional<AllReduceSpec> all_reduce_spec_from(const proto::Strategy& strategy, Fields& fields,
-                                                  Complaints& complaints);
+/// Reads the spec that is written at `path` ("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec"). Nothing, and problems, if
+/// something is wrong with it.
+std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& message, const std::string& path,
+                                                  Fields& fields, Complaints& complaints);
 
 /// Complains about an entry at its place in the scenario. `text`: of a spec that was written as one.
 void complain_about(const SpecProblem& problem, const AllReduceSpec& spec, const std::string& text,
-                    Complaints& complaints);
+                    const std::string& path, Complaints& complaints);
 
 }  // namespace tutti::core

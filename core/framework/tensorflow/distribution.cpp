@@ -25,13 +25,14 @@ class DistributionLowering {
  private:
   template <class... Args>
   void complain(ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    complaints_.complain_at(fmt::format("strategy.{}", field_), code, "strategy: {}: {}", field_,
+    complaints_.complain_at(fmt::format("strategy.tensorflow.{}", field_), code, "tensorflow: {}: {}", field_,
                             fmt::format(format, std::forward<Args>(args)...));
   }
   /// At a field of the strategy's message.
   template <class... Args>
   void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    complaints_.complain_at(fmt::format("strategy.{}.{}", field_, field), code, format, std::forward<Args>(args)...);
+    complaints_.complain_at(fmt::format("strategy.tensorflow.{}.{}", field_, field), code, format,
+                            std::forward<Args>(args)...);
   }
   template <class... Args>
   void note(fmt::format_string<Args...> format, Args&&... args) {
@@ -66,7 +67,7 @@ class DistributionLowering {
       return complain(
           ProblemCode::kUnsupported,
           "In-graph multi-worker training with `MirroredStrategy` is not supported (here there are {} workers); take "
-          "communication_options for MultiWorkerMirroredStrategy, or all_reduce_spec for MultiWorkerAllReduce",
+          "multi_worker_mirrored for MultiWorkerMirroredStrategy, or multi_worker_all_reduce",
           workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
@@ -203,8 +204,8 @@ class DistributionLowering {
   /// Those of the cluster, or the first workers' CPUs; nothing (and a problem) if it cannot be told.
   std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
     if (t.servers_on_workers) {
-      const auto count = complaints_.in_range("strategy.tf_cnn_benchmarks.servers_on_workers", "tf_cnn_benchmarks",
-                                              *t.servers_on_workers, 1, workers());
+      const auto count = complaints_.in_range("strategy.tensorflow.tf_cnn_benchmarks.servers_on_workers",
+                                              "tf_cnn_benchmarks", *t.servers_on_workers, 1, workers());
       if (cluster_.servers() > 0) {
         complain_at("servers_on_workers", ProblemCode::kConflict,
                     "tf_cnn_benchmarks: servers_on_workers and workers {{ server: true }} both say who the servers "

@@ -52,7 +52,7 @@ struct TfCnnBenchmarks {
 std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode);
 
 using Distribution = std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
-/// The field of a scenario's strategy that says it: "mirrored".
+/// The field of a strategy's `tensorflow` that says it: "mirrored".
 std::string_view field_of(const Distribution& distribution);
 
 /// Makes `strategy` what the strategy of tf.distribute or the mode of tf_cnn_benchmarks is on `cluster`.

@@ -56,9 +56,7 @@ TfCnnBenchmarks tf_cnn_benchmarks_from(const proto::TfCnnBenchmarks& message) {
 }
 
 /// Complains of flags that other modes have.
-void check_flags(const TfCnnBenchmarks& options, const proto::Strategy& message, Fields& fields) {
-  const proto::TfCnnBenchmarks& t = message.tf_cnn_benchmarks();
-  const std::string_view mode_name = to_string(options.variable_update);
+void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fields& fields) {
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
@@ -75,76 +73,62 @@ void check_flags(const TfCnnBenchmarks& options, const proto::Strategy& message,
   refuse(t.local_parameter_device() == Mode::CPU && !shared && mode != Mode::REPLICATED, "local_parameter_device",
          "parameter_server, replicated and distributed_replicated have");
   const bool reduces_by_spec = mode == Mode::REPLICATED || mode == Mode::DISTRIBUTED_ALL_REDUCE;
-  if (message.has_all_reduce_spec() && !reduces_by_spec)
-    fields.complain_at(message, "all_reduce_spec", ProblemCode::kUnused,
-                       "strategy: all_reduce_spec: {} has none; leave it out", mode_name);
-  const bool packs = message.has_all_reduce_spec() || (mode == Mode::REPLICATED && t.hierarchical_copy()) ||
+  refuse(t.has_all_reduce_spec() && !reduces_by_spec, "all_reduce_spec", "replicated and distributed_all_reduce have");
+  refuse(t.shards() > 1 && mode != Mode::COLLECTIVE_ALL_REDUCE, "shards", "collective_all_reduce has");
+  const bool packs = t.has_all_reduce_spec() || (mode == Mode::REPLICATED && t.hierarchical_copy()) ||
                      mode == Mode::COLLECTIVE_ALL_REDUCE;
-  for (const char* field : {"num_packs", "agg_small_grads_max_bytes"}) {
-    if (fields.has(message, field) && !packs)
-      fields.complain_at(message, field, ProblemCode::kUnused,
-                         "strategy: {}: {} sends each gradient by itself here; leave it out, or say "
+  for (const char* field : {"gradient_repacking", "agg_small_grads_max_bytes"}) {
+    if (fields.has(t, field) && !packs)
+      fields.complain_at(t, field, ProblemCode::kUnused,
+                         "tf_cnn_benchmarks: {}: {} sends each gradient by itself here; leave it out, or say "
                          "all_reduce_spec or hierarchical_copy",
                          field, mode_name);
   }
 }
 
-/// Complains of fields of the strategy that contradict it.
-void check_distribution(const Distribution& distribution, const proto::Strategy& s, Fields& fields) {
-  const std::string_view name = field_of(distribution);
-  const bool benchmarks = s.has_tf_cnn_benchmarks();
+[[nodiscard]] bool is_on_servers(const proto::TensorFlow& message) {
+  using Mode = proto::TfCnnBenchmarks;
+  const auto mode = message.tf_cnn_benchmarks().variable_update();
+  return message.has_central_storage() || message.has_parameter_server() ||
+         (message.has_tf_cnn_benchmarks() && (mode == Mode::PARAMETER_SERVER || mode == Mode::DISTRIBUTED_REPLICATED));
+}
+
+/// Complains of fields of the strategy that do nothing where variables are on servers: each travels as it is, by itself.
+void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
-      fields.complain_at(s, field, ProblemCode::kConflict,
-                         "strategy: {}: {} decides that by itself; keep one of the two", field, name);
-  };
-  refuse(!s.algorithm().empty(), "algorithm");
-  refuse(s.has_all_reduce_spec() && !benchmarks, "all_reduce_spec");
-  refuse(s.has_communication_options(), "communication_options");
-  refuse(s.has_hints(), "hints");
-  refuse(s.has_collective_all_reduce(), "collective_all_reduce");
-  refuse(s.has_bytes_per_pack(), "bytes_per_pack");
-  refuse(s.has_num_packs() && !benchmarks, "num_packs");
-  refuse(s.has_agg_small_grads_max_bytes() && !benchmarks, "agg_small_grads_max_bytes");
-  refuse(s.has_all_reduce_merge_scope() && !benchmarks, "all_reduce_merge_scope");
-  refuse(s.collective() != proto::Strategy::ALL_REDUCE, "collective");
-  const bool rings =
-      benchmarks && s.tf_cnn_benchmarks().variable_update() == proto::TfCnnBenchmarks::COLLECTIVE_ALL_REDUCE;
-  refuse(s.shards() > 1 && !rings, "shards");
-  // What lies on servers travels as it is, variable by variable.
-  const bool on_servers =
-      s.has_central_storage() || s.has_parameter_server() ||
-      (benchmarks && s.tf_cnn_benchmarks().variable_update() != proto::TfCnnBenchmarks::REPLICATED &&
-       s.tf_cnn_benchmarks().variable_update() <= proto::TfCnnBenchmarks::DISTRIBUTED_REPLICATED);
-  const auto refuse_there = [&](bool said, const char* field) {
-    if (said && on_servers)
       fields.complain_at(s, field, ProblemCode::kUnused,
                          "strategy: {}: variables lie on servers, and travel one by one as they are; leave it out",
                          field);
   };
-  refuse_there(s.has_compression(), "compression");
-  refuse_there(s.pad_packs(), "pad_packs");
-  refuse_there(s.out_of_place(), "out_of_place");
-  refuse_there(s.merging() != proto::Strategy::MERGING_DEFAULT, "merging");
-  refuse_there(s.launch() != proto::Strategy::LAUNCH_DEFAULT, "launch");
-  refuse_there(s.update() != proto::Strategy::UPDATE_DEFAULT, "update");
-  refuse_there(s.has_channels(), "channels");
+  refuse(s.has_compression(), "compression");
+  refuse(s.pad_packs(), "pad_packs");
+  refuse(s.out_of_place(), "out_of_place");
+  refuse(s.merging() != proto::Strategy::MERGING_DEFAULT, "merging");
+  refuse(s.launch() != proto::Strategy::LAUNCH_DEFAULT, "launch");
+  refuse(s.update() != proto::Strategy::UPDATE_DEFAULT, "update");
+  refuse(s.has_channels(), "channels");
 }
 
 }  // namespace
 
 std::optional<Distribution> distribution_from(const proto::Strategy& s, Fields& fields) {
+  const proto::TensorFlow& message = s.tensorflow();
   std::optional<Distribution> distribution;
-  switch (s.distribution_case()) {
-    case proto::Strategy::kOneDevice: distribution = OneDevice(); break;
-    case proto::Strategy::kMirrored: distribution = mirrored_from(s.mirrored()); break;
-    case proto::Strategy::kCentralStorage: distribution = CentralStorage(); break;
-    case proto::Strategy::kParameterServer: distribution = parameter_server_from(s.parameter_server()); break;
-    case proto::Strategy::kTfCnnBenchmarks: distribution = tf_cnn_benchmarks_from(s.tf_cnn_benchmarks()); break;
-    case proto::Strategy::DISTRIBUTION_NOT_SET: return std::nullopt;
+  switch (message.strategy_case()) {
+    case proto::TensorFlow::kOneDevice: distribution = OneDevice(); break;
+    case proto::TensorFlow::kMirrored: distribution = mirrored_from(message.mirrored()); break;
+    case proto::TensorFlow::kCentralStorage: distribution = CentralStorage(); break;
+    case proto::TensorFlow::kParameterServer: distribution = parameter_server_from(message.parameter_server()); break;
+    case proto::TensorFlow::kTfCnnBenchmarks: {
+      const TfCnnBenchmarks flags = tf_cnn_benchmarks_from(message.tf_cnn_benchmarks());
+      check_flags(message.tf_cnn_benchmarks(), to_string(flags.variable_update), fields);
+      distribution = flags;
+      break;
+    }
+    default: return std::nullopt;
   }
-  check_distribution(*distribution, s, fields);
-  if (const auto* flags = std::get_if<TfCnnBenchmarks>(&*distribution)) check_flags(*flags, s, fields);
+  if (is_on_servers(message)) check_servers(s, fields);
   return distribution;
 }
 

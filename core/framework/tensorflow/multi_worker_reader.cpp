@@ -1,7 +1,5 @@
 #include "core/framework/tensorflow/multi_worker_reader.h"
 
-#include <fmt/format.h>
-
 #include "core/proto/scenario.pb.h"
 #include "core/strategy/strategy.h"
 
@@ -28,41 +26,28 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
   }
 }
 
-/// Fields that say in other words what the generation decides.
-void find_contradictions(const proto::Strategy& s, Generation generation, Fields& fields) {
-  const auto refuse = [&](bool said, const char* field, const std::string& why) {
-    if (said) fields.complain_at(s, field, ProblemCode::kConflict, "strategy: {}: {}", field, why);
+/// Fields of other releases.
+void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation generation, Fields& fields) {
+  const auto refuse = [&](bool said, const char* field, const char* whose) {
+    if (said)
+      fields.complain_at(
+          how, field, ProblemCode::kConflict,
+          "collective_all_reduce: {}: CollectiveAllReduce of {} does not know it; say generation: {}, or "
+          "communication_options {{ bytes_per_pack: … }}",
+          field, to_string(generation), whose);
   };
-  refuse(!s.algorithm().empty(), "algorithm",
-         "MultiWorkerMirroredStrategy (communication_options, hints, collective_all_reduce) chooses it by its "
-         "implementation: tf_ring or nccl; keep one of the two");
-  refuse(s.has_all_reduce_spec(), "all_reduce_spec",
-         "MultiWorkerMirroredStrategy (communication_options, hints, collective_all_reduce) has none; keep one of the "
-         "two");
-  refuse(s.has_bytes_per_pack(), "bytes_per_pack",
-         "MultiWorkerMirroredStrategy has it in communication_options { bytes_per_pack: … }; say it there");
-  refuse(s.has_agg_small_grads_max_bytes(), "agg_small_grads_max_bytes",
-         "MultiWorkerMirroredStrategy does not aggregate small gradients; leave it out");
-  refuse(
-      s.num_packs() > 0 && generation != Generation::kTf21, "num_packs",
-      fmt::format("CollectiveAllReduce of {} does not know it; say collective_all_reduce {{ generation: TF_2_1 }}, or "
-                  "communication_options {{ bytes_per_pack: … }}",
-                  to_string(generation)));
-  refuse(
-      s.has_all_reduce_merge_scope() && generation != Generation::kTf115, "all_reduce_merge_scope",
-      fmt::format("CollectiveAllReduce of {} does not know it; say collective_all_reduce {{ generation: TF_1_15 }}, or "
-                  "communication_options {{ bytes_per_pack: … }}",
-                  to_string(generation)));
+  refuse(how.num_packs() > 0 && generation != Generation::kTf21, "num_packs", "TF_2_1");
+  refuse(how.has_all_reduce_merge_scope() && generation != Generation::kTf115, "all_reduce_merge_scope", "TF_1_15");
 }
 
 }  // namespace
 
-std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strategy& s, Fields& fields) {
-  if (!s.has_communication_options() && !s.has_hints() && !s.has_collective_all_reduce()) return std::nullopt;
+CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields& fields) {
+  const proto::MultiWorkerMirroredStrategy& message = s.tensorflow().multi_worker_mirrored();
   CollectiveAllReduce all_reduce;
-  all_reduce.options = options_from(s.communication_options(), "communication_options", fields);
-  if (s.has_hints()) all_reduce.call = options_from(s.hints(), "hints", fields);
-  const proto::CollectiveAllReduce& how = s.collective_all_reduce();
+  all_reduce.options = options_from(message.communication_options(), "communication_options", fields);
+  if (message.has_hints()) all_reduce.call = options_from(message.hints(), "hints", fields);
+  const proto::CollectiveAllReduce& how = message.collective_all_reduce();
   all_reduce.generation = generation_of(how.generation());
   if (how.has_collective_nccl()) all_reduce.collective_nccl = how.collective_nccl();
   all_reduce.eager = how.eager();
@@ -88,11 +73,11 @@ std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strat
         "strategy: update: PER_PACK is what collective_all_reduce {{ experimental_aggregate_gradients: false }} "
         "does; say that in its place");
   }
-  find_contradictions(s, all_reduce.generation, fields);
+  refuse_other_releases(how, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {
-    const bool in_call = problem.field == "communication_options" && !s.has_communication_options();
-    fields.complain_at(s, in_call ? "hints" : problem.field, problem.code, "strategy: {}: {}",
-                       in_call ? "hints" : problem.field, problem.text);
+    const bool in_call = problem.field == "communication_options" && !message.has_communication_options();
+    const std::string field = in_call ? "hints" : problem.field;
+    fields.complain_at(message, field, problem.code, "multi_worker_mirrored: {}: {}", field, problem.text);
   }
   return all_reduce;
 }

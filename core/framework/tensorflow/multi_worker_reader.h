@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "core/framework/tensorflow/collective_all_reduce.h"
 #include "core/text/fields.h"
 
@@ -11,8 +9,8 @@ class Strategy;
 
 namespace tutti::core {
 
-/// What a scenario says of MultiWorkerMirroredStrategy, and whether other fields of the strategy contradict it; nothing if it says
-/// nothing of it. Problems go to `fields`.
-std::optional<CollectiveAllReduce> collective_all_reduce_from(const proto::Strategy& message, Fields& fields);
+/// Reads a strategy's tensorflow { multi_worker_mirrored }. ERRORS (of `fields`): what the release does not have, and updates that
+/// contradict its experimental_aggregate_gradients.
+CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& message, Fields& fields);
 
 }  // namespace tutti::core

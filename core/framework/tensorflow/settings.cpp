@@ -10,6 +10,8 @@ namespace {
 
 using Language = ProgramSetting::Language;
 
+constexpr const char* kCommunicationOptions = "tensorflow.multi_worker_mirrored.communication_options";
+
 /// It is MultiWorkerMirroredStrategy's.
 bool is_collective_all_reduce(const Strategy& s) {
   const auto* own = options_of<TensorFlow>(s);
@@ -32,8 +34,8 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   if (is_collective_all_reduce(s)) return made;
   made.as_simulated = false;
   made.readings = {
-      packed_by({"algorithm=", fmt::format("communication_options.bytes_per_pack={}", s.bytes_per_pack->count()),
-                 fmt::format("communication_options.implementation={}", implementation)})};
+      packed_by({"algorithm=", fmt::format("{}.bytes_per_pack={}", kCommunicationOptions, s.bytes_per_pack->count()),
+                 fmt::format("{}.implementation={}", kCommunicationOptions, implementation)})};
   if (s.update == Update::kPerPack)
     made.remark += "; updates overlap only with experimental_aggregate_gradients=False and a reduction of one's own";
   return made;
@@ -89,7 +91,8 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   if (!s.spec) {
     const SpecEntry& entry = entries->front();
     made.readings = {{"strategy.algorithm=", "strategy.shards=",
-                      fmt::format("strategy.all_reduce_spec.text=[('{}', {}, -1)]", entry.name, entry.shards)}};
+                      fmt::format("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=[('{}', {}, -1)]",
+                                  entry.name, entry.shards)}};
   }
   made.text = fmt::format(
       "cross_device_ops = tf.contrib.distribute.MultiWorkerAllReduce(\n"

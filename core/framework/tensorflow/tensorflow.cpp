@@ -14,6 +14,9 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   [[nodiscard]] bool chooses_algorithm() const override { return true; }
 
   void lower(const LoweringTarget& target, Strategy& strategy, Complaints& complaints) const override {
+    options().packing.apply(strategy);
+    if (options().shards > 1) strategy.shards = options().shards;
+    strategy.written_as = options().written_as;
     if (options().spec) take_spec(*options().spec, strategy);
     if (options().collective_all_reduce)
       lower_collective_all_reduce(*options().collective_all_reduce, target.cluster,
@@ -25,8 +28,9 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(const Workload& workload) const override {
     if (options().distribution) return tried_values_of(*options().distribution);
     if (!options().collective_all_reduce) return std::vector<TriedValues>();
-    return std::vector<TriedValues>{{"strategy.communication_options.bytes_per_pack", tried_bytes(workload)},
-                                    {"strategy.communication_options.implementation", {"RING", "NCCL"}}};
+    const std::string here = "strategy.tensorflow.multi_worker_mirrored.communication_options.";
+    return std::vector<TriedValues>{{here + "bytes_per_pack", tried_bytes(workload)},
+                                    {here + "implementation", {"RING", "NCCL"}}};
   }
 
  private:
@@ -37,7 +41,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     strategy.sparse.refused = {
         "all_reduce_spec",
         "MultiWorkerAllReduce knows no sparse gradients (IndexedSlices); leave sparse_gradient out, and the whole "
-        "variable is reduced, or take communication_options"};
+        "variable is reduced, or take multi_worker_mirrored"};
   }
 
   /// Taken literally, only those matter that get gradients: plan_by_spec() looks at them.
@@ -45,25 +49,26 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     if (strategy.spec->validation == SpecValidation::kLiteral) return;
     for (std::size_t e = 0; e < strategy.spec->entries.size(); ++e) {
       for (const SpecProblem& problem : problems_on(strategy, e, cluster))
-        complain_about(problem, *strategy.spec, options().spec_text, complaints);
+        complain_about(problem, *strategy.spec, options().spec_text,
+                       "strategy." + options().written_as.at("all_reduce_spec"), complaints);
     }
   }
 
   static std::vector<TriedValues> tried_values_of(const Distribution& distribution) {
     if (std::holds_alternative<Mirrored>(distribution)) {
-      return {{"strategy.mirrored.cross_device_ops",
+      return {{"strategy.tensorflow.mirrored.cross_device_ops",
                {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}},
-              {"strategy.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}}};
+              {"strategy.tensorflow.mirrored.num_packs", {"0", "1", "2", "4", "8", "16"}}};
     }
     if (std::holds_alternative<ParameterServer>(distribution)) {
-      return {{"strategy.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
-              {"strategy.parameter_server.variable_read_cache", {"NONE", "CPU"}}};
+      return {{"strategy.tensorflow.parameter_server.placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
+              {"strategy.tensorflow.parameter_server.variable_read_cache", {"NONE", "CPU"}}};
     }
     if (std::holds_alternative<TfCnnBenchmarks>(distribution)) {
-      return {{"strategy.tf_cnn_benchmarks.variable_update",
+      return {{"strategy.tensorflow.tf_cnn_benchmarks.variable_update",
                {"PARAMETER_SERVER", "REPLICATED", "DISTRIBUTED_REPLICATED", "DISTRIBUTED_ALL_REDUCE",
                 "COLLECTIVE_ALL_REDUCE"}},
-              {"strategy.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}}};
+              {"strategy.tensorflow.tf_cnn_benchmarks.local_parameter_device", {"GPU", "CPU"}}};
     }
     return {};
   }
@@ -77,11 +82,21 @@ std::shared_ptr<const Framework> tensorflow(TensorFlow options) {
 
 FrameworkKind tensorflow_kind() {
   return {"tensorflow",
-          {"communication_options", "hints", "collective_all_reduce", "all_reduce_spec", "one_device", "mirrored",
-           "central_storage", "parameter_server", "tf_cnn_benchmarks"},
           read_tensorflow,
           tensorflow_settings,
-          {"strategy.communication_options.bytes_per_pack", "strategy.hints.bytes_per_pack"}};
+          {"strategy.tensorflow.multi_worker_mirrored.communication_options.bytes_per_pack",
+           "strategy.tensorflow.multi_worker_mirrored.hints.bytes_per_pack",
+           "strategy.tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs",
+           "strategy.tensorflow.multi_worker_mirrored.collective_all_reduce.all_reduce_merge_scope",
+           "strategy.tensorflow.multi_worker_all_reduce.num_packs",
+           "strategy.tensorflow.multi_worker_all_reduce.agg_small_grads_max_bytes",
+           "strategy.tensorflow.multi_worker_all_reduce.agg_small_grads_max_group",
+           "strategy.tensorflow.multi_worker_all_reduce.agg_small_grads_exact_group",
+           "strategy.tensorflow.tf_cnn_benchmarks.gradient_repacking",
+           "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_max_bytes",
+           "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_max_group",
+           "strategy.tensorflow.tf_cnn_benchmarks.agg_small_grads_exact_group",
+           "strategy.tensorflow.tf_cnn_benchmarks.allreduce_merge_scope"}};
 }
 
 }  // namespace tutti::core

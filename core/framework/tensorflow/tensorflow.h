@@ -1,11 +1,13 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
 #include "core/framework/registry.h"
 #include "core/framework/tensorflow/collective_all_reduce.h"
 #include "core/framework/tensorflow/distribution.h"
+#include "core/framework/tensorflow/packing.h"
 
 namespace tutti::core {
 
@@ -15,6 +17,10 @@ struct TensorFlow {
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec
   std::string spec_text;              ///< as which it was written, if it was
   std::optional<Distribution> distribution;
+  TensorFlowPacking packing;
+  int shards = 1;  ///< tf_cnn_benchmarks' collective#2
+  /// Where fields of the strategy that this sets are written (Strategy::written_as).
+  std::map<std::string, std::string> written_as;
 };
 
 std::shared_ptr<const Framework> tensorflow(TensorFlow options);

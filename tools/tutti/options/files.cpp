@@ -70,6 +70,20 @@ void add_init(CLI::App& app, InitOptions& o) {
   c->add_flag("--list", o.list, "List the shipped machines, links, models and layer times, and the algorithms");
 }
 
+void add_convert(CLI::App& app, ConvertOptions& o) {
+  CLI::App* c =
+      app.add_subcommand("convert", "Rewrite scenarios of an older form in today's form, with their comments");
+  c->footer(
+      "Examples:\n"
+      "  tutti convert mine.textproto\n"
+      "  tutti convert scenarios/*.textproto\n"
+      "  tutti convert mine.textproto -o new.textproto");
+  c->add_option("files", o.files, "Scenario files; each is replaced once its new text is written")->required();
+  c->add_option("-o,--output", o.output, "Write to another file, - for standard output (one scenario only)");
+  c->add_option("--format", o.format, "Format of the list of changed fields: text (on stderr) or json")
+      ->capture_default_str();
+}
+
 void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology) {
   CLI::App* c = app.add_subcommand("import", "Import a scenario or a cluster from the files of other programs");
   c->require_subcommand(1);

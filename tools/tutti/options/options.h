@@ -4,6 +4,7 @@
 
 #include "tools/tutti/calibrate.h"
 #include "tools/tutti/compare.h"
+#include "tools/tutti/convert.h"
 #include "tools/tutti/explain.h"
 #include "tools/tutti/export.h"
 #include "tools/tutti/import.h"
@@ -38,6 +39,7 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o);
 void add_validate(CLI::App& app, ValidateOptions& o);
 void add_export(CLI::App& app, ExportOptions& o);
 void add_init(CLI::App& app, InitOptions& o);
+void add_convert(CLI::App& app, ConvertOptions& o);
 void add_import(CLI::App& app, ImportTfConfigOptions& o, ImportNcclTopologyOptions& topology);
 void add_view(CLI::App& app);
 

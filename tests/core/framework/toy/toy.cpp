@@ -52,7 +52,7 @@ std::shared_ptr<const core::Framework> read_toy(const core::StrategyText& text) 
       text.fields.integer(message, "gradients_per_pack", "toy", 1, 1'000).value_or(toy.gradients_per_pack));
   toy.updates_each = message.updates() == proto::Toy::EACH;
   if (message.has_most_workers()) toy.most_workers = message.most_workers();
-  core::refuse_packing_fields(text, "toy");
+  core::refuse_merging(text, "toy");
   return std::make_shared<ToyFramework>(toy);
 }
 
@@ -67,7 +67,7 @@ std::vector<core::ProgramSetting> toy_settings(const core::Planned& planned) {
 
 core::FrameworkKind toy_kind() {
   const auto schema = []() -> const google::protobuf::Message& { return proto::Toy::default_instance(); };
-  return {"toy", {}, read_toy, toy_settings, {"strategy.toy.gradients_per_pack"}, schema};
+  return {"toy", read_toy, toy_settings, {"strategy.toy.gradients_per_pack"}, schema};
 }
 
 }  // namespace tutti::test

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/units.h"
+#include "core/text/fields.h"
+
+namespace tutti::core {
+
+struct Strategy;
+
+/// How MultiWorkerAllReduce, tf_cnn_benchmarks and CollectiveAllReduce before TensorFlow 2.2 pack gradients.
+struct TensorFlowPacking {
+  int num_packs = 0;
+  Bytes agg_small_grads_max_bytes;
+  int agg_small_grads_max_group = 10;
+  bool agg_small_grads_exact_group = false;
+  std::optional<int> merge_scope;
+
+  void apply(Strategy& strategy) const;
+};
+
+/// The names of these fields in a message; "": it has none.
+struct TensorFlowPackingFields {
+  std::string what;  ///< that errors begin with
+  std::string num_packs;
+  bool agg_small_grads = false;
+  std::string merge_scope;
+};
+
+/// ERRORS (complaints): values out of bounds; fields that do nothing by themselves.
+TensorFlowPacking packing_from(const google::protobuf::Message& message, const TensorFlowPackingFields& names,
+                               Fields& fields);
+
+}  // namespace tutti::core

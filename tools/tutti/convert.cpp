@@ -1,0 +1,118 @@
+#include "tools/tutti/convert.h"
+
+#include <filesystem>
+
+#include "core/edit/old_form_text.h"
+#include "tools/tutti/json.h"
+#include "tools/tutti/output_file.h"
+#include "tools/tutti/scenario_options.h"
+
+namespace tutti::tools {
+
+using core::Error;
+using core::Expected;
+
+namespace {
+
+/// A scenario in today's form, and what was moved in it; nothing was if it was in that form before.
+struct Converted {
+  std::string file;
+  std::string text;
+  std::vector<core::MovedValue> moved;
+};
+
+/// ERRORS: the file cannot be read, or is no text of fields and values.
+Expected<Converted> converted(const std::string& file) {
+  auto text = read_scenario_file(file);
+  if (!text) return tl::make_unexpected(text.error());
+  core::Problems problems;
+  core::parse_document(*text, file, problems);
+  if (!problems.empty()) return problems.take();
+  auto now = core::convert_text(*text);
+  if (!now) return Converted{file, std::move(*text), {}};
+  if (!core::say_the_same(*text, now->text))
+    return tl::make_unexpected(
+        Error::run(file + ": is written in a way that cannot be rewritten; nothing was changed"));
+  return Converted{file, std::move(now->text), std::move(now->moved)};
+}
+
+/// Over the file that it was read from, which stays as it is until the new one is whole.
+Expected<void> write_over(const Converted& scenario) {
+  std::error_code ignored;
+  const auto permissions = std::filesystem::status(scenario.file, ignored).permissions();
+  auto file = OutputFile::create(scenario.file, {});
+  if (!file) return tl::make_unexpected(file.error());
+  file->stream() << scenario.text;
+  if (auto kept = file->keep(); !kept) return kept;
+  std::filesystem::permissions(scenario.file, permissions, ignored);
+  return {};
+}
+
+Expected<void> write_to(const std::string& output, const Converted& scenario) {
+  auto file = OutputFile::create(output, {scenario.file});
+  if (!file) return tl::make_unexpected(file.error());
+  file->stream() << scenario.text;
+  return file->keep();
+}
+
+void tell_of(const Converted& scenario, const std::string& output) {
+  if (scenario.moved.empty()) return tell(fmt::format("{}: nothing to change\n", scenario.file));
+  for (const core::MovedValue& value : scenario.moved)
+    tell(fmt::format("{}:{}:{}: {} {}\n", scenario.file, value.at.line, value.at.column, value.was,
+                     value.now.empty() ? "left out" : "moved to " + value.now));
+  if (output != "-") tell(fmt::format("written: {}\n", output.empty() ? scenario.file : output));
+}
+
+std::string as_json(const std::vector<Converted>& scenarios) {
+  Json json;
+  json.object([&] {
+    json.key("files").array(scenarios, [&](const Converted& scenario) {
+      json.object([&] {
+        json.field("file", std::string_view(scenario.file));
+        json.key("moved").array(scenario.moved, [&](const core::MovedValue& value) {
+          json.object([&] {
+            json.field("was", std::string_view(value.was));
+            json.field("now", std::string_view(value.now));
+            json.field("line", value.at.line);
+            json.field("column", value.at.column);
+          });
+        });
+      });
+    });
+  });
+  return json.text();
+}
+
+}  // namespace
+
+int convert(const ConvertOptions& options) {
+  const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
+  if (!format) return report(format.error());
+  if (!options.output.empty() && options.files.size() > 1)
+    return report(Error::request("-o: one file is written, and there are several to read; give one, or leave -o out"));
+  const bool to_stdout = options.output == "-";
+  if (to_stdout && *format == Format::kJson)
+    return report(Error::request("-o -: standard output has the JSON; name a file to write"));
+  int status = kDone;
+  std::vector<Converted> done;
+  for (const std::string& name : options.files) {
+    auto scenario = converted(name);
+    Expected<void> written;
+    if (scenario && to_stdout) {
+      if (const int printed = print_out(scenario->text); printed != kDone) return printed;
+    } else if (scenario && !options.output.empty()) {
+      written = write_to(options.output, *scenario);
+    } else if (scenario && !scenario->moved.empty()) {
+      written = write_over(*scenario);
+    }
+    if (!scenario || !written) {
+      status = std::max(status, report(scenario ? written.error() : scenario.error()));
+      continue;
+    }
+    tell_of(*scenario, options.output);
+    done.push_back(std::move(*scenario));
+  }
+  return *format == Format::kJson && status == kDone ? print_out(as_json(done)) : status;
+}
+
+}  // namespace tutti::tools
