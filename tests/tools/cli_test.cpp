@@ -85,8 +85,7 @@ TEST(Help, WrongWordsAreRefused) {
     expect_refused({"simulate", scenario("01_two_ranks"), option[0], option[1]}, folder,
                    HasSubstr(option[0] + " limits what --timeline records; give --timeline FILE"));
   }
-  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder,
-                 HasSubstr("--pack 1"));
+  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder, HasSubstr("--pack 1"));
   expect_refused({"export", "x", "--to", "pdf"}, folder, HasSubstr("--to pdf: expected one of perfetto, csv, svg"));
   expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, HasSubstr("--table rows: expected one of"));
   expect_refused({"init", "--nodes", "0"}, folder, HasSubstr("--nodes 0: expected 1 or more"));
@@ -183,8 +182,7 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), HasSubstr("(copy engine, 8 slots)"),
                            HasSubstr("exchange 0: sends and receives: every one of 16 replicas ends with what alltoall "
                                      "says (4096 elements in place of 262144)")));
-  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder,
-                 HasSubstr("--exchange 1"));
+  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder, HasSubstr("--exchange 1"));
 }
 
 TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
@@ -271,8 +269,7 @@ TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
   ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
-  expect_refused({"plan", file, "--schedule"}, folder,
-                 HasSubstr("steps on 256 ranks, more than the limit of 20000"));
+  expect_refused({"plan", file, "--schedule"}, folder, HasSubstr("steps on 256 ranks, more than the limit of 20000"));
 }
 
 TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
