@@ -407,7 +407,7 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   const Outcome compared = run_tutti({"compare", predicted, real});
   EXPECT_EQ(compared.status, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("packs of the last step, largest difference first"));
-  EXPECT_THAT(compared.out, HasSubstr("steps of lanes that both recorded: "));
+  EXPECT_THAT(compared.out, HasSubstr("schedule steps in both timelines: "));
 }
 
 TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {

@@ -299,7 +299,7 @@ strategy { algorithm: "nccl" bytes_per_pack: 0 }
 )");
   const Outcome o = run_tutti({"tune", file, "--over", "strategy.algorithm=ring,halving_doubling"});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change nothing\n  nothing that was tried can be compared"),
+  EXPECT_THAT(o.out, AllOf(HasSubstr("recommended: change nothing\n  no setting that was tried can be compared"),
                            HasSubstr("settings to paste, as they are now\n")));
 }
 
@@ -315,7 +315,7 @@ TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
   const Data told(document);
   EXPECT_FALSE(told.has("best"));
   EXPECT_EQ(told["advice"]["change"].value().text, "false");
-  EXPECT_THAT(told["advice"]["why"].text(), HasSubstr("nothing that was tried can be"));
+  EXPECT_THAT(told["advice"]["why"].text(), HasSubstr("no setting that was tried is valid"));
   EXPECT_THAT(told["refusal"].text(), HasSubstr("batch"));
   // Slower by far than what is there.
   const std::string fast = folder.write("r.textproto", R"(
