@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "core/base/random.h"
@@ -66,7 +67,7 @@ TEST(CheckScenario, ProblemsStandAtTheirFieldAndUnderTheirText) {
   EXPECT_EQ(with("algorithm: \"ring\"", ""), Places{"strategy.algorithm | {"});
   EXPECT_EQ(with("kind: ONE_SWITCH", "kind: ONE"), Places{"cluster.network.kind | ONE"});
   EXPECT_EQ(with("bytes_per_pack: 26214400", "bytes_per_pack: 26214400 num_packs: 3"),
-            Places{"strategy.num_packs | 3"});
+            Places{"strategy.num_packs | num_packs"});
   EXPECT_EQ(with("batch: 32", "bacth: 32"), Places{"workload | bacth"}) << "what the schema does not know";
   EXPECT_EQ(with("batch: 32", "batch 32"), Places{"workload.batch | 32"});
   EXPECT_EQ(places("nmae: \"x\" " + right), Places{" | nmae"});
@@ -178,17 +179,17 @@ TEST(Card, OneRankHasNothingToSend) {
 }
 
 TEST(Suggestions, AreOfFieldsThatThereAre) {
-  std::size_t with = 0;
+  std::set<std::string> with;  // a message may stand in several
   std::vector<const core::MessageType*> open{&schema().root()};
   while (!open.empty()) {
     const core::MessageType& type = *open.back();
     open.pop_back();
     for (const core::FieldType& field : type.fields) {
       if (field.message) open.push_back(field.message);
-      if (!suggestions(field.full_name, library()).empty()) ++with;
+      if (!suggestions(field.full_name, library()).empty()) with.insert(field.full_name);
     }
   }
-  EXPECT_EQ(with, 6u);
+  EXPECT_EQ(with.size(), 6u);
 }
 
 TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {

@@ -64,7 +64,7 @@ TEST(MemoryNeed, WhoAddsUpHasAPlaceForWhatComes) {
 TEST(MemoryNeed, AServerThatNobodyWaitsForHasItsVariablesTwiceAndAPlaceForEveryPushAndRead) {
   const core::Scenario servers =
       scenario("workers { machine: \"m\" count: 3 replicas: 1 } workers { machine: \"m\" server: true }",
-               "parameter_server { }");
+               "tensorflow { parameter_server { } }");
   const Bytes variable(4'000'000);
   EXPECT_EQ(memory_need(servers, 3, {}).buffers, variable * (2 + 3 * 3)) << "a push has room for what comes besides";
 }

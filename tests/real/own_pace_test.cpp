@@ -22,7 +22,8 @@ using core::Contract;
 using core::Rank;
 using testing::HasSubstr;
 
-core::Scenario scenario(int workers, int replicas, int servers, const std::string& strategy = "parameter_server {}",
+core::Scenario scenario(int workers, int replicas, int servers,
+                        const std::string& strategy = "tensorflow { parameter_server {} }",
                         const std::string& type = "INT32") {
   auto made = core::read_scenario(
       fmt::format(
@@ -39,8 +40,9 @@ core::Scenario scenario(int workers, int replicas, int servers, const std::strin
 
 /// Each worker's pushes and reads, with the ranks that a real run knows, do what the plan's do.
 TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
-  for (const char* strategy : {"parameter_server {}", "parameter_server { variable_read_cache: CPU }",
-                               "tf_cnn_benchmarks { cross_replica_sync: false }"}) {
+  for (const char* strategy :
+       {"tensorflow { parameter_server {} }", "tensorflow { parameter_server { variable_read_cache: CPU } }",
+        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false } }"}) {
     const core::Scenario s = scenario(3, 2, 2, strategy);
     for (std::int64_t g = 0; g < 3; ++g) {
       const GroupRanks ranks{*s.plan.partition, g};

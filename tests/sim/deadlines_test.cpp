@@ -43,7 +43,7 @@ std::string failure_of(const Scenario& s) {
 }
 
 std::string with_timeout(const std::string& seconds) {
-  return "communication_options { timeout_seconds: " + seconds + " }";
+  return "tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: " + seconds + " } } }";
 }
 
 TEST(Deadlines, AWorkerThatNeverComesIsWaitedForOnceTheFirstHasCome) {
@@ -99,13 +99,15 @@ TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
 TEST(Deadlines, WhatEndsInTimeIsAsItIsWithoutTimers) {
   core::Summary with, without;
   EXPECT_EQ(failure_of(scenario(with_timeout("0.05"), ""), with), "");
-  EXPECT_EQ(failure_of(scenario("communication_options { }", ""), without), "");
+  EXPECT_EQ(failure_of(scenario("tensorflow { multi_worker_mirrored { communication_options { } } }", ""), without),
+            "");
   ASSERT_EQ(with.steps().size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(with.steps()[i].end, without.steps()[i].end);
 }
 
 TEST(Deadlines, WithoutATimerItWaitsForEver) {
-  EXPECT_THAT(failure_of(scenario("communication_options { }", "conditions { gone { worker: 1 } }")),
+  EXPECT_THAT(failure_of(scenario("tensorflow { multi_worker_mirrored { communication_options { } } }",
+                                  "conditions { gone { worker: 1 } }")),
               AllOf(HasSubstr("step 0 never ends: worker 1 never comes"), HasSubstr("timeout_seconds"),
                     Not(HasSubstr("DeadlineExceeded"))));
 }

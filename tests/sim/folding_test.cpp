@@ -67,8 +67,8 @@ TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
           "\" count: 4 } network { kind: RAILS latency_us: 1.5 } }\nworkload { variable { name: \"a\" shape: 1000001 "
           "backward_ms: 0.1 } "
           "variable { name: \"b\" shape: 777 backward_ms: 0.2 } variable { name: \"c\" shape: 131072 } }\n"
-          "strategy { all_reduce_spec { text: \"" +
-          spec + "\" } reduction: MEAN }";
+          "strategy { tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"" +
+          spec + "\" } } } reduction: MEAN }";
       const Scenario scenario = read(text);
       const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
       if (!one) continue;

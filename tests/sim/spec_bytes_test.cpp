@@ -45,16 +45,13 @@ struct Shape {
 core::Expected<core::Scenario> scenario(const Shape& shape, const std::string& spec, std::int64_t elements) {
   const std::string text = fmt::format(
       "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 1 }} machine {{ name: "
-      "\"m\" "
-      "device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
-      "memory_gb_per_s: 50 }} "
-      "nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: PCIE_SWITCH }} "
-      "link {{ from: \"gpu[0-{}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
-      "link {{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} "
-      "link {{ from: \"plx\" to: \"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\n"
-      "workload {{ variable {{ name: \"v\" shape: {} }} }}\nstrategy {{ staging: DIRECT all_reduce_spec {{ text: "
-      "\"{}\" }} }}\n"
-      "run {{ steps: 1 }}\n",
+      "\"m\" device {{ name: \"gpu[0-{}]\" kind: GPU memory_gb_per_s: 100 }} device {{ name: \"cpu0\" kind: CPU "
+      "memory_gb_per_s: 50 }} nic {{ name: \"nic0\" bandwidth_gb_per_s: 10 }} switch {{ name: \"plx\" kind: "
+      "PCIE_SWITCH }} link {{ from: \"gpu[0-{}]\" to: \"plx\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} link "
+      "{{ from: \"plx\" to: \"cpu0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} link {{ from: \"plx\" to: "
+      "\"nic0\" kind: PCIE bandwidth_gb_per_s: 10 latency_us: 0 }} }} }}\nworkload {{ variable {{ name: \"v\" shape: "
+      "{} }} }}\nstrategy {{ staging: DIRECT tensorflow {{ multi_worker_all_reduce {{ all_reduce_spec {{ text: \"{}\" "
+      "}} }} }} }}\nrun {{ steps: 1 }}\n",
       shape.workers, shape.gpus - 1, shape.gpus - 1, elements, spec);
   return core::read_scenario(text, "f", core::Library(std::vector<core::Library::File>()));
 }

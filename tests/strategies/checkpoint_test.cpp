@@ -71,14 +71,15 @@ Steps run(const core::Scenario& s) {
 
 TEST(Checkpoint, WorkersReduceEachVariableAndTheFirstReplicaIsAskedForItsOwn) {
   const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
-                                    "communication_options {} reduction: SUM", "checkpoint_every: 2");
+                                    "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: SUM",
+                                    "checkpoint_every: 2");
   EXPECT_THAT(checkpoint(s),
               ElementsAre("mean_0 mean of 64 to all", "mean_1 mean of 64 to all", "total sum of 1 to all"));
 }
 
 TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
   const core::Scenario s =
-      scenario("workers { machine: \"dgx1-v100\" replicas: 4 }", "mirrored {}", "checkpoint_every: 1");
+      scenario("workers { machine: \"dgx1-v100\" replicas: 4 }", "tensorflow { mirrored {} }", "checkpoint_every: 1");
   EXPECT_THAT(checkpoint(s),
               ElementsAre("mean_0 mean of 64 to rank 4", "mean_1 mean of 64 to rank 4", "total sum of 1 to rank 4"));
 }
@@ -126,16 +127,17 @@ TEST(Checkpoint, SaysWhatIsWrong) {
     return refused ? std::string() : refused.error().message();
   };
   const std::string one = "workers { machine: \"dgx1-v100\" }";
-  EXPECT_THAT(wrong(one, "mirrored {}", ""), HasSubstr("say how often, run { checkpoint_every: … }"));
-  EXPECT_THAT(wrong(one, "mirrored {}", "checkpoint_every: 0"), HasSubstr("checkpoint_every"));
-  EXPECT_THAT(wrong(one, "mirrored {}", "checkpoint_every: 1", "on_read { name: \"a\" }"),
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", ""), HasSubstr("say how often, run { checkpoint_every: … }"));
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"), HasSubstr("checkpoint_every"));
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 1", "on_read { name: \"a\" }"),
               HasSubstr("say aggregation"));
-  EXPECT_THAT(wrong(one, "central_storage {}", "checkpoint_every: 1"), HasSubstr("keeps one copy of a variable"));
+  EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"),
+              HasSubstr("keeps one copy of a variable"));
 }
 
 TEST(Checkpoint, WithNothingToBringTogetherSaysSo) {
-  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" }", "mirrored {}", "checkpoint_every: 2",
-                                    "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");
+  const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" }", "tensorflow { mirrored {} }",
+                                    "checkpoint_every: 2", "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");
   EXPECT_TRUE(checkpoint(s).empty());
   EXPECT_THAT(s.plan.notes, testing::Contains(HasSubstr("brings nothing together")));
 }

@@ -358,7 +358,7 @@ TEST(Horovod, SaysWhatItCannotDo) {
   EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), HasSubstr("never by pscpu"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"), HasSubstr("cycle_time_ms"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"), HasSubstr("one after the other"));
-  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"), HasSubstr("two ways of packing"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"), HasSubstr("exclude each other"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} compression { type: FLOAT16 of: PACKS }"),
               HasSubstr("compresses gradients"));
 }

@@ -47,8 +47,8 @@ core::Summary simulated(const core::Scenario& s) {
 TEST(ServerSteps, OfOneVariableInClosedForm) {
   constexpr std::int64_t kBytes = 4'000'000;
   const Time wire = core::transfer_time(core::Bytes(kBytes), core::Bandwidth(10'000'000'000));
-  const auto s =
-      one_worker("central_storage {}", "variable { name: \"v\" shape: 1000000 forward_ms: 3 backward_ms: 5 }", 2);
+  const auto s = one_worker("tensorflow { central_storage {} }",
+                            "variable { name: \"v\" shape: 1000000 forward_ms: 3 backward_ms: 5 }", 2);
   const core::DeviceRates& cpu = s.cluster->part(s.cluster->host(0)).device;
   const Time add = core::transfer_time(core::Bytes(kBytes), cpu.reduce);
   const Time update = core::transfer_time(core::kUpdatePasses, core::Bytes(kBytes), cpu.memory);
@@ -64,7 +64,7 @@ TEST(ServerSteps, OfOneVariableInClosedForm) {
 TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   const std::string first = "variable { name: \"a\" shape: 250000 forward_ms: 1 backward_ms: 1 } ";
   const std::string large = "variable { name: \"b\" shape: 2500000 forward_ms: 1 backward_ms: 1 } ";
-  const auto forward_begins_twice = simulated(one_worker("central_storage {}", first + large, 1));
+  const auto forward_begins_twice = simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
   // Reading b takes 2 ms over the CPU's port for both GPUs, of which 1 ms lies under a's forward pass.
   const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
   const Time wire_b = 10 * wire_a;
@@ -77,10 +77,9 @@ TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
 
 TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
   const auto s = test::read(fmt::format(
-      "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"s\" server: true }} network {{ "
-      "kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 1000 "
-      "forward_ms: 1 backward_ms: 1 }} }}\nstrategy {{ tf_cnn_benchmarks {{ variable_update: "
-      "DISTRIBUTED_REPLICATED }} }}\n",
+      "cluster {{ workers {{ machine: \"m\" count: 2 }} workers {{ machine: \"s\" server: true }} network {{ kind: "
+      "ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 1000 forward_ms: 1 backward_ms: 1 "
+      "}} }}\nstrategy {{ tensorflow {{ tf_cnn_benchmarks {{ variable_update: DISTRIBUTED_REPLICATED }} }} }}\n",
       machines()));
   ASSERT_EQ(s.plan.packs.size(), 1u);
   EXPECT_EQ(s.plan.packs[0].phase, core::PackPhase::kGradients);
@@ -93,11 +92,9 @@ TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
 core::Scenario asynchronous(int workers, const std::string& conditions, int steps) {
   return test::read(
       fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} workers {{ machine: \"s\" server: true }} network "
-                  "{{ kind: ONE_SWITCH "
-                  "latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 forward_ms: 1 backward_ms: "
-                  "1 }} variable {{ name: "
-                  "\"b\" shape: 1000 forward_ms: 1 backward_ms: 1 }} }}\nstrategy {{ parameter_server {{}} }}\n{} run "
-                  "{{ steps: {} }}\n",
+                  "{{ kind: ONE_SWITCH latency_us: 5 }} {} }}\nworkload {{ variable {{ name: \"a\" shape: 1000 "
+                  "forward_ms: 1 backward_ms: 1 }} variable {{ name: \"b\" shape: 1000 forward_ms: 1 backward_ms: 1 }} "
+                  "}}\nstrategy {{ tensorflow {{ parameter_server {{}} }} }}\n{} run {{ steps: {} }}\n",
                   workers, machines(), conditions, steps));
 }
 
@@ -158,23 +155,24 @@ std::string refused(const std::string& cluster, const std::string& strategy) {
 
 TEST(ServerStrategies, SayWhatTheyNeedAndWhere) {
   const std::string two = "workers { machine: \"m\" count: 2 } ", server = "workers { machine: \"s\" server: true } ";
-  EXPECT_THAT(refused(two, "one_device {}"),
-              HasSubstr("strategy: one_device: OneDeviceStrategy has one replica, and this cluster 4"));
-  EXPECT_THAT(refused(two, "mirrored {}"),
+  EXPECT_THAT(refused(two, "tensorflow { one_device {} }"),
+              HasSubstr("tensorflow: one_device: OneDeviceStrategy has one replica, and this cluster 4"));
+  EXPECT_THAT(refused(two, "tensorflow { mirrored {} }"),
               HasSubstr("In-graph multi-worker training with `MirroredStrategy` is not supported"));
-  EXPECT_THAT(refused(two, "central_storage {}"), HasSubstr("works on one worker"));
-  EXPECT_THAT(refused(two, "parameter_server {}"), HasSubstr("server: true"));
-  EXPECT_THAT(refused(two, "tf_cnn_benchmarks {}"), HasSubstr("servers_on_workers: 2"));
+  EXPECT_THAT(refused(two, "tensorflow { central_storage {} }"), HasSubstr("works on one worker"));
+  EXPECT_THAT(refused(two, "tensorflow { parameter_server {} }"), HasSubstr("server: true"));
+  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks {} }"), HasSubstr("servers_on_workers: 2"));
   EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), HasSubstr("the cluster has 1 server, which only"));
-  EXPECT_THAT(refused(server, "parameter_server {}"), HasSubstr("all workers are servers"));
-  EXPECT_THAT(refused(server + two, "parameter_server {}"), HasSubstr("come before"));
-  EXPECT_THAT(refused(two + server, "parameter_server {} reduction: MAX"), HasSubstr("take SUM or MEAN"));
-  EXPECT_THAT(refused(two + server, "parameter_server {} bytes_per_pack: 8"),
-              HasSubstr("strategy: bytes_per_pack: parameter_server decides"));
-  EXPECT_THAT(refused(two, "tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE }"),
+  EXPECT_THAT(refused(server, "tensorflow { parameter_server {} }"), HasSubstr("all workers are servers"));
+  EXPECT_THAT(refused(server + two, "tensorflow { parameter_server {} }"), HasSubstr("come before"));
+  EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } reduction: MAX"),
+              HasSubstr("take SUM or MEAN"));
+  EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } bytes_per_pack: 8"),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE } }"),
               HasSubstr("needs --all_reduce_spec"));
   EXPECT_THAT(refused("workers { machine: \"m\" }",
-                      "mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: -1 }"),
+                      "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: -1 } }"),
               HasSubstr("HierarchicalCopy all-reduce requires num_packs >= 0, but -1 is specified"));
   EXPECT_THAT(
       refused("workers { machine: \"m\" }", "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu7\""),

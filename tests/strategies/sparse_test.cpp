@@ -102,7 +102,7 @@ std::map<std::string, std::int64_t> carried(const core::Scenario& s) {
 // --- which packs ---
 
 TEST(Sparse, CollectiveAllReduceTellsLengthsAndGathersValuesAndIndices) {
-  const core::Scenario s = scenario(2, "communication_options {}");
+  const core::Scenario s = scenario(2, "tensorflow { multi_worker_mirrored { communication_options {} } }");
   EXPECT_THAT(sparse_packs(s), ElementsAre("lengths all_gather 16 after -1",
                                            fmt::format("values all_gather {} after 1", 4 * kValueBytes),
                                            fmt::format("indices all_gather {} after 1", 4 * kIndexBytes)));
@@ -110,7 +110,8 @@ TEST(Sparse, CollectiveAllReduceTellsLengthsAndGathersValuesAndIndices) {
 }
 
 TEST(Sparse, AGatherIsOneRingWhateverTheAllReduceIsSetTo) {
-  for (const std::string strategy : {"algorithm: \"tf_ring\"", "communication_options {}"}) {
+  for (const std::string strategy :
+       {"algorithm: \"tf_ring\"", "tensorflow { multi_worker_mirrored { communication_options {} } }"}) {
     for (const std::string rings : {"shards: 2", "tf_ring { subdiv_offsets: [0, 1] }", "tf_ring { subdiv_offsets: -1 }",
                                     "tf_ring { max_subdivs_per_device: 2 }"}) {
       const core::Scenario s = scenario(2, strategy + " " + rings);
@@ -121,7 +122,7 @@ TEST(Sparse, AGatherIsOneRingWhateverTheAllReduceIsSetTo) {
 }
 
 TEST(Sparse, OldReleasesTakeLengthsForEqual) {
-  const std::string old = "collective_all_reduce { generation: TF_1_15 }";
+  const std::string old = "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }";
   EXPECT_THAT(sparse_packs(scenario(2, old)),
               ElementsAre(fmt::format("values all_gather {} after -1", 4 * kValueBytes),
                           fmt::format("indices all_gather {} after -1", 4 * kIndexBytes)));
@@ -132,26 +133,31 @@ TEST(Sparse, OldReleasesTakeLengthsForEqual) {
 
 TEST(Sparse, WhereLengthsDifferTheWholeVariableIsReducedOrAllAreAsLongAsTheLongest) {
   const std::string differ = "rows_per_step: 6 rows_differ: true";
-  EXPECT_THAT(sparse_packs(scenario(2, "communication_options {}", 0, differ)),
+  EXPECT_THAT(sparse_packs(scenario(2, "tensorflow { multi_worker_mirrored { communication_options {} } }", 0, differ)),
               ElementsAre("lengths all_gather 16 after -1",
                           fmt::format("values all_reduce {} after 1", kVocabulary * kWidth * 4)));
-  EXPECT_EQ(sparse_packs(scenario(2, "collective_all_reduce { generation: TF_2_5 }", 0, differ)),
-            sparse_packs(scenario(2, "collective_all_reduce { generation: TF_2_5 }")));
+  EXPECT_EQ(sparse_packs(scenario(
+                2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_5 } } }", 0, differ)),
+            sparse_packs(
+                scenario(2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_5 } } }")));
 }
 
 TEST(Sparse, NcclsValuesComeBeforeIndicesAndTheTokenOrdersAll) {
-  const auto packs = sparse_packs(scenario(2, "communication_options { implementation: NCCL }"));
+  const auto packs = sparse_packs(
+      scenario(2, "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }"));
   ASSERT_EQ(packs.size(), 3u);
   EXPECT_TRUE(packs[2].ends_with("after 2")) << packs[2];
-  const auto ordered = sparse_packs(
-      scenario(2, "communication_options { implementation: NCCL } collective_all_reduce { generation: TF_2_5 }"));
+  const auto ordered =
+      sparse_packs(scenario(2,
+                            "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } "
+                            "collective_all_reduce { generation: TF_2_5 } } }"));
   ASSERT_EQ(ordered.size(), 3u);
   EXPECT_TRUE(ordered[0].ends_with("after 0")) << "behind the dense pack: " << ordered[0];
 }
 
 TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
   for (const char* ops : {"NCCL_ALL_REDUCE", "HIERARCHICAL_COPY_ALL_REDUCE", "REDUCTION_TO_ONE_DEVICE"}) {
-    const core::Scenario s = scenario(1, fmt::format("mirrored {{ cross_device_ops: {} }}", ops));
+    const core::Scenario s = scenario(1, fmt::format("tensorflow {{ mirrored {{ cross_device_ops: {} }} }}", ops));
     EXPECT_THAT(sparse_packs(s), ElementsAre(fmt::format("values all_gather {} after -1", 2 * kValueBytes),
                                              fmt::format("indices all_gather {} after 1", 2 * kIndexBytes)))
         << ops;
@@ -160,7 +166,8 @@ TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
 }
 
 TEST(Sparse, MultiWorkerAllReduceKnowsNone) {
-  const auto refused = read("workers { machine: \"m\" count: 2 }", "all_reduce_spec { text: \"pscpu\" }");
+  const auto refused = read("workers { machine: \"m\" count: 2 }",
+                            "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } } }");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("knows no sparse gradients"));
 }
@@ -213,7 +220,7 @@ TEST(Sparse, OverTheCpuOfOneWorker) {
 /// variable, each GPU reads it and a worker pushes one sum.
 TEST(Sparse, ServersSeeTouchedRowsAlone) {
   for (const int workers : {1, 3}) {
-    const core::Scenario s = scenario(workers, "parameter_server {}", 1);
+    const core::Scenario s = scenario(workers, "tensorflow { parameter_server {} }", 1);
     expect_proved(s);
     EXPECT_THAT(sparse_packs(s), ElementsAre(fmt::format("read indices gather {} after -1", 2 * kIndexBytes),
                                              fmt::format("read values scatter {} after 0", 2 * kValueBytes),
@@ -230,14 +237,14 @@ TEST(Sparse, ServersSeeTouchedRowsAlone) {
 }
 
 TEST(Sparse, AWorkersCpuThatKeepsWhatItReadsReadsAllOfIt) {
-  const auto bytes = carried(scenario(2, "parameter_server { variable_read_cache: CPU }", 1));
+  const auto bytes = carried(scenario(2, "tensorflow { parameter_server { variable_read_cache: CPU } }", 1));
   EXPECT_EQ(bytes.at("w0 in"), kVocabulary * kWidth * 4 + kDense * 4);
   EXPECT_EQ(bytes.at("w0 out"), 2 * (kValueBytes + kIndexBytes) + kDense * 4);
 }
 
 TEST(Sparse, ServersOfTheBenchmarksAndCopiesHaveNone) {
   const auto refused = read("workers { machine: \"m\" count: 2 } workers { machine: \"s\" server: true }",
-                            "tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED }");
+                            "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED } }");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("take parameter_server"));
 }
@@ -257,9 +264,8 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
     const auto made = core::read_scenario(
         fmt::format(
             "cluster {{ workers {{ machine: \"dgx1-v100\" replicas: 2 }} }} workload {{ variable {{ name: \"v\" shape: "
-            "{} "
-            "shape: {} }} sparse_gradient {{ variable: \"v\" rows_per_step: {} rows_differ: true }} }} strategy {{ "
-            "mirrored {{ cross_device_ops: REDUCTION_TO_ONE_DEVICE }} }}",
+            "{} shape: {} }} sparse_gradient {{ variable: \"v\" rows_per_step: {} rows_differ: true }} }} strategy {{ "
+            "tensorflow {{ mirrored {{ cross_device_ops: REDUCTION_TO_ONE_DEVICE }} }} }}",
             shape[0], shape[1], longest),
         "f", core::Library(test::source_folder() + "/scenarios"));
     ASSERT_TRUE(made) << made.error().message();

@@ -96,10 +96,13 @@ void expect_bytes(const core::Scenario& s, const Links& expected, const std::str
 
 // --- one machine ---
 
-TEST(StrategyBytes, OneDeviceSendsNothing) { expect_bytes(scenario({1, 1}, "one_device {}", {100}), {}, "one_device"); }
+TEST(StrategyBytes, OneDeviceSendsNothing) {
+  expect_bytes(scenario({1, 1}, "tensorflow { one_device {} }", {100}), {}, "one_device");
+}
 
 TEST(StrategyBytes, IndependentReplicasSendNothing) {
-  expect_bytes(scenario({2, 2}, "tf_cnn_benchmarks { variable_update: INDEPENDENT }", {100}), {}, "independent");
+  expect_bytes(scenario({2, 2}, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }", {100}), {},
+               "independent");
 }
 
 /// The root gets (n - 1)·N and sends as much.
@@ -108,8 +111,10 @@ TEST(StrategyBytes, ReductionToOneDevice) {
     Links expected;
     both(expected, gpu(0, 0), (gpus - 1) * 100);
     for (int i = 1; i < gpus; ++i) both(expected, gpu(0, i), 100);
-    expect_bytes(scenario({1, gpus}, "mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } reduction: MEAN", {100}),
-                 expected, fmt::format("{} GPUs", gpus));
+    expect_bytes(
+        scenario({1, gpus}, "tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } } reduction: MEAN",
+                 {100}),
+        expected, fmt::format("{} GPUs", gpus));
     Links by_cpu;
     both(by_cpu, "w0/cpu0", gpus * 100);
     for (int i = 0; i < gpus; ++i) both(by_cpu, gpu(0, i), 100);
@@ -128,9 +133,11 @@ TEST(StrategyBytes, HierarchicalCopy) {
       both(expected, gpu(0, i), 2 * g * 100 + (gpus - 2) * 100);
     }
     expect_bytes(
-        scenario({1, gpus},
-                 fmt::format("mirrored {{ cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: {} }}", gpus),
-                 {100 * gpus}),
+        scenario(
+            {1, gpus},
+            fmt::format("tensorflow {{ mirrored {{ cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: {} }} }}",
+                        gpus),
+            {100 * gpus}),
         expected, fmt::format("{} GPUs", gpus));
   }
 }
@@ -141,11 +148,13 @@ TEST(StrategyBytes, CentralStorage) {
     Links expected;
     both(expected, "w0/cpu0", gpus * 130);
     for (int i = 0; i < gpus; ++i) both(expected, gpu(0, i), 130);
-    expect_bytes(scenario({1, gpus}, "central_storage {}", {100, 30}), expected, fmt::format("{} GPUs", gpus));
-    expect_bytes(scenario({1, gpus}, "tf_cnn_benchmarks { local_parameter_device: CPU }", {100, 30}), expected,
-                 "parameter_server on the CPU");
+    expect_bytes(scenario({1, gpus}, "tensorflow { central_storage {} }", {100, 30}), expected,
+                 fmt::format("{} GPUs", gpus));
+    expect_bytes(scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }", {100, 30}),
+                 expected, "parameter_server on the CPU");
   }
-  EXPECT_TRUE(carried(scenario({1, 1}, "central_storage {}", {100, 30})).empty()) << "the only GPU holds the variables";
+  EXPECT_TRUE(carried(scenario({1, 1}, "tensorflow { central_storage {} }", {100, 30})).empty())
+      << "the only GPU holds the variables";
 }
 
 /// Variables on the GPU that has the fewest elements: 100 on the first, 60 and 30 on the second.
@@ -153,7 +162,7 @@ TEST(StrategyBytes, ParameterServerOnGpus) {
   Links expected;
   both(expected, gpu(0, 0), 100 + 90);
   both(expected, gpu(0, 1), 100 + 90);
-  expect_bytes(scenario({1, 2}, "tf_cnn_benchmarks {}", {100, 60, 30}), expected, "two GPUs");
+  expect_bytes(scenario({1, 2}, "tensorflow { tf_cnn_benchmarks {} }", {100, 60, 30}), expected, "two GPUs");
 }
 
 /// 2(G - 1)/G·N for every GPU, where the tensors are as many as the GPUs, or twice.
@@ -161,7 +170,7 @@ TEST(StrategyBytes, ReplicatedInTurn) {
   for (const int gpus : {2, 4}) {
     Links expected;
     for (int i = 0; i < gpus; ++i) both(expected, gpu(0, i), 2 * (2 * (gpus - 1) * 50));
-    expect_bytes(scenario({1, gpus}, "tf_cnn_benchmarks { variable_update: REPLICATED }",
+    expect_bytes(scenario({1, gpus}, "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
                           std::vector<std::int64_t>(static_cast<std::size_t>(2 * gpus), 50)),
                  expected, fmt::format("{} GPUs", gpus));
   }
@@ -193,11 +202,11 @@ TEST(StrategyBytes, ParameterServerStrategy) {
         expected[server + "/nic out"] = workers * (cached ? 1 : gpus) * on[s];
         expected[server + "/nic in"] = workers * on[s];
       }
-      expect_bytes(
-          scenario({workers, gpus, servers},
-                   fmt::format("parameter_server {{ {} }} reduction: MEAN", cached ? "variable_read_cache: CPU" : ""),
-                   sizes),
-          expected, fmt::format("{} workers{}", workers, cached ? ", cached" : ""));
+      expect_bytes(scenario({workers, gpus, servers},
+                            fmt::format("tensorflow {{ parameter_server {{ {} }} }} reduction: MEAN",
+                                        cached ? "variable_read_cache: CPU" : ""),
+                            sizes),
+                   expected, fmt::format("{} workers{}", workers, cached ? ", cached" : ""));
     }
   }
 }
@@ -221,7 +230,8 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
       expected[server + "/nic out"] = expected[server + "/nic in"] = workers * on[s];
     }
     const std::string flags = fmt::format("variable_update: {} local_parameter_device: CPU", mode);
-    expect_bytes(scenario({workers, gpus, 2}, fmt::format("tf_cnn_benchmarks {{ {} }}", flags), sizes), expected, mode);
+    expect_bytes(scenario({workers, gpus, 2}, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }}", flags), sizes),
+                 expected, mode);
 
     // The same servers on the first two workers: what lies on one's own does not cross the network.
     Links shared;
@@ -233,7 +243,8 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
       for (int i = 0; i < gpus; ++i) both(shared, gpu(w, i), all);
     }
     expect_bytes(
-        scenario({workers, gpus}, fmt::format("tf_cnn_benchmarks {{ {} servers_on_workers: 2 }}", flags), sizes),
+        scenario({workers, gpus},
+                 fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags), sizes),
         shared, fmt::format("{} on workers", mode));
   }
 }
@@ -303,7 +314,7 @@ TEST(StrategyBytes, CachesOnGpus) {
       expected[fmt::format("w1/{} {}", part, direction)] = expected[fmt::format("w0/{} {}", part, direction)];
     expected[fmt::format("w2/nic {}", direction)] = 2 * all;
   }
-  expect_bytes(scenario({2, 2, 1}, "tf_cnn_benchmarks {}", sizes), expected, "two GPUs");
+  expect_bytes(scenario({2, 2, 1}, "tensorflow { tf_cnn_benchmarks {} }", sizes), expected, "two GPUs");
 }
 
 }  // namespace

@@ -106,11 +106,11 @@ TEST(Plan, ShowsWhatTravelsTogether) {
 
 TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
   const TemporaryFolder folder;
-  const std::string file = folder.write(
-      "s.textproto",
-      "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } workload { "
-      "variable { name: \"small\" shape: 8 } variable { name: \"large\" shape: 9 } } "
-      "strategy { all_reduce_spec { text: \"pscpu#2:8:xring\" } }");
+  const std::string file =
+      folder.write("s.textproto",
+                   "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: ONE_SWITCH latency_us: 1 } } "
+                   "workload { variable { name: \"small\" shape: 8 } variable { name: \"large\" shape: 9 } } strategy "
+                   "{ tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:8:xring\" } } } }");
   const Outcome text = run_tutti({"plan", file, "--check"});
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("pscpu#2:8:xring (limits in elements)"), HasSubstr("pscpu, 2 shards"),

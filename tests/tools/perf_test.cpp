@@ -65,7 +65,8 @@ TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
     for (const Data& row : Data(document)["rows"].items()) us.push_back(row["in_place"]["time_us"].real());
     return us;
   };
-  const std::vector<double> mixed = times("all_reduce_spec { text: \"pscpu:1k:xring\" }");
+  const std::vector<double> mixed =
+      times("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:1k:xring\" } } }");
   const std::vector<double> pscpu = times("algorithm: \"pscpu\""), xring = times("algorithm: \"xring\"");
   ASSERT_EQ(mixed.size(), 2u);
   EXPECT_EQ(mixed, (std::vector<double>{pscpu[0], xring[1]}));

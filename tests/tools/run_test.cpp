@@ -129,11 +129,13 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
 TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
   const TemporaryFolder folder;
   for (const char* strategy :
-       {"all_reduce_spec { text: \"pscpu#2:100:nccl/pscpu:9k:xring#2\" } reduction: MEAN",
-        "all_reduce_spec { text: \"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" }",
-        "all_reduce_spec { text: \"[('nccl/xring', 1, 9000), ('pscpu/pscpu', 2)]\" limit_unit: ELEMENTS }",
-        "all_reduce_spec { text: \"xring:9k:pscpu\" } num_packs: 3",
-        "all_reduce_spec { } agg_small_grads_max_bytes: 100"}) {
+       {"tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:100:nccl/pscpu:9k:xring#2\" } } } "
+        "reduction: MEAN",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl:100:pscpu/pscpu#2:9k:psgpu#3\" } } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"[('nccl/xring', 1, 9000), ('pscpu/pscpu', "
+        "2)]\" limit_unit: ELEMENTS } } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring:9k:pscpu\" } num_packs: 3 } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { } agg_small_grads_max_bytes: 100 } }"}) {
     const bool concatenates = std::string(strategy).find("num_packs") != std::string::npos;
     const std::string file = folder.write(
         "s.textproto",

@@ -39,24 +39,25 @@ void expect_right(const std::string& scenario) {
 
 TEST(StrategiesRun, OneWorker) {
   for (const char* strategy :
-       {"mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE }", "algorithm: \"hierarchical_copy\"",
+       {"tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } }", "algorithm: \"hierarchical_copy\"",
         "algorithm: \"hierarchical_copy\" drop_odd_device: true",
         "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\" out_of_place: true",
-        "algorithm: \"hierarchical_copy\" out_of_place: true", "central_storage {}", "tf_cnn_benchmarks {}",
-        "tf_cnn_benchmarks { variable_update: REPLICATED }",
-        "tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU }"}) {
+        "algorithm: \"hierarchical_copy\" out_of_place: true", "tensorflow { central_storage {} }",
+        "tensorflow { tf_cnn_benchmarks {} }", "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }",
+        "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU } }"}) {
     expect_right(scenario_of(1, 0, strategy, 3));
   }
-  expect_right(scenario_of(1, 0, "central_storage {}", 1));
-  expect_right(scenario_of(1, 0, "one_device {}", 1));
+  expect_right(scenario_of(1, 0, "tensorflow { central_storage {} }", 1));
+  expect_right(scenario_of(1, 0, "tensorflow { one_device {} }", 1));
 }
 
 TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   for (const char* mode : {"PARAMETER_SERVER", "DISTRIBUTED_REPLICATED"}) {
     for (const char* device : {"GPU", "CPU"}) {
       const std::string flags = fmt::format("variable_update: {} local_parameter_device: {}", mode, device);
-      expect_right(scenario_of(2, 2, fmt::format("tf_cnn_benchmarks {{ {} }} reduction: SUM", flags)));
-      expect_right(scenario_of(2, 0, fmt::format("tf_cnn_benchmarks {{ {} servers_on_workers: 2 }}", flags)));
+      expect_right(scenario_of(2, 2, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }} reduction: SUM", flags)));
+      expect_right(
+          scenario_of(2, 0, fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} servers_on_workers: 2 }} }}", flags)));
     }
   }
 }
@@ -112,10 +113,11 @@ TEST(StrategiesRun, BytePs) {
 /// Where servers add up, too: every pack is proved as it is planned.
 TEST(StrategiesRun, PlansAreProved) {
   const TemporaryFolder folder;
-  for (const auto& [servers, strategy] : {std::pair(0, "tf_cnn_benchmarks { servers_on_workers: 1 }"),
-                                          std::pair(2, "parameter_server {} reduction: MEAN"),
-                                          std::pair(1, "tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED }"),
-                                          std::pair(0, "tf_cnn_benchmarks { variable_update: INDEPENDENT }")}) {
+  for (const auto& [servers, strategy] :
+       {std::pair(0, "tensorflow { tf_cnn_benchmarks { servers_on_workers: 1 } }"),
+        std::pair(2, "tensorflow { parameter_server {} } reduction: MEAN"),
+        std::pair(1, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED } }"),
+        std::pair(0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }")}) {
     const Outcome o = run_tutti({"plan", folder.write("s.textproto", scenario_of(2, servers, strategy)), "--check"});
     EXPECT_EQ(o.status, 0) << strategy << o.err;
     EXPECT_THAT(o.out, HasSubstr("pack 3: every one of ")) << strategy;
@@ -125,7 +127,7 @@ TEST(StrategiesRun, PlansAreProved) {
 /// A table of nccl-tests has one collective of all replicas, which these do not have.
 TEST(StrategiesRun, PerfSaysWhyNot) {
   const TemporaryFolder folder;
-  expect_refused({"perf", folder.write("s.textproto", scenario_of(1, 0, "central_storage {}"))}, folder,
+  expect_refused({"perf", folder.write("s.textproto", scenario_of(1, 0, "tensorflow { central_storage {} }"))}, folder,
                  HasSubstr("CentralStorageStrategy has none"));
 }
 
@@ -133,10 +135,11 @@ TEST(StrategiesRun, PerfSaysWhyNot) {
 /// every variable with the sum of what was pushed.
 TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
   for (const char* strategy :
-       {"parameter_server {}", "parameter_server { variable_read_cache: CPU } reduction: MEAN",
-        "parameter_server { placement: GREEDY_BY_BYTES } staging: DIRECT",
-        "tf_cnn_benchmarks { cross_replica_sync: false }",
-        "tf_cnn_benchmarks { cross_replica_sync: false local_parameter_device: CPU } reduction: MEAN"}) {
+       {"tensorflow { parameter_server {} }",
+        "tensorflow { parameter_server { variable_read_cache: CPU } } reduction: MEAN",
+        "tensorflow { parameter_server { placement: GREEDY_BY_BYTES } } staging: DIRECT",
+        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false } }",
+        "tensorflow { tf_cnn_benchmarks { cross_replica_sync: false local_parameter_device: CPU } } reduction: MEAN"}) {
     for (const char* transport : {"tcp", "shm"}) {
       const TemporaryFolder folder;
       const Outcome o =
@@ -151,10 +154,10 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
 
 /// One worker alone is never behind; what of several lies between a read and an update is at most all that others do.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
-  EXPECT_THAT(run(scenario_of(1, 1, "parameter_server {}")).out,
+  EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
               HasSubstr("0.00 updates of others lie between what a gradient is computed from and its own, on average, "
                         "and 0 at most"));
-  const std::string out = run(scenario_of(3, 1, "parameter_server {}", 1)).out;
+  const std::string out = run(scenario_of(3, 1, "tensorflow { parameter_server {} }", 1)).out;
   const std::size_t at = out.find("on average, and ");
   ASSERT_NE(at, std::string::npos) << out;
   EXPECT_LE(std::stoi(out.substr(at + std::string("on average, and ").size())), 2 * 3) << out;
@@ -164,8 +167,9 @@ TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
 TEST(StrategiesRun, OwnPacesAreRecorded) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("run.tutti");
-  const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "parameter_server {}")),
-                               "--timeline", timeline, "--record", "steps"});
+  const Outcome o =
+      run_tutti({"run", folder.write("s.textproto", scenario_of(2, 1, "tensorflow { parameter_server {} }")),
+                 "--timeline", timeline, "--record", "steps"});
   ASSERT_EQ(o.status, 0) << o.err;
   const Outcome shown = run_tutti({"compare", timeline, timeline});
   EXPECT_EQ(shown.status, 0) << shown.err;
@@ -180,10 +184,11 @@ TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
     EXPECT_EQ(o.status, 2) << o.out;
     EXPECT_THAT(o.err, HasSubstr(why));
   };
-  refused(scenario_of(2, 1, "parameter_server {}"), "cannot be emulated", {"--emulate"});
-  refused(scenario_of(2, 0, "tf_cnn_benchmarks { variable_update: INDEPENDENT }"), "in groups are simulated only");
+  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), "cannot be emulated", {"--emulate"});
+  refused(scenario_of(2, 0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }"),
+          "in groups are simulated only");
   refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), "fused in cycles cannot be emulated", {"--emulate"});
-  std::string sparse = scenario_of(2, 1, "parameter_server {}");
+  std::string sparse = scenario_of(2, 1, "tensorflow { parameter_server {} }");
   sparse.insert(sparse.find("forward_ms"), "sparse_gradient { variable: \"a\" rows_per_step: 3 } ");
   refused(sparse, "sparse gradients of workers that do not wait");
 }
@@ -191,11 +196,11 @@ TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
 /// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and by rings of others.
 TEST(StrategiesRun, SparseGradients) {
   for (const auto& [workers, strategy] :
-       {std::pair(2, "communication_options {} reduction: MEAN"),
-        std::pair(2, "collective_all_reduce { generation: TF_1_15 }"),
-        std::pair(2, "collective_all_reduce { generation: TF_2_5 }"), std::pair(2, "algorithm: \"ring\""),
-        std::pair(2, "algorithm: \"nccl\""), std::pair(1, "mirrored { num_packs: 0 }"),
-        std::pair(1, "central_storage {}"),
+       {std::pair(2, "tensorflow { multi_worker_mirrored { communication_options {} } } reduction: MEAN"),
+        std::pair(2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }"),
+        std::pair(2, "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_5 } } }"),
+        std::pair(2, "algorithm: \"ring\""), std::pair(2, "algorithm: \"nccl\""),
+        std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"), std::pair(1, "tensorflow { central_storage {} }"),
         std::pair(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\"")}) {
     for (const char* how : {"rows_per_step: 13", "rows_per_step: 13 index_type: INT32 rows_differ: true"}) {
       if (std::string(strategy).find("1_15") != std::string::npos &&
@@ -210,9 +215,9 @@ TEST(StrategiesRun, SparseGradients) {
 
 TEST(StrategiesRun, Checkpoints) {
   for (const auto& [workers, strategy] :
-       {std::pair(2, "communication_options {}"), std::pair(2, "algorithm: \"ring\" reduction: MAX"),
-        std::pair(1, "mirrored { num_packs: 0 }"),
-        std::pair(1, "mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE }")}) {
+       {std::pair(2, "tensorflow { multi_worker_mirrored { communication_options {} } }"),
+        std::pair(2, "algorithm: \"ring\" reduction: MAX"), std::pair(1, "tensorflow { mirrored { num_packs: 0 } }"),
+        std::pair(1, "tensorflow { mirrored { cross_device_ops: REDUCTION_TO_ONE_DEVICE } }")}) {
     std::string scenario = scenario_of(workers, 0, strategy);
     scenario.insert(
         scenario.find("forward_ms"),

@@ -105,7 +105,8 @@ TEST(Tune, HasUsualSettingsForEveryFramework) {
   for (const char* strategy :
        {"algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 1000000 }",
         "algorithm: \"nccl\" megatron { overlap_grad_reduce: true }", "algorithm: \"pscpu\" byteps { }",
-        "byteps { servers_on_workers: 2 }", "communication_options { bytes_per_pack: 0 implementation: RING }"}) {
+        "byteps { servers_on_workers: 2 }",
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 0 implementation: RING } } }"}) {
     const std::string file = folder.write("s.textproto", std::string(R"(
 cluster { workers { machine: "pcie4-a100" count: 2 replicas: 2 } network { kind: ONE_SWITCH link: "edr" } }
 workload {
@@ -231,8 +232,9 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
       {"DeepSpeed", {"strategy.deepspeed.reduce_bucket_size=" + elements, "strategy.deepspeed.overlap_comm=true"}},
       {"Megatron-LM", {"strategy.megatron.ddp_bucket_size=" + elements, "strategy.megatron.overlap_grad_reduce=true"}},
       {"TensorFlow 2",
-       {"strategy.algorithm=", "strategy.communication_options.bytes_per_pack=" + bytes,
-        "strategy.communication_options.implementation=NCCL"}}};
+       {"strategy.algorithm=",
+        "strategy.tensorflow.multi_worker_mirrored.communication_options.bytes_per_pack=" + bytes,
+        "strategy.tensorflow.multi_worker_mirrored.communication_options.implementation=NCCL"}}};
   std::size_t compared = 0;
   for (const Data& snippet : told["snippets"].items()) {
     const std::string& framework = snippet["framework"].text();

@@ -29,11 +29,10 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
                         "collective_nccl: true } for NCCL, or a later generation"});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.bytes_per_pack != 0) {
-    problems.push_back(
-        {"communication_options",
-         fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; say {}, or a later "
-                     "generation",
-                     to_string(all_reduce.generation), first ? "all_reduce_merge_scope" : "num_packs")});
+    problems.push_back({"communication_options",
+                        fmt::format("bytes_per_pack: CollectiveAllReduce of {} packs by number of gradients; say "
+                                    "collective_all_reduce {{ {}: … }}, or a later generation",
+                                    to_string(all_reduce.generation), first ? "all_reduce_merge_scope" : "num_packs")});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.timeout_seconds) {
     problems.push_back({"communication_options",

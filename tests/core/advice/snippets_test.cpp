@@ -64,8 +64,9 @@ TEST(Snippets, TensorFlowCountsBytes) {
   const Snippet nccl = of(snippets("algorithm: \"nccl\" bytes_per_pack: 26214400"), "TensorFlow 2");
   EXPECT_THAT(nccl.text, HasSubstr("bytes_per_pack=26214400,"));
   EXPECT_THAT(nccl.text, HasSubstr("CommunicationImplementation.NCCL"));
-  const Snippet ring =
-      of(snippets("communication_options { bytes_per_pack: 1000 implementation: RING }"), "TensorFlow 2");
+  const Snippet ring = of(snippets("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 "
+                                   "implementation: RING } } }"),
+                          "TensorFlow 2");
   EXPECT_THAT(ring.text, HasSubstr("bytes_per_pack=1000,"));
   EXPECT_THAT(ring.text, HasSubstr("CommunicationImplementation.RING"));
   EXPECT_TRUE(ring.as_simulated);
@@ -131,13 +132,15 @@ TEST(Snippets, HorovodCountsBytesAndMilliseconds) {
 
 /// The documentation says bytes, the code compares elements.
 TEST(Snippets, LimitsOfSpecsAreElements) {
-  const Snippet python = of(snippets("all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { "
-                                     "algorithm: \"nccl\" } } num_packs: 2"),
-                            "TensorFlow 1");
+  const Snippet python =
+      of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 "
+                  "limit: 8192 } entry { algorithm: \"nccl\" } } num_packs: 2 } }"),
+         "TensorFlow 1");
   EXPECT_THAT(python.text, HasSubstr("[(\"pscpu\", 2, 2048), (\"nccl\", 1, -1)]")) << "8192 bytes are 2048 elements";
   EXPECT_THAT(python.text, HasSubstr("num_packs=2,"));
   EXPECT_THAT(python.remark, HasSubstr("limits are in elements"));
-  const Snippet flags = of(snippets("all_reduce_spec { text: \"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000"),
+  const Snippet flags = of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
+                                    "\"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000 } }"),
                            "tf_cnn_benchmarks");
   EXPECT_THAT(
       flags.text,
@@ -256,16 +259,17 @@ TEST(Snippets, AreWhatTheirLanguagesParse) {
   std::set<std::string> seen;
   for (const char* strategy :
        {"algorithm: \"nccl\" bytes_per_pack: 26214400 channels: 2", "algorithm: \"ring\" bytes_per_pack: 0",
-        "communication_options { bytes_per_pack: 1000 implementation: RING }",
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1000 implementation: RING } } }",
         "algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 gradient_as_bucket_view: true "
         "}",
         "algorithm: \"nccl\" pytorch_ddp { }", "algorithm: \"nccl\" deepspeed { reduce_bucket_size: 7000 }",
         "algorithm: \"nccl\" megatron { overlap_grad_reduce: true ddp_bucket_size: 9000 }",
         "algorithm: \"nccl\" horovod { }", "algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }",
         "algorithm: \"pscpu\" bytes_per_pack: 4096000", "algorithm: \"xring\" shards: 2 num_packs: 3",
-        "all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } entry { algorithm: \"nccl\" } } "
-        "num_packs: 2",
-        "all_reduce_spec { text: \"pscpu#2:8k:nccl\" } agg_small_grads_max_bytes: 1000"}) {
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 8192 } "
+        "entry { algorithm: \"nccl\" } } num_packs: 2 } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:8k:nccl\" } "
+        "agg_small_grads_max_bytes: 1000 } }"}) {
     for (const Snippet& snippet : snippets(strategy)) {
       expect_parses(snippet);
       seen.insert(snippet.framework);

@@ -30,7 +30,8 @@ TEST(Axis, IsAListOfValues) {
   EXPECT_THAT(values("strategy.launch=SERIAL,CONCURRENT"), ElementsAre("SERIAL", "CONCURRENT"));
   EXPECT_THAT(values("strategy.shards=2,1,2"), ElementsAre("2", "1")) << "what comes again is left out";
   EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2")) << "nothing: not written";
-  EXPECT_THAT(values("strategy.all_reduce_spec.text=\"[('xring', 2)]\",nccl"), ElementsAre("[('xring', 2)]", "nccl"));
+  EXPECT_THAT(values("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=\"[('xring', 2)]\",nccl"),
+              ElementsAre("[('xring', 2)]", "nccl"));
 }
 
 TEST(Axis, RangesAreGeometricOrLinearAndHoldTheirEnds) {

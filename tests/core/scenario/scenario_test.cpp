@@ -132,7 +132,7 @@ TEST(Scenario, ReportsEveryProblemAtOnceAndInTheOrderOfTheText) {
                                                       {kUnknownName, "Strategy.algorithm", 6, 23},
                                                       {kTooSmall, "Strategy.shards", 6, 38},
                                                       {kTooSmall, "Strategy.bytes_per_pack", 6, 56},
-                                                      {kTooLarge, "Strategy.num_packs", 6, 70},
+                                                      {kConflict, "Strategy.num_packs", 6, 59},
                                                       {kTooSmall, "Run.steps", 7, 14},
                                                       {kTooSmall, "Run.seed", 7, 22}}));
 }
@@ -389,7 +389,7 @@ TEST(Scenario, StrategiesFitTheCluster) {
   expect("algorithm: \"pscpu/ring\"", kUnknownName, "algorithm", "\"pscpu/ring\"");
   expect("algorithm: \"nccl/rings\"", kUnknownName, "algorithm", "\"nccl/rings\"");
   expect("algorithm: \"ring\" num_packs: 2 merging: SEPARATE", kUnused, "merging", "SEPARATE");
-  expect("algorithm: \"ring\" bytes_per_pack: 1 num_packs: 2", kConflict, "num_packs", "num_packs: ^2");
+  expect("algorithm: \"ring\" bytes_per_pack: 1 num_packs: 2", kConflict, "num_packs", "num_packs: 2");
   expect("algorithm: \"ring\" agg_small_grads_max_group: 2", kUnused, "agg_small_grads_max_group", "group: ^2");
   const std::string cpus =
       "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 } }";

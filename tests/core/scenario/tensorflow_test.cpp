@@ -53,7 +53,9 @@ std::vector<std::string> packs(const Scenario& s) {
 }
 
 TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
-  for (const char* text : {"communication_options { }", "hints { }", "collective_all_reduce { }"}) {
+  for (const char* text : {"tensorflow { multi_worker_mirrored { communication_options { } } }",
+                           "tensorflow { multi_worker_mirrored { hints { } } }",
+                           "tensorflow { multi_worker_mirrored { collective_all_reduce { } } }"}) {
     const Scenario s = good(text);
     EXPECT_EQ(s.strategy.algorithm, BaseAlgorithm::kTfRing) << text;
     EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
@@ -64,85 +66,123 @@ TEST(MultiWorkerMirrored, AutoIsTheRingOfTheRuntimeOnGpusToo) {
 }
 
 TEST(MultiWorkerMirrored, NcclIsAskedForByHintOrBySessionAndNeedsGpus) {
-  EXPECT_EQ(good("communication_options { implementation: NCCL }").strategy.algorithm, BaseAlgorithm::kNccl);
-  EXPECT_EQ(good("communication_options { implementation: RING } hints { implementation: NCCL }").strategy.algorithm,
+  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }")
+                .strategy.algorithm,
             BaseAlgorithm::kNccl);
-  EXPECT_EQ(good("communication_options { implementation: NCCL } hints { implementation: AUTO }").strategy.algorithm,
+  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { implementation: RING } hints { "
+                 "implementation: NCCL } } }")
+                .strategy.algorithm,
+            BaseAlgorithm::kNccl);
+  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } hints { "
+                 "implementation: AUTO } } }")
+                .strategy.algorithm,
             BaseAlgorithm::kNccl)
       << "a call cannot take it back";
-  const Scenario config =
-      good("communication_options { implementation: RING } collective_all_reduce { collective_nccl: true }");
+  const Scenario config = good(
+      "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce { "
+      "collective_nccl: true } } }");
   EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl) << "the config beats the hint";
   EXPECT_THAT(config.plan.notes, Contains(HasSubstr("so that RING means NCCL")));
-  const Scenario hosts = good("communication_options { implementation: NCCL }", kThree, kHosts);
+  const Scenario hosts =
+      good("tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }", kThree, kHosts);
   EXPECT_EQ(hosts.strategy.algorithm, BaseAlgorithm::kTfRing);
   EXPECT_THAT(hosts.plan.notes, Contains(HasSubstr("NCCL needs GPUs")));
 }
 
 TEST(MultiWorkerMirrored, NcclForOneGradientIsWhatTheSessionSays) {
-  const std::string nccl = "communication_options { implementation: NCCL } ";
-  EXPECT_EQ(good(nccl, kOne).strategy.algorithm, BaseAlgorithm::kNccl) << "a graph's config has collective_nccl";
-  EXPECT_THAT(good(nccl, kOne).plan.notes, Contains(HasSubstr("chooses NCCL all the same")));
-  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }", kOne).strategy.algorithm, BaseAlgorithm::kTfRing);
-  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true }").strategy.algorithm, BaseAlgorithm::kNccl);
-  EXPECT_EQ(good(nccl + "collective_all_reduce { eager: true generation: TF_2_5 }", kOne).strategy.algorithm,
+  const auto nccl = [](const std::string& how) {
+    return "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } " + how + " } }";
+  };
+  EXPECT_EQ(good(nccl(""), kOne).strategy.algorithm, BaseAlgorithm::kNccl) << "a graph's config has collective_nccl";
+  EXPECT_THAT(good(nccl(""), kOne).plan.notes, Contains(HasSubstr("chooses NCCL all the same")));
+  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true }"), kOne).strategy.algorithm, BaseAlgorithm::kTfRing);
+  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true }")).strategy.algorithm, BaseAlgorithm::kNccl);
+  EXPECT_EQ(good(nccl("collective_all_reduce { eager: true generation: TF_2_5 }"), kOne).strategy.algorithm,
             BaseAlgorithm::kNccl)
       << "its launches can be ordered";
 }
 
 TEST(MultiWorkerMirrored, TheCallsTimeoutTakesTheStrategysBack) {
-  EXPECT_EQ(good("communication_options { timeout_seconds: 1.5 }").strategy.timeout, milliseconds(1500));
-  EXPECT_EQ(good("communication_options { timeout_seconds: 30 } hints { timeout_seconds: 0 }").strategy.timeout,
+  EXPECT_EQ(
+      good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 1.5 } } }").strategy.timeout,
+      milliseconds(1500));
+  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 30 } hints { "
+                 "timeout_seconds: 0 } } }")
+                .strategy.timeout,
             std::nullopt);
-  EXPECT_EQ(good("communication_options { timeout_seconds: -1 }").strategy.timeout, std::nullopt);
-  EXPECT_EQ(good("communication_options { timeout_seconds: 9e-7 }").strategy.timeout, std::nullopt);
+  EXPECT_EQ(
+      good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: -1 } } }").strategy.timeout,
+      std::nullopt);
+  EXPECT_EQ(
+      good("tensorflow { multi_worker_mirrored { communication_options { timeout_seconds: 9e-7 } } }").strategy.timeout,
+      std::nullopt);
 }
 
 TEST(MultiWorkerMirrored, EveryGenerationPacksInItsOwnWay) {
   const auto with = [](const std::string& rest) { return packs(good(rest)); };
-  EXPECT_THAT(with("collective_all_reduce { generation: TF_1_15 }"), ElementsAre("abc")) << "32 in a scope";
-  EXPECT_THAT(with("collective_all_reduce { generation: TF_1_15 } all_reduce_merge_scope: 2"), ElementsAre("ab", "c"));
-  EXPECT_THAT(with("collective_all_reduce { generation: TF_2_1 }"), ElementsAre("cba"));
-  EXPECT_THAT(with("collective_all_reduce { generation: TF_2_1 } num_packs: 2"), ElementsAre("cb", "a"));
-  EXPECT_THAT(with("communication_options { bytes_per_pack: 4000 }"), ElementsAre("cb", "a"));
-  const Scenario later =
-      good("communication_options { bytes_per_pack: 4000 } collective_all_reduce { generation: TF_2_5 }");
+  EXPECT_THAT(with("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }"),
+              ElementsAre("abc"))
+      << "32 in a scope";
+  EXPECT_THAT(with("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 "
+                   "all_reduce_merge_scope: 2 } } }"),
+              ElementsAre("ab", "c"));
+  EXPECT_THAT(with("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 } } }"),
+              ElementsAre("cba"));
+  EXPECT_THAT(
+      with("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 num_packs: 2 } } }"),
+      ElementsAre("cb", "a"));
+  EXPECT_THAT(with("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 4000 } } }"),
+              ElementsAre("cb", "a"));
+  const Scenario later = good(
+      "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 4000 } collective_all_reduce { "
+      "generation: TF_2_5 } } }");
   EXPECT_THAT(packs(later), ElementsAre("cb", "a"));
   EXPECT_EQ(later.plan.packs[0].copied_in, Bytes(8000)) << "concatenated";
   EXPECT_EQ(later.plan.packs[1].after, 0) << "a token orders them";
 }
 
 TEST(MultiWorkerMirrored, NothingIsMergedInEagerMode) {
-  const Scenario s = good("communication_options { } collective_all_reduce { eager: true }");
+  const Scenario s =
+      good("tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { eager: true } } }");
   EXPECT_THAT(packs(s), ElementsAre("c", "b", "a"));
   EXPECT_THAT(s.plan.notes, Contains(HasSubstr("in eager mode")));
 }
 
 TEST(MultiWorkerMirrored, LaunchesByConfigAloneGoByDescendingKeys) {
-  const std::string each = "communication_options { bytes_per_pack: 1 } ";
-  const Scenario hinted = good("communication_options { bytes_per_pack: 1 implementation: NCCL }");
+  const auto each = [](const std::string& how) {
+    return "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1 } " + how + " } }";
+  };
+  const Scenario hinted =
+      good("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 1 implementation: NCCL } } }");
   EXPECT_THAT(packs(hinted), ElementsAre("c", "b", "a"));
   EXPECT_THAT(hinted.plan.notes, Not(Contains(HasSubstr("descending"))));
-  const Scenario config = good(each + "collective_all_reduce { collective_nccl: true }");
+  const Scenario config = good(each("collective_all_reduce { collective_nccl: true }"));
   EXPECT_THAT(packs(config), ElementsAre("a", "b", "c")) << "what is ready last is launched first";
   EXPECT_EQ(config.plan.packs[1].after, 0);
   EXPECT_GT(config.plan.packs[0].payload.instance_key, config.plan.packs[1].payload.instance_key);
   EXPECT_THAT(config.plan.notes, Contains(HasSubstr("descending instance key")));
-  const Scenario first =
-      good("collective_all_reduce { generation: TF_1_15 collective_nccl: true } all_reduce_merge_scope: 1");
+  const Scenario first = good(
+      "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 collective_nccl: true "
+      "all_reduce_merge_scope: 1 } } }");
   EXPECT_THAT(packs(first), ElementsAre("c", "b", "a")) << "handed over in the order of the variables";
 }
 
 TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
-  EXPECT_EQ(good("communication_options { }").strategy.update, Update::kAfterAll);
-  EXPECT_EQ(good("collective_all_reduce { experimental_aggregate_gradients: false }").strategy.update,
-            Update::kPerPack);
-  EXPECT_EQ(good("collective_all_reduce { generation: TF_1_15 }").strategy.update, Update::kPerPack);
+  EXPECT_EQ(good("tensorflow { multi_worker_mirrored { communication_options { } } }").strategy.update,
+            Update::kAfterAll);
+  EXPECT_EQ(
+      good("tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } }")
+          .strategy.update,
+      Update::kPerPack);
+  EXPECT_EQ(
+      good("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 } } }").strategy.update,
+      Update::kPerPack);
 }
 
 TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
-  const Scenario s =
-      good("communication_options { implementation: NCCL } launch: CONCURRENT merging: SEPARATE staging: VIA_HOST");
+  const Scenario s = good(
+      "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } } launch: CONCURRENT "
+      "merging: SEPARATE staging: VIA_HOST");
   EXPECT_EQ(s.strategy.launch, Launch::kConcurrent);
   EXPECT_EQ(s.strategy.merging, Merging::kSeparate);
   EXPECT_EQ(s.strategy.staging, Staging::kViaHost);
@@ -153,27 +193,46 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
     std::string text, says;
   };
   for (const Case& c : std::vector<Case>{
-           {"communication_options { } algorithm: \"ring\"", "algorithm: MultiWorkerMirroredStrategy"},
-           {"communication_options { } bytes_per_pack: 1", "bytes_per_pack: MultiWorkerMirroredStrategy"},
-           {"communication_options { } num_packs: 2", "num_packs: CollectiveAllReduce of TF_2_4 does not know it"},
-           {"communication_options { } all_reduce_merge_scope: 2",
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"",
+            "algorithm: tensorflow decides that by itself"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } bytes_per_pack: 1",
+            "exclude each other"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { num_packs: 2 } } }",
+            "num_packs: CollectiveAllReduce of TF_2_4 does not know it"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { "
+            "all_reduce_merge_scope: 2 } } }",
             "all_reduce_merge_scope: CollectiveAllReduce of TF_2_4 does not know it"},
-           {"communication_options { } agg_small_grads_max_bytes: 1", "does not aggregate small gradients"},
-           {"communication_options { implementation: RING } collective_all_reduce { generation: TF_1_15 }",
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } agg_small_grads_max_bytes: 1",
+            "exclude each other"},
+           {"tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce "
+            "{ generation: TF_1_15 } } }",
             "passes no hint on"},
-           {"hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 }",
-            "hints: bytes_per_pack: CollectiveAllReduce of TF_2_1 packs by number of gradients; say num_packs"},
-           {"hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 }", "wait for ever"},
-           {"collective_all_reduce { generation: TF_1_15 eager: true }",
+           {"tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: "
+            "TF_2_1 } } }",
+            "hints: bytes_per_pack: CollectiveAllReduce of TF_2_1 packs by number of gradients; say "
+            "collective_all_reduce { num_packs"},
+           {"tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: "
+            "TF_1_15 } } }",
+            "wait for ever"},
+           {"tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 eager: true } } }",
             "Eager execution with collective ops is not supported yet."},
-           {"collective_all_reduce { generation: TF_2_1 experimental_aggregate_gradients: true }", "does not know it"},
-           {"collective_all_reduce { experimental_aggregate_gradients: false } update: AFTER_ALL", "keep one"},
-           {"communication_options { } update: PER_PACK", "say that in its place"},
-           {"communication_options { } all_reduce_spec { }", "keep one"},
-           {"communication_options { } pytorch_ddp { }", "keep one"},
-           {"communication_options { bytes_per_pack: -1 }", "communication_options: bytes_per_pack must be"},
-           {"communication_options { implementation: MPI }", "MPI"},
-           {"communication_options { } collective: REDUCE_SCATTER", "\"tf_ring\" has no reduce_scatter"}}) {
+           {"tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 "
+            "experimental_aggregate_gradients: true } } }",
+            "does not know it"},
+           {"tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } "
+            "} update: AFTER_ALL",
+            "keep one"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } update: PER_PACK",
+            "say that in its place"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } } multi_worker_all_reduce { "
+            "all_reduce_spec { } } }",
+            "keep one"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } pytorch_ddp { }", "keep one"},
+           {"tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: -1 } } }",
+            "communication_options: bytes_per_pack must be"},
+           {"tensorflow { multi_worker_mirrored { communication_options { implementation: MPI } } }", "MPI"},
+           {"tensorflow { multi_worker_mirrored { communication_options { } } } collective: REDUCE_SCATTER",
+            "\"tf_ring\" has no reduce_scatter"}}) {
     const std::string errors = errors_of(c.text);
     EXPECT_THAT(errors, HasSubstr(c.says)) << c.text;
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 0) << errors;

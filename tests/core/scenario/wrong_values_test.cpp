@@ -93,7 +93,8 @@ struct Tried {
 };
 
 std::vector<Tried> all_tried() {
-  std::vector<Tried> all{{{}, "cluster"}, {{.cluster = kServers, .strategy = "parameter_server { }"}, "cluster"}};
+  std::vector<Tried> all{{{}, "cluster"},
+                         {{.cluster = kServers, .strategy = "tensorflow { parameter_server { } }"}, "cluster"}};
   for (const std::string& network : kNetworks) all.push_back({{.network = network}, "cluster.network"});
   all.push_back({{.cluster = kWorkers + " calibrated { least_bytes: 4 most_bytes: 400 workers: 2 }"}, "cluster"});
 
@@ -105,7 +106,7 @@ std::vector<Tried> all_tried() {
       {{.workload = "model: \"model.csv\" layer_times: \"times.csv\" batch: 4 flops_efficiency: 0.5"}, "workload"});
   all.push_back({{.workload = kVariables + R"( sparse_gradient { variable: "a" rows_per_step: 3 index_type: INT32 }
                     on_read { name: "r" shape: 3 data_type: FLOAT32 aggregation: MEAN count: 2 })",
-                  .strategy = "communication_options { implementation: RING }",
+                  .strategy = "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } } }",
                   .run = "checkpoint_every: 2"},
                  "workload"});
   for (const char* strategy :
@@ -118,29 +119,33 @@ std::vector<Tried> all_tried() {
         "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" network: \"infiniband\" }",
         "algorithm: \"tf_ring\" tf_ring { subdiv_offsets: [0, 1] align_bytes: 32 task_order: BY_NUMBER gpu_ring_order: "
         "\"1,0\" }",
-        "communication_options { bytes_per_pack: 100 timeout_seconds: 9 implementation: RING } hints { bytes_per_pack: "
-        "50 } collective_all_reduce { generation: TF_2_4 eager: true experimental_aggregate_gradients: false }",
-        "all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 100 } entry { algorithm: \"xring\" } "
-        "limit_unit: ELEMENTS result_order: RESTORED validation: STRICT }",
-        "all_reduce_spec { text: \"pscpu:2k:xring\" api: TF_CNN_BENCHMARKS }",
+        "tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: 100 timeout_seconds: 9 "
+        "implementation: RING } hints { bytes_per_pack: 50 } collective_all_reduce { generation: TF_2_4 eager: true "
+        "experimental_aggregate_gradients: false } } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 2 limit: 100 } "
+        "entry { algorithm: \"xring\" } limit_unit: ELEMENTS result_order: RESTORED validation: STRICT } } }",
+        "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring\" api: TF_CNN_BENCHMARKS } } "
+        "}",
         "algorithm: \"ring\" pytorch_ddp { bucket_cap_mb: 1 first_bucket_bytes: 100 gradient_as_bucket_view: true }",
         "algorithm: \"ring\" deepspeed { reduce_bucket_size: 100 overlap_comm: true }",
         "algorithm: \"ring\" megatron { overlap_grad_reduce: true ddp_bucket_size: 100 }",
         "algorithm: \"ring\" horovod { fusion_threshold: 100 cycle_time_ms: 1 cache_capacity: 9 }",
         "byteps { partition_bytes: 4096 scheduling_credit: 2 key_hash_fn: NAIVE servers_on_workers: 2 }",
-        "tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED servers_on_workers: 2 }"}) {
+        "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_REPLICATED servers_on_workers: 2 } }"}) {
     all.push_back({{.strategy = strategy}, "strategy"});
   }
   const auto of_one = [](const std::string& workers, const std::string& strategy) {
     return Tried{{.cluster = workers, .strategy = strategy}, "strategy"};
   };
-  all.push_back(of_one("workers { machine: \"m\" replicas: 1 }", "one_device { }"));
-  all.push_back(of_one(kOneWorker, "mirrored { cross_device_ops: NCCL_ALL_REDUCE num_packs: 2 tf_1_15: true }"));
+  all.push_back(of_one("workers { machine: \"m\" replicas: 1 }", "tensorflow { one_device { } }"));
+  all.push_back(
+      of_one(kOneWorker, "tensorflow { mirrored { cross_device_ops: NCCL_ALL_REDUCE num_packs: 2 tf_1_15: true } }"));
   all.push_back(of_one(kOneWorker, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"gpu1\""));
-  all.push_back(of_one(kOneWorker, "central_storage { }"));
-  all.push_back(of_one(kOneWorker, "tf_cnn_benchmarks { local_parameter_device: CPU }"));
-  all.push_back(of_one(kServers, "parameter_server { placement: GREEDY_BY_BYTES variable_read_cache: CPU }"));
-  all.push_back(of_one(kServers, "tf_cnn_benchmarks { cross_replica_sync: true }"));
+  all.push_back(of_one(kOneWorker, "tensorflow { central_storage { } }"));
+  all.push_back(of_one(kOneWorker, "tensorflow { tf_cnn_benchmarks { local_parameter_device: CPU } }"));
+  all.push_back(
+      of_one(kServers, "tensorflow { parameter_server { placement: GREEDY_BY_BYTES variable_read_cache: CPU } }"));
+  all.push_back(of_one(kServers, "tensorflow { tf_cnn_benchmarks { cross_replica_sync: true } }"));
 
   all.push_back({{.rest = R"(conditions {
       slow { worker: 1 device: "gpu0" slowdown: 2 from_ms: 1 to_ms: 2 } slow { random_workers: 2 slowdown: 2 }

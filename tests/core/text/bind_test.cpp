@@ -95,7 +95,7 @@ TEST(Bind, ReportsEveryMisfitAtItsPlace) {
 
 TEST(Bind, LimitsOfWholeNumbersFitAndTheNextOnesDoNot) {
   proto::Scenario message;
-  EXPECT_EQ(bind_text("strategy { bytes_per_pack: -9223372036854775808 num_packs: 2147483647 }", message), "");
+  EXPECT_EQ(bind_text("strategy { bytes_per_pack: -9223372036854775808 channels: 2147483647 }", message), "");
   EXPECT_EQ(message.strategy().bytes_per_pack(), std::numeric_limits<std::int64_t>::min());
   EXPECT_NE(errors_of("strategy { bytes_per_pack: 9223372036854775808 }").find("does not fit"), std::string::npos);
   EXPECT_NE(errors_of("strategy { bytes_per_pack: -9223372036854775809 }").find("does not fit"), std::string::npos);

@@ -59,8 +59,9 @@ TEST(CollectiveAllReduceReference, NegativePacksAreRefused) {
     SCOPED_TRACE(test::golden_name(c));
     const std::int64_t bytes = c["input"]["bytes_per_pack"].number();
     for (const char* which : {"communication_options", "hints"}) {
-      const auto scenario = read(fmt::format("{} {{ bytes_per_pack: {} }}", which, bytes), workers_of(2, 2),
-                                 "variable { name: \"a\" shape: 4 }");
+      const auto scenario =
+          read(fmt::format("tensorflow {{ multi_worker_mirrored {{ {} {{ bytes_per_pack: {} }} }} }}", which, bytes),
+               workers_of(2, 2), "variable { name: \"a\" shape: 4 }");
       ASSERT_FALSE(scenario);
       EXPECT_THAT(scenario.error().message(), HasSubstr(fmt::format("{}: bytes_per_pack", which)));
     }
@@ -120,8 +121,10 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
     for (auto name = launched.rbegin(); name != launched.rend(); ++name)
       variables += fmt::format("variable {{ name: \"{}\" shape: 4 }} ", *name);
     const auto edges = [&](const std::string& hint) {
-      const Scenario scenario =
-          good(fmt::format("communication_options {{ bytes_per_pack: 1 implementation: {} }}", hint), variables);
+      const Scenario scenario = good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ "
+                                                 "bytes_per_pack: 1 implementation: {} }} }} }}",
+                                                 hint),
+                                     variables);
       const auto name = [&](const core::Pack& pack) {
         return scenario.workload.gradients[static_cast<std::size_t>(pack.payload.members.front().variable)].name;
       };
@@ -146,8 +149,9 @@ TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
     const auto devices = static_cast<int>(c["input"]["devices"].number());
     const auto others = static_cast<int>(c["input"]["group_size"].number()) - devices;
     ASSERT_GT(others, 0);
-    const auto scenario = read("communication_options { }", workers_of(1, devices) + ' ' + workers_of(1, others),
-                               "variable { name: \"a\" shape: 4 }");
+    const auto scenario =
+        read("tensorflow { multi_worker_mirrored { communication_options { } } }",
+             workers_of(1, devices) + ' ' + workers_of(1, others), "variable { name: \"a\" shape: 4 }");
     ASSERT_FALSE(scenario);
     EXPECT_THAT(scenario.error().message(), HasSubstr("replicas"));
   }
@@ -156,9 +160,10 @@ TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
 TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.MEAN")) {
     SCOPED_TRACE(test::golden_name(c));
-    const Scenario scenario = good("communication_options { } reduction: MEAN", "variable { name: \"a\" shape: 100 }",
-                                   static_cast<int>(c["input"]["workers"].number()),
-                                   static_cast<int>(c["input"]["devices_per_worker"].number()));
+    const Scenario scenario =
+        good("tensorflow { multi_worker_mirrored { communication_options { } } } reduction: MEAN",
+             "variable { name: \"a\" shape: 100 }", static_cast<int>(c["input"]["workers"].number()),
+             static_cast<int>(c["input"]["devices_per_worker"].number()));
     ASSERT_EQ(scenario.plan.packs.size(), 1u);
     const core::Schedule& schedule = *scenario.plan.packs.front().collective.schedule;
     for (Rank r = 0; r < schedule.ranks(); ++r) {
@@ -212,7 +217,9 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
     const auto devices = static_cast<int>(c["input"]["devices_per_worker"].number());
     for (const char* reduction : {"SUM", "MEAN"}) {
       const Scenario scenario =
-          good(fmt::format("communication_options {{ bytes_per_pack: 1 }} reduction: {}", reduction),
+          good(fmt::format("tensorflow {{ multi_worker_mirrored {{ communication_options {{ bytes_per_pack: 1 }} }} }} "
+                           "reduction: {}",
+                           reduction),
                "variable { name: \"v0\" shape: 1 } variable { name: \"v1\" shape: 1 }", workers, devices);
       ASSERT_EQ(scenario.plan.packs.size(), 2u);
       for (const core::Pack& pack : scenario.plan.packs) {
@@ -238,7 +245,7 @@ TEST(CollectiveAllReduceReference, TypesThatMixStopTheScopedAllocator) {
       variables += fmt::format("variable {{ name: \"v{}\" shape: 4 data_type: {} }} ", number++,
                                type.text() == "float32" ? "FLOAT32" : "FLOAT16");
     }
-    const Scenario scenario = good("communication_options { }", variables);
+    const Scenario scenario = good("tensorflow { multi_worker_mirrored { communication_options { } } }", variables);
     EXPECT_EQ(scenario.plan.packs.size(), static_cast<std::size_t>(number)) << "nothing is merged";
     EXPECT_THAT(scenario.plan.notes, testing::Contains(HasSubstr(c["expected"]["message"].text())));
   }

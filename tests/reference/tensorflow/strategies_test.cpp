@@ -43,8 +43,9 @@ TEST(CrossDeviceOpsReference, NumPacks) {
     const bool first = c["input"]["version"].text() == "1.15";
     const std::int64_t packs = c["input"]["num_packs"].number();
     const std::string problem = core::problem_of_num_packs(CrossDeviceOps::kNcclAllReduce, packs, !first);
-    const std::string strategy = fmt::format(
-        "mirrored {{ cross_device_ops: NCCL_ALL_REDUCE num_packs: {} tf_1_15: {} }}", packs, first ? "true" : "false");
+    const std::string strategy =
+        fmt::format("tensorflow {{ mirrored {{ cross_device_ops: NCCL_ALL_REDUCE num_packs: {} tf_1_15: {} }} }}",
+                    packs, first ? "true" : "false");
     const auto scenario =
         read(gpus(2), strategy, "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
     if (!c["expected"].has("error")) {
@@ -72,8 +73,9 @@ TEST(CrossDeviceOpsReference, ChooseTheBest) {
     EXPECT_EQ(to_string(core::choose_the_best(all_gpus, nccl)), c["expected"]["class"].text());
     // The same by a scenario, where several devices make it show.
     const std::string workers = all_gpus ? gpus(2) : "workers { machine: \"cpu-host\" replicas: 2 }";
-    const auto scenario = read(workers, fmt::format("mirrored {{ nccl_kernels: {} }}", nccl ? "true" : "false"),
-                               "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
+    const auto scenario =
+        read(workers, fmt::format("tensorflow {{ mirrored {{ nccl_kernels: {} }} }}", nccl ? "true" : "false"),
+             "variable { name: \"a\" shape: 8 } variable { name: \"b\" shape: 8 }");
     ASSERT_TRUE(scenario) << scenario.error().message();
     EXPECT_THAT(scenario->strategy.distribution_name, HasSubstr(c["expected"]["class"].text()));
     if (c["expected"].has("num_packs")) {
@@ -181,9 +183,9 @@ void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::s
                     const std::vector<double>& expected) {
   const std::string variable = fmt::format("variable {{ name: \"t\" shape: {} }}", inputs.front().size());
   for (const char* ops : {"REDUCTION_TO_ONE_DEVICE", "HIERARCHICAL_COPY_ALL_REDUCE"}) {
-    const auto scenario =
-        read(gpus(static_cast<int>(inputs.size())),
-             fmt::format("mirrored {{ cross_device_ops: {} }} reduction: {}", ops, reduction), variable);
+    const auto scenario = read(
+        gpus(static_cast<int>(inputs.size())),
+        fmt::format("tensorflow {{ mirrored {{ cross_device_ops: {} }} }} reduction: {}", ops, reduction), variable);
     ASSERT_TRUE(scenario) << scenario.error().message();
     ASSERT_EQ(scenario->plan.packs.size(), 1u);
     std::vector<Numbers> ranks;
@@ -299,14 +301,15 @@ TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
     const std::int64_t index = c["input"]["tensor_index"].number();
     for (std::int64_t v = 0; v <= index; ++v) variables += fmt::format("variable {{ name: \"v{}\" shape: 8 }} ", v);
     const auto scenario = read(gpus(static_cast<int>(c["input"]["gpus"].number())),
-                               "tf_cnn_benchmarks { variable_update: REPLICATED }", variables);
+                               "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }", variables);
     ASSERT_TRUE(scenario) << scenario.error().message();
     const core::Pack& pack = scenario->plan.packs.front();  // the last-created
     ASSERT_EQ(pack.payload.members.front().variable, index);
     const std::string device = c["expected"]["reduced_on"].text();
     EXPECT_EQ(pack.collective.root, task_of(device)) << device;
     const auto by_cpu =
-        read(gpus(8), "tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU }", variables);
+        read(gpus(8), "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU } }",
+             variables);
     ASSERT_TRUE(by_cpu) << by_cpu.error().message();
     for (const core::Pack& p : by_cpu->plan.packs)
       EXPECT_EQ(by_cpu->cluster->part_name(p.collective.group.device(p.collective.root)), "w0/cpu0");
@@ -320,7 +323,7 @@ TEST(VariablePlacementReference, CentralStorage) {
     ASSERT_EQ(devices, 1);
     ASSERT_EQ(c["expected"]["parameter_device"].text(), "GPU:0");
     for (const auto& [count, device] : {std::pair(1, "w0/gpu0"), std::pair(2, "w0/cpu0")}) {
-      const auto scenario = read(gpus(count), "central_storage {}");
+      const auto scenario = read(gpus(count), "tensorflow { central_storage {} }");
       ASSERT_TRUE(scenario) << scenario.error().message();
       for (const core::Pack& p : scenario->plan.packs)
         EXPECT_EQ(scenario->cluster->part_name(p.collective.group.device(p.collective.root)), device);
@@ -334,15 +337,15 @@ TEST(StrategiesReference, ParameterServerStrategy) {
   for (const Data& c : test::golden_cases("ParameterServerStrategy (1.15)")) {
     SCOPED_TRACE(test::golden_name(c));
     if (c["expected"].has("message")) {
-      const auto refused = read(gpus(2, 2), "parameter_server {}");
+      const auto refused = read(gpus(2, 2), "tensorflow { parameter_server {} }");
       ASSERT_FALSE(refused);
       EXPECT_THAT(refused.error().message(), HasSubstr(c["expected"]["message"].text()));
       continue;
     }
     // "Cannot reduce to another worker": nothing that a worker sums up is of another worker's replicas, or goes to one.
     ASSERT_THAT(c["expected"]["message_prefix"].text(), HasSubstr("another worker"));
-    const auto scenario =
-        read(gpus(2, 3) + " workers { machine: \"cpu-host\" count: 2 server: true }", "parameter_server {}");
+    const auto scenario = read(gpus(2, 3) + " workers { machine: \"cpu-host\" count: 2 server: true }",
+                               "tensorflow { parameter_server {} }");
     ASSERT_TRUE(scenario) << scenario.error().message();
     ASSERT_TRUE(scenario->plan.partition);
     for (std::int64_t g = 0; g < scenario->plan.partition->groups(); ++g) {
@@ -366,10 +369,11 @@ TEST(StrategiesReference, ParameterServerStrategy) {
 TEST(StrategiesReference, ReplicatedTakesOneEntry) {
   for (const Data& c : test::golden_cases("tf_cnn_benchmarks replicated")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto refused =
-        read(gpus(4), fmt::format("tf_cnn_benchmarks {{ variable_update: REPLICATED }} all_reduce_spec {{ text: "
-                                  "\"{}\" }}",
-                                  c["input"]["spec"].text()));
+    const auto refused = read(
+        gpus(4),
+        fmt::format(
+            "tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED all_reduce_spec {{ text: \"{}\" }} }} }}",
+            c["input"]["spec"].text()));
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message(), HasSubstr(c["expected"]["message_contains"].text()));
   }
