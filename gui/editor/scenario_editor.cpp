@@ -97,6 +97,7 @@ QWidget* ScenarioEditor::make_form_side() {
   layout->setContentsMargins(0, 0, 0, 0);
   broken_->setWordWrap(true);
   broken_->setContentsMargins(6, 4, 6, 4);
+  broken_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   broken_->hide();
   layout->addWidget(broken_);
   layout->addWidget(form_, 1);

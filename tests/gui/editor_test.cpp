@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <filesystem>
 
@@ -195,6 +196,27 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   wait_for_check();
   EXPECT_TRUE(editor().problem_texts().isEmpty());
   EXPECT_EQ(form().problem(at), QString());
+}
+
+TEST_F(Editor, ATextOfAnOlderFormIsRewrittenWhereItsAuthorAsksForIt) {
+  const std::string before = "# mine\nstrategy {\n  mirrored { num_packs: 2 }\n}\n";
+  own("own.textproto", before);
+  QLabel* link = nullptr;
+  for (QLabel* const label : editor().findChildren<QLabel*>()) {
+    if (label->text().contains(QStringLiteral("href=\"convert\""))) link = label;
+  }
+  ASSERT_NE(link, nullptr);
+  EXPECT_FALSE(link->isHidden());
+  const core::FieldPath packs = path({{"strategy", 0}, {"tensorflow", 0}, {"mirrored", 0}, {"num_packs", 0}});
+  EXPECT_EQ(text(), before) << "nothing is changed by itself";
+  emit link->linkActivated(QStringLiteral("convert"));
+  QTest::qWait(10);
+  EXPECT_EQ(text(), "# mine\nstrategy {\n  tensorflow { mirrored { num_packs: 2 } }\n}\n");
+  EXPECT_EQ(shown(packs), QStringLiteral("2"));
+  EXPECT_TRUE(link->isHidden());
+  editor().text_editor().undo();
+  QTest::qWait(10);
+  EXPECT_EQ(text(), before);
 }
 
 TEST_F(Editor, WhileTheTextIsBrokenTheFormWaits) {

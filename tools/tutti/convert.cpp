@@ -39,7 +39,11 @@ Expected<Converted> converted(const std::string& file) {
 /// Over the file that it was read from, which stays as it is until the new one is whole.
 Expected<void> write_over(const Converted& scenario) {
   std::error_code ignored;
-  const auto permissions = std::filesystem::status(scenario.file, ignored).permissions();
+  const std::filesystem::file_status status = std::filesystem::status(scenario.file, ignored);
+  if (!std::filesystem::is_regular_file(status))
+    return tl::make_unexpected(Error::request(
+        "a pipe cannot be written over; name a file with -o, or - for standard output", {scenario.file, 0, 0}));
+  const auto permissions = status.permissions();
   auto file = OutputFile::create(scenario.file, {});
   if (!file) return tl::make_unexpected(file.error());
   file->stream() << scenario.text;
