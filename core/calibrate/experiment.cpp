@@ -17,8 +17,8 @@
 namespace tutti::core {
 namespace {
 
-tl::unexpected<Error> wrong(const std::string& file, const std::string& text) {
-  return tl::make_unexpected(Error::request(text, {file, 0, 0}));
+tl::unexpected<Error> wrong(const std::string& file, const std::string& text, ProblemKind kind = {}) {
+  return tl::make_unexpected(Error::request(std::move(kind), text, {file, 0, 0}));
 }
 
 /// A timeline's experiment, with its packs' times as far as it goes.
@@ -50,7 +50,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
     return wrong(path,
                  fmt::format("this timeline is of another cluster ({}): workers, parts and links must be those of "
                              "the scenario, only their figures may differ",
-                             info.cluster));
+                             info.cluster),
+                 {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
@@ -78,7 +79,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
   }
   if (run.us.empty()) return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
   if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
-    return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)");
+    return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)",
+                 {ProblemCode::kMissing, "--lane-steps"});
   return run;
 }
 
