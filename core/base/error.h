@@ -41,7 +41,8 @@ enum class ProblemCode : std::uint8_t {
 std::string_view to_string(ProblemCode code);
 
 /// What a problem is about. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
-/// column, or an option of the command line ("--network"); empty if it is none of these.
+/// column of a table, an element of an XML file or its attribute ("gpu", "gpu.sm"), a variable of the environment
+/// ("NCCL_ALGO"), or an option of the command line ("--network"); empty if it is none of these.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};

@@ -108,7 +108,8 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
         said.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
       }
       return tl::make_unexpected(
-          Error::request(fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
+          Error::request({ProblemCode::kUnknownName, axis.fields.front()},
+                         fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
     }
     rows.push_back(row - axis.rows.begin());
   }
@@ -128,24 +129,28 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
   if (!here) return tl::make_unexpected(here.error());
   const std::string difference =
       first_difference(values_of(ScenarioText(*there, schema)), values_of(ScenarioText(*here, schema)));
-  if (!difference.empty()) return tl::make_unexpected(Error::request("it is of another scenario: " + difference));
+  if (!difference.empty())
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kConflict, "Scenario"}, "it is of another scenario: " + difference));
   return point;
 }
 
 Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline) {
   const auto reader = TimelineReader::open(timeline, TimelineReader::Check::kWhenRead);
   if (!reader) return tl::make_unexpected(reader.error());
-  const auto wrong = [&](const std::string& what) {
-    return tl::make_unexpected(Error::request(what, {timeline, 0, 0}));
+  const auto wrong = [&](ProblemCode code, const std::string& what) {
+    return tl::make_unexpected(Error::request({code}, what, {timeline, 0, 0}));
   };
   Summary summary;
   summary.begin(reader->run());
   for (const StepRecord& step : reader->steps()) summary.step(step);
   if (summary.info().executor.starts_with("simulated"))
-    return wrong("this run was simulated, and is no measurement; tutti run makes one");
-  if (summary.steps().empty()) return wrong("no step ended in this run");
+    return wrong(ProblemCode::kWrongType, "this run was simulated, and is no measurement; tutti run makes one");
+  if (summary.steps().empty()) return wrong(ProblemCode::kMissing, "no step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);
-  if (!point) return wrong(point.error().problems().front().text);
+  if (!point)
+    return tl::make_unexpected(
+        Error::request(point.error().problems().front().kind, point.error().problems().front().text, {timeline, 0, 0}));
   const RunInfo& run = reader->run();
   return JoinedRun{*point, summary.step_time(), timeline, fmt::format("{}, Tutti {}", run.executor, run.version)};
 }
