@@ -194,10 +194,12 @@ class Logs {
     const auto type = data_type_of_nccl_name(row.type);
     const std::int64_t elements = row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
     if (!type || elements * size_of(*type).count() != row.bytes) {
-      problems_.add(row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-                    !type              ? "Tutti does not reduce this type"
-                    : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
-                                       : "this collective has as many bytes as its elements");
+      problems_.add(
+          type ? ProblemKind{ProblemCode::kConflict, "count"} : ProblemKind{ProblemCode::kUnsupported, "type"},
+          row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
+          !type              ? "Tutti does not reduce this type"
+          : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
+                             : "this collective has as many bytes as its elements");
       return false;
     }
     for (const bool out_of_place : {true, false}) {

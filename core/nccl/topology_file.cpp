@@ -267,9 +267,9 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
         // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and goes nowhere by it.
         if (far == gpu.node)
-          notes_.push_back(
-              {xml_.where(link), "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
-               {ProblemCode::kUnused, "nvlink.target"}});
+          notes_.push_back({xml_.where(link),
+                            "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
+                            {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;
       }

@@ -124,7 +124,9 @@ TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
     candidates.emplace(one["algorithm"].text() + "/" + one["protocol"].text(), one);
   EXPECT_EQ(row["algorithm"].text() + "/" + row["protocol"].text(), "Ring/LL");
   for (const auto& [name, one] : candidates) {
-    if (one["off"].is_null()) EXPECT_GE(one["estimate_us"].real(), row["nccl_estimate_us"].real()) << name;
+    if (one["off"].is_null()) {
+      EXPECT_GE(one["estimate_us"].real(), row["nccl_estimate_us"].real()) << name;
+    }
   }
   EXPECT_TRUE(candidates.at("NVLS/Simple")["off"].is_null());
   EXPECT_NEAR(candidates.at("NVLS/Simple")["estimate_us"].real(), 1.03 * row["nccl_estimate_us"].real(), 0.05);
@@ -201,7 +203,7 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2", "-b", "1G", "-e", "1G"};
   const Outcome text = run_tutti(arguments);
   ASSERT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, testing::ContainsRegex("gpu.* capped "));
+  EXPECT_THAT(text.out, HasSubstr(" capped at "));
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--format", "json"});
   const Outcome json = run_tutti(as_json);
@@ -289,7 +291,7 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
     EXPECT_THAT(there,
                 testing::Not(testing::AnyOf(testing::Contains("CollNetDirect"), testing::Contains("CollNetChain"))));
   }
-  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}), HasSubstr("note: NCCL_COLLNET_ENABLE=1 "));
+  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}), HasSubstr("\n# NCCL_COLLNET_ENABLE=1 "));
 }
 
 TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
@@ -327,7 +329,6 @@ TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
   as_json.insert(as_json.end(), {"--format", "json"});
   const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
   EXPECT_EQ(Data(document)["notes"].items().size(), 1U);
-  EXPECT_EQ(Data(document)["rows"].items()[0]["threads"].number(), 512);
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_BUFFSIZE=4M"}, folder,
                  {ProblemCode::kTooSmall, "NCCL_BUFFSIZE"});

@@ -216,7 +216,7 @@ TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
                    "cluster { workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } } "
                    "workload { variable { name: \"a\" shape: 10 } } strategy { algorithm: \"ring\" }");
   test::expect_refused({"perf", file, "--collective", "alltoall"}, folder,
-                       {ProblemCode::kUnsupported, "Strategy.algorithm", 0, 0, file});
+                       {ProblemCode::kConflict, "Strategy.algorithm", 0, 0, file});
 }
 
 TEST(Perf, RefusesWhatIsNoSize) {
@@ -245,8 +245,8 @@ TEST(Perf, RefusesWhatIsNoSize) {
            {{"--collective", "all_gather", "-o", "max"}, ProblemCode::kUnused, "-o"},
            {{"--collective", "all_gather", "-b", "1", "-e", "31"}, ProblemCode::kTooSmall, "-e"},
            {{"--collective", "sendrecv", "--place", "in"}, ProblemCode::kConflict, "--place"},
-           {{"--collective", "broadcast", "-r", "2"}, ProblemCode::kTooLarge, "-r"},
-           {{"--collective", "broadcast", "-r", "-1"}, ProblemCode::kTooSmall, "-r"},
+           {{"--collective", "broadcast", "-r", "2"}, ProblemCode::kConflict, "Strategy.root"},
+           {{"--collective", "broadcast", "-r", "-1"}, ProblemCode::kTooSmall, "Strategy.root"},
            {{"-r", "0"}, ProblemCode::kUnused, "-r"},
            {{"--place", "elsewhere"}, ProblemCode::kUnknownName, "--place"}}) {
     Words arguments{"perf", scenario("01_two_ranks")};

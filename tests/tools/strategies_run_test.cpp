@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+
 #include "tests/support/program.h"
 #include "tests/tools/command_line.h"
 #include "tests/tools/sentences.h"
@@ -144,8 +147,7 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
           run_tutti({"run", folder.write("s.textproto", scenario_of(2, 2, strategy)), "--transport", transport});
       EXPECT_EQ(o.status, 0) << strategy << o.err;
       EXPECT_THAT(o.out, says_verified()) << strategy;
-      EXPECT_THAT(o.out, HasSubstr("workers do not wait for each other: ")) << strategy;
-      EXPECT_THAT(o.out, HasSubstr("of 2 workers together until the first is through")) << strategy;
+      EXPECT_THAT(o.out, HasSubstr("2 workers together")) << strategy;
     }
   }
 }
@@ -153,12 +155,11 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
 /// One worker alone is never behind; what of several lies between a read and an update is at most all that others do.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_THAT(run(scenario_of(1, 1, "parameter_server {}")).out,
-              HasSubstr("0.00 updates of others lie between what a gradient is computed from and its own, on average, "
-                        "and 0 at most"));
+              testing::ContainsRegex("0.00 updates of others .* 0 at most"));
   const std::string out = run(scenario_of(3, 1, "parameter_server {}", 1)).out;
-  const std::size_t at = out.find("on average, and ");
-  ASSERT_NE(at, std::string::npos) << out;
-  EXPECT_LE(std::stoi(out.substr(at + std::string("on average, and ").size())), 2 * 3) << out;
+  std::smatch most;
+  ASSERT_TRUE(std::regex_search(out, most, std::regex(" ([0-9]+) at most"))) << out;
+  EXPECT_LE(std::stoi(most[1]), 2 * 3) << out;
 }
 
 /// What a step's records and a timeline say of workers at their own pace.

@@ -135,9 +135,12 @@ TEST(Sweep, SaysWhatIsWrongWithARequest) {
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("no/x.sweep")}, folder,
                  {.file = folder.file("no/x.sweep")});
   // What cannot be drawn is said before anything is simulated.
-  expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"), "--plot",
-                  folder.file("x.svg"), "--cost", "price"},
-                 folder, {ProblemCode::kUnknownName, "--cost"});
+  const Outcome drawn = run_tutti({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
+                                   "--plot", folder.file("x.svg"), "--cost", "price", "--format", "json"});
+  EXPECT_EQ(drawn.status, 2);
+  const core::Expected<void> refused = tl::make_unexpected(test::error_in(drawn.out));
+  EXPECT_THAT(refused, test::FailsWith(test::Mistake{ProblemCode::kUnknownName, "--cost"}));
+  EXPECT_THAT(drawn.err, Not(HasSubstr("results:")));
 }
 
 TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
@@ -145,7 +148,7 @@ TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
   const std::string file = folder.write("s.textproto", kSmall);
   ASSERT_EQ(run_tutti({"sweep", file, "--over", "strategy.shards=1,2"}, {.folder = folder.path()}).status, 0);
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2,3"}, folder,
-                 {.code = ProblemCode::kConflict, .field = "--over", .file = folder.file("s.sweep")});
+                 {.code = ProblemCode::kConflict, .field = "--over", .file = "s.sweep"});
 }
 
 /// By the window's program, which a build may be without.
