@@ -69,8 +69,8 @@ TEST(Launcher, TfConfigThatMakesNoSenseIsARequestToChange) {
   EXPECT_THAT(error(two + "}"), FailsWith(Mistake{ProblemCode::kMissing, "task"}));
   EXPECT_THAT(error(two + R"(, "task": {"type": "worker", "index": 2}})"),
               FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
-  EXPECT_THAT(error(two + R"(, "task": {"type": "worker", "index": -1}})"),
-              FailsWith(Mistake{ProblemCode::kWrongType, "index", 1, 81}));
+  const std::string negative = two + R"(, "task": {"type": "worker", "index": -1}})";
+  EXPECT_THAT(error(negative), FailsWith(test::at(negative, "-1", ProblemCode::kWrongType, "index")));
   EXPECT_THAT(error(two + R"(, "task": {"type": "chef", "index": 0}})"),
               FailsWith(Mistake{ProblemCode::kInvalid, "task"}));
   EXPECT_THAT(error(R"({"cluster": {"worker": ["a:1", "b:2"], "ps": ["c:3"]}, "task": {"type": "ps", "index": 0}})"),
