@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "tests/support/clusters.h"
 #include "tests/support/json.h"
@@ -73,7 +75,8 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   const Measured m;
   const Outcome o = m.calibrate({"--log", m.log, "-o", "mine.textproto"});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("\nnetwork.latency "), HasSubstr("cluster { file: \"mine.textproto\" }")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr("\nnetwork.latency "), HasSubstr("95 %"),
+                           HasSubstr("cluster { file: \"mine.textproto\" }")));
   const std::string file = m.folder.read("mine.textproto");
   EXPECT_THAT(file, AllOf(StartsWith("# "), HasSubstr("perf.txt"), HasSubstr("tutti calibrate 0.")));
   // What it was fitted to: the log's sizes, and how many took part; beyond them is extrapolated.
@@ -117,6 +120,11 @@ TEST(Calibrate, AnswersInJson) {
   const Data json(document);
   EXPECT_EQ(json["times"].items().size(), 11u) << "nine sizes, whose halves are the same to a ring, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
+  std::map<std::string, std::string> determination;
+  for (const Data& f : json["figures"].items()) determination[f["name"].text()] = f["determination"].text();
+  EXPECT_EQ(determination["network.bandwidth"], "determined");
+  EXPECT_EQ(determination["pcie.bandwidth"], "insensitive");
+  EXPECT_EQ(determination["cpu.reduce"], "confounded");
   EXPECT_GT(json["error_before"]["median"].real(), 0.5);
   EXPECT_LT(json["error_after"]["worst"].real(), 0.02);
 }

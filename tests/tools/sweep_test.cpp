@@ -224,7 +224,7 @@ run { nccl: RINGS }
   const Outcome o = run_tutti({"sweep", slow, "--over", "strategy.launch_us=1..100+1", "-o", folder.file("a.sweep")},
                               {.interrupt_once = folder.file("a.sweep")});
   EXPECT_EQ(o.status, 1);
-  EXPECT_THAT(o.err, HasSubstr(folder.file("a.sweep")));
+  EXPECT_THAT(o.err, AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command goes on")));
   EXPECT_THAT(o.out, IsEmpty());
 }
 
