@@ -22,14 +22,16 @@ constexpr std::int64_t kMostHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates, Backend backend) {
   const std::int64_t workers = scenario.cluster->workers();
-  const auto wrong = [&](const std::string& text) {
-    return tl::make_unexpected(Error::request(text, {scenario.file, 0, 0}));
+  const auto wrong = [&](const std::string& text, core::ProblemKind kind = {}) {
+    return tl::make_unexpected(Error::request(std::move(kind), text, {scenario.file, 0, 0}));
   };
   if (!scenario.communicators.empty()) {
-    return wrong(fmt::format(
-        "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
-        "leave \"{}\" out; take tutti simulate, or leave communicators out",
-        scenario.communicators.front().name));
+    return wrong(
+        fmt::format(
+            "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
+            "leave \"{}\" out; take tutti simulate, or leave communicators out",
+            scenario.communicators.front().name),
+        {core::ProblemCode::kUnsupported, "Communicator"});
   }
   if (scenario.plan.fusion && backend != Backend::kTcp) {
     return wrong(

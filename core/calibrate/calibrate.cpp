@@ -212,9 +212,11 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   std::size_t measurements = 0;
   for (const Experiment& experiment : experiments.list) measurements += experiment.measurements.size();
   if (measurements < 2) {
-    return tl::make_unexpected(Error::request(fmt::format(
-        "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
-        measurements == 0 ? "there is no time" : "there is one time")));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing},
+        fmt::format(
+            "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
+            measurements == 0 ? "there is no time" : "there is one time")));
   }
 
   Calibrator calibrator(*figures, experiments, simulator, library, control);

@@ -59,7 +59,9 @@ class CommunicatorsReader {
                           c.name());
     }
     const std::string what = fmt::format("communicator \"{}\"", c.name());
-    if (!c.has_size()) fields_.complain_at(c, "size", ProblemCode::kMissing, "{}: size is missing; say how many replicas a group has", what);
+    if (!c.has_size())
+      fields_.complain_at(c, "size", ProblemCode::kMissing, "{}: size is missing; say how many replicas a group has",
+                          what);
     // How large they may be depends on the cluster.
     if (c.has_size()) communicator.size = c.size();
     if (c.has_stride()) communicator.stride = c.stride();
