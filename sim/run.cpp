@@ -156,6 +156,7 @@ bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
   return core::Error::request(
+      {core::ProblemCode::kTooLarge},
       "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
       "bandwidths and times");
 }
@@ -171,11 +172,13 @@ core::Error Run::stuck_forever(const std::string& dead) const {
       return;
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
   });
-  return core::Error::run(fmt::format(
-      "step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
-      "time-out; say communication_options {{ timeout_seconds: … }} to see when TensorFlow's ends, or give a "
-      "dead link a bandwidth_share above 0, or another way",
-      step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
+  return core::Error::run(
+      {core::ProblemCode::kInvalid, "Conditions"},
+      fmt::format(
+          "step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
+          "time-out; say communication_options {{ timeout_seconds: … }} to see when TensorFlow's ends, or give a "
+          "dead link a bandwidth_share above 0, or another way",
+          step_ends_.ended(), dead, waiting.empty() ? "" : ", and with it pack " + waiting));
 }
 
 double steps_of(const Scenario& scenario) {

@@ -69,6 +69,7 @@ class Error {
   static Error request(std::string text, Location where = {});
   static Error request(ProblemKind kind, std::string text, Location where = {});
   static Error run(std::string text);
+  static Error run(ProblemKind kind, std::string text);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }

@@ -214,7 +214,7 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   for (const Experiment& experiment : experiments.list) measurements += experiment.measurements.size();
   if (measurements < 2) {
     return tl::make_unexpected(Error::request(
-        {ProblemCode::kMissing, "--run"},
+        {ProblemCode::kMissing},
         fmt::format(
             "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
             measurements == 0 ? "there is no time" : "there is one time")));

@@ -179,7 +179,7 @@ class MachineReader {
     const std::vector<int> to = ends(message, "to", message.to(), what);
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
-      fields_.complain(message,
+      fields_.complain(message, ProblemCode::kConflict,
                        "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
                        from.size(), to.size());
       return;

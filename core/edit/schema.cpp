@@ -112,7 +112,7 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,
                 const std::string& message) override {
-    problems.add({file, 0, 0}, "{}: {}", element, message);
+    problems.add({ProblemCode::kInvalid, element}, {file, 0, 0}, "{}: {}", element, message);
   }
 
   Problems problems;

@@ -74,17 +74,24 @@ Expected<std::string> changed(std::string text, const Schema& schema, const std:
   return text;
 }
 
-/// The first thing that is not the same in both; "" if all is.
-std::string first_difference(const FieldValues& there, const FieldValues& here) {
+/// The first thing that is not the same in both: its path, and in words.
+struct FieldDifference {
+  std::string path;
+  std::string text;
+};
+std::optional<FieldDifference> first_difference(const FieldValues& there, const FieldValues& here) {
   for (const auto& [path, value] : there) {
     const auto other = here.find(path);
-    if (other == here.end()) return fmt::format("it has no {}, which was {} in the sweep", path, value);
-    if (other->second != value) return fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value);
+    if (other == here.end())
+      return FieldDifference{path, fmt::format("it has no {}, which was {} in the sweep", path, value)};
+    if (other->second != value)
+      return FieldDifference{path, fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value)};
   }
   for (const auto& [path, value] : here) {
-    if (!there.contains(path)) return fmt::format("its {} is {}, which was not written in the sweep", path, value);
+    if (!there.contains(path))
+      return FieldDifference{path, fmt::format("its {} is {}, which was not written in the sweep", path, value)};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,11 +134,11 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
   const auto here = changed(scenario_text, schema, varied);
   if (!there) return tl::make_unexpected(there.error());
   if (!here) return tl::make_unexpected(here.error());
-  const std::string difference =
+  const auto difference =
       first_difference(values_of(ScenarioText(*there, schema)), values_of(ScenarioText(*here, schema)));
-  if (!difference.empty())
+  if (difference)
     return tl::make_unexpected(
-        Error::request({ProblemCode::kConflict, "Scenario"}, "it is of another scenario: " + difference));
+        Error::request({ProblemCode::kConflict, difference->path}, "it is of another scenario: " + difference->text));
   return point;
 }
 

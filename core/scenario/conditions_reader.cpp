@@ -221,7 +221,7 @@ class ConditionsReader {
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
       if (cluster_.switch_links() == 0)
-        fields_.complain_at(message, "where",
+        fields_.complain_at(message, "where", ProblemCode::kConflict,
                             "background: this network has no links between switches; take PORTS, or a FAT_TREE");
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id) found.push_back(id);
     } else {
