@@ -39,6 +39,7 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
     const core::PartId first = cluster.replica(worker * cluster.replicas_per_worker());
     if (cluster.part(first).kind != core::PartKind::kGpu) {
       return tl::make_unexpected(Error::request(
+          {core::ProblemCode::kConflict, "--backend"},
           fmt::format("--backend {}: {} is a CPU, and {} needs GPUs; take --backend tcp, or a cluster of "
                       "machines with GPUs",
                       to_string(backend), cluster.part_name(first), backend == Backend::kNccl ? "NCCL" : "CUDA"),
@@ -63,6 +64,7 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
   for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
     if (!algorithm->uses_nccl()) {
       return tl::make_unexpected(Error::request(
+          {core::ProblemCode::kConflict, "--backend"},
           fmt::format("--backend nccl: algorithm \"{}\" is not NCCL's: it runs {}; take --backend cuda",
                       algorithm->name, core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
           {scenario.file, 0, 0}));
@@ -71,7 +73,8 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
   }
   if (!whole || !inside) return {};
   return tl::make_unexpected(
-      Error::request("--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that it "
+      Error::request({core::ProblemCode::kConflict, "--backend"},
+                     "--backend nccl: all_reduce_spec has packs that NCCL reduces across workers and others that it "
                      "reduces inside them, and it runs one kind at a time; take --backend cuda",
                      {scenario.file, 0, 0}));
 }
@@ -111,6 +114,7 @@ Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bo
   const int per_worker = scenario.cluster->replicas_per_worker();
   if (per_worker <= *count) return {};
   return tl::make_unexpected(Error::request(
+      {core::ProblemCode::kTooLarge, "--backend"},
       fmt::format(
           "--backend nccl: NCCL takes one rank per GPU, a worker has {} and this machine {}; take machines with "
           "fewer GPUs in use, or --backend cuda, where ranks may share one",
@@ -167,7 +171,8 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
   if (!gpus) return tl::make_unexpected(gpus.error());
   if (scenario.strategy.out_of_place && nccl_id.empty() && per_worker == 1) {
     return tl::make_unexpected(
-        core::Error::request(fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
+        core::Error::request({core::ProblemCode::kConflict, "--backend"},
+                             fmt::format("--backend nccl: with one GPU per worker NCCL has no part in {}, and nothing "
                                          "else takes its inputs from elsewhere; "
                                          "take --place in",
                                          core::to_string(scenario.strategy.algorithm))));

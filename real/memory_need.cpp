@@ -174,6 +174,7 @@ core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNe
   const Bytes total = need.total();
   if (!has || static_cast<std::uint64_t>(total.count()) <= *has) return {};
   return tl::make_unexpected(core::Error::request(
+      {core::ProblemCode::kTooLarge, "Cluster"},
       fmt::format(
           "the run needs {} of this machine's memory for {} ({} are buffers of gradients and partial sums), and "
           "{} are free; use fewer replicas or workers, a smaller model, or let workers join from more machines "

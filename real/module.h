@@ -12,7 +12,7 @@ std::string module_folder();
 /// Loads `lib<name>.so` from module_folder() and answers its symbol `entry`. What is loaded stays for the rest of the
 /// process: GPU libraries do not survive being unloaded.
 /// ERRORS (kRequest): the file is not there, cannot be loaded (a library that it needs is missing), is no such module.
-/// `what` is what the user asked for, and begins the text; `made_with` is what has to be installed to build the module.
+/// All are about --backend. `what` is what the user asked for, and begins the text; `made_with` is what has to be installed to build the module.
 core::Expected<void*> load_module(const std::string& name, const char* entry, const std::string& what,
                                   const std::string& made_with);
 
@@ -26,6 +26,7 @@ core::Expected<const Api*> load_api(const std::string& name, const char* entry, 
   const Api* const api = reinterpret_cast<Entry>(*symbol)();
   if (api && api->interface_number == interface_number && api->size == sizeof(Api)) return api;
   return tl::make_unexpected(core::Error::request(
+      {core::ProblemCode::kConflict, "--backend"},
       fmt::format("{}: {}/lib{}.so is of another version of Tutti (interface {}, not {}); build both together", what,
                   module_folder(), name, api ? api->interface_number : 0, interface_number)));
 }

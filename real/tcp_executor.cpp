@@ -22,64 +22,77 @@ constexpr std::int64_t kMostHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering, bool emulates, Backend backend) {
   const std::int64_t workers = scenario.cluster->workers();
-  const auto wrong = [&](const std::string& text) {
-    return tl::make_unexpected(Error::request(text, {scenario.file, 0, 0}));
+  const auto wrong = [&](core::ProblemKind kind, const std::string& text) {
+    return tl::make_unexpected(Error::request(std::move(kind), text, {scenario.file, 0, 0}));
   };
   if (!scenario.communicators.empty()) {
-    return wrong(fmt::format(
-        "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
-        "leave \"{}\" out; take tutti simulate, or leave communicators out",
-        scenario.communicators.front().name));
+    return wrong(
+        {core::ProblemCode::kUnsupported, "Communicator"},
+        fmt::format(
+            "communicators are simulated only: a real run knows one collective per pack, over all replicas, and would "
+            "leave \"{}\" out; take tutti simulate, or leave communicators out",
+            scenario.communicators.front().name));
   }
   if (scenario.plan.fusion && backend != Backend::kTcp) {
     return wrong(
+        {core::ProblemCode::kConflict, "--backend"},
         fmt::format("Horovod's cycles are not carried out by --backend {}: what travels together is decided while it "
                     "runs, and copied on the host; take --backend tcp, or tutti simulate",
                     to_string(backend)));
   }
   if (scenario.plan.fusion && emulates) {
     return wrong(
+        {core::ProblemCode::kConflict, "--emulate"},
         "links of packs that are fused in cycles cannot be emulated: they are followed for collectives that are known "
         "before they begin; run it without --emulate, or take tutti simulate");
   }
   const core::WhoReduces who = core::who_reduces(scenario.strategy, scenario.plan);
   const bool own_pace = who == core::WhoReduces::kServersAtOwnPace;
   if (who == core::WhoReduces::kNobody || who == core::WhoReduces::kGroups) {
-    return wrong(fmt::format(
-        "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
-        "take tutti simulate",
-        scenario.strategy.distribution_name));
+    return wrong(
+        {core::ProblemCode::kUnsupported, "Strategy"},
+        fmt::format(
+            "{}: replicas in groups are simulated only: a real run knows one collective per pack, over all replicas; "
+            "take tutti simulate",
+            scenario.strategy.distribution_name));
   }
   if (own_pace && core::has_slices(scenario.workload)) {
     return wrong(
+        {core::ProblemCode::kUnsupported, "Workload.sparse_gradient"},
         "sparse gradients of workers that do not wait for each other are simulated only; take tutti simulate, or leave "
         "sparse_gradient out");
   }
   if (own_pace && emulates) {
     return wrong(
+        {core::ProblemCode::kConflict, "--emulate"},
         "links of workers that do not wait for each other cannot be emulated: they are followed for collectives of all "
         "ranks; run it without --emulate, or take tutti simulate");
   }
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
+        {core::ProblemCode::kConflict, "--emulate"},
         fmt::format("links between switches ({}) cannot be emulated: a link's clock is kept by the process of its "
                     "worker, and these have none; take ONE_SWITCH or RAILS, or tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMostHere) {
-    return wrong(fmt::format(
-        "{} workers would be as many processes on this machine; up to {} can be run here, more where workers join from "
-        "others",
-        workers, kMostHere));
+    return wrong({core::ProblemCode::kTooLarge, "Cluster.workers"},
+                 fmt::format("{} workers would be as many processes on this machine; up to {} can be run here, more "
+                             "where workers join from "
+                             "others",
+                             workers, kMostHere));
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
-    return wrong(fmt::format("the scenario has {} workers, and {} processes were started; start one for each worker",
+    return wrong({core::ProblemCode::kConflict, "--launcher"},
+                 fmt::format("the scenario has {} workers, and {} processes were started; start one for each worker",
                              workers, gathering.ranks));
   }
   const auto files = static_cast<std::int64_t>(allow_many_files());
   if (workers + 100 > files) {
-    return wrong(fmt::format(
-        "{} workers are more connections than the {} files that a process may open here (ulimit -n)", workers, files));
+    return wrong(
+        {core::ProblemCode::kTooLarge, "Cluster.workers"},
+        fmt::format("{} workers are more connections than the {} files that a process may open here (ulimit -n)",
+                    workers, files));
   }
   return {};
 }

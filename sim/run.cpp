@@ -156,6 +156,7 @@ bool Run::keep_going() { return progress_.go_on(now_, engines_.work_done()); }
 
 core::Error Run::too_long() {
   return core::Error::request(
+      {core::ProblemCode::kTooLarge},
       "the run takes more than 53 days of virtual time, more than Tutti counts; check the units of latencies, "
       "bandwidths and times");
 }
@@ -172,6 +173,7 @@ core::Error Run::stuck_forever(const std::string& dead) const {
     waiting += fmt::format("{}{}", waiting.empty() ? "" : ", ", number);
   });
   return core::Error::run(
+      {core::ProblemCode::kInvalid, "Conditions"},
       fmt::format("step {} never ends: {}; what waits for that waits forever{}. A real run would hang until its "
                   "time-out; say tensorflow {{ multi_worker_mirrored {{ communication_options {{ timeout_seconds: … }} "
                   "}} }} to see when TensorFlow's ends, or give a "

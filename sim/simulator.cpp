@@ -56,6 +56,7 @@ constexpr std::string_view kCannotStandForAll = "one worker cannot stand for all
 
 core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_folded) {
   return core::Error::request(
+      {core::ProblemCode::kTooLarge, "Strategy"},
       fmt::format("one collective of this strategy has {} lanes of messages over its {} ranks; up to {} can be "
                   "simulated; take fewer shards, channels or workers{}",
                   lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMostLanes,
@@ -104,6 +105,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
     return tl::make_unexpected(core::Error::request(
+        {core::ProblemCode::kConflict, "Run.network_model"},
         "conditions: links change, and others send over them, under the network models fifo and fair; ideal knows the "
         "ports at both ends only",
         {scenario.file, 0, 0}));
@@ -123,8 +125,9 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       why_not = "messages of different workers come at the same time, and who is first depends on their numbers";
     }
     if (folds_ == Folds::kAlways)
-      return tl::make_unexpected(
-          core::Error::request(fmt::format("{}{}", kCannotStandForAll, why_not), {scenario.file, 0, 0}));
+      return tl::make_unexpected(core::Error::request({core::ProblemCode::kConflict, "Cluster"},
+                                                      fmt::format("{}{}", kCannotStandForAll, why_not),
+                                                      {scenario.file, 0, 0}));
   }
   if (lanes_of(scenario) > Interpreter::kMostLanes) return tl::make_unexpected(too_many_lanes(scenario, why_not));
   return sim::run(scenario, scenario, record, remember, control, sink).ran;

@@ -67,12 +67,15 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
   if (pack && scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key > 0)
     what += fmt::format(" (instance {})",
                         scenario_.plan.packs[static_cast<std::size_t>(flight.work.pack)].payload.instance_key);
-  return core::Error::run(fmt::format(
-      "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
-      "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
-      core::show(now), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
-      scenario_.cluster->part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
-      core::show(deadlines_.timeout()), came, flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
+  return core::Error::run(
+      {core::ProblemCode::kTooSmall, "CommunicationOptions.timeout_seconds"},
+      fmt::format(
+          "DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had been {} for {}; {} of {} "
+          "devices had come{}. Give timeout_seconds more time than it may take, or 0 for none",
+          core::show(now), timer.step, timer.execution ? "during execution" : "waiting for other workers", what,
+          scenario_.cluster->part_name(group.device(timer.rank)), timer.execution ? "executed" : "waiting",
+          core::show(deadlines_.timeout()), came, flight.came.size(),
+          awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
 /// The workers of whose devices some have not started the collective.

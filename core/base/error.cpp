@@ -36,8 +36,10 @@ Error Error::request(ProblemKind kind, std::string text, Location where) {
   return {ErrorKind::kRequest, std::move(problems)};
 }
 
-Error Error::run(std::string text) {
-  Error error = request(std::move(text));
+Error Error::run(std::string text) { return run(ProblemKind{}, std::move(text)); }
+
+Error Error::run(ProblemKind kind, std::string text) {
+  Error error = request(std::move(kind), std::move(text));
   error.kind_ = ErrorKind::kRun;
   return error;
 }

@@ -41,7 +41,8 @@ enum class ProblemCode : std::uint8_t {
 std::string_view to_string(ProblemCode code);
 
 /// What a problem is about. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
-/// column, or an option of the command line ("--network"); empty if it is none of these.
+/// column of a table, an element of an XML file or its attribute ("gpu", "gpu.sm"), a variable of the environment
+/// ("NCCL_ALGO"), or an option of the command line ("--network"); empty if it is none of these.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
@@ -68,6 +69,7 @@ class Error {
   static Error request(std::string text, Location where = {});
   static Error request(ProblemKind kind, std::string text, Location where = {});
   static Error run(std::string text);
+  static Error run(ProblemKind kind, std::string text);
 
   [[nodiscard]] ErrorKind kind() const { return kind_; }
   [[nodiscard]] const std::vector<Problem>& problems() const { return problems_; }

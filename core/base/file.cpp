@@ -22,31 +22,37 @@ Expected<void> check_is_file(const std::string& path, const std::string& wanted)
     case fs::file_type::character: is = "a device"; break;
     default: return {};
   }
-  return tl::make_unexpected(Error::request(fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
+  return tl::make_unexpected(Error::request({ProblemCode::kWrongType},
+                                            fmt::format("this is {}; name {} in a file", is, wanted), {path, 0, 0}));
 }
 
 Expected<std::string> read_text_file(const std::string& path, TextSource source) {
   constexpr std::size_t kLargest = std::size_t{64} << 20;
-  const auto fail = [&path](const std::string& text) {
-    return tl::make_unexpected(Error::request(text, {path, 0, 0}));
+  const auto fail = [&path](ProblemCode code, const std::string& text) {
+    return tl::make_unexpected(Error::request({code}, text, {path, 0, 0}));
+  };
+  const auto unreadable = [&fail] {
+    const int why = errno;
+    return fail(why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid,
+                fmt::format("cannot be read: {}", std::strerror(why)));
   };
   std::error_code status;
   if (source == TextSource::kFile) {
     if (const auto file = check_is_file(path, "a text"); !file) return tl::make_unexpected(file.error());
   } else if (fs::is_directory(path, status)) {
-    return fail("this is a folder; name a file");
+    return fail(ProblemCode::kWrongType, "this is a folder; name a file");
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (!file) return unreadable();
   // Read piece by piece: a device or a pipe tells no size beforehand and may never end.
   std::string content;
   std::vector<char> piece(std::size_t{1} << 16);
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
     if (content.size() > kLargest)
-      return fail(fmt::format("this is longer than the {} bytes a text may have", kLargest));
+      return fail(ProblemCode::kTooLarge, fmt::format("this is longer than the {} bytes a text may have", kLargest));
   }
-  if (file.bad()) return fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  if (file.bad()) return unreadable();
   return content;
 }
 

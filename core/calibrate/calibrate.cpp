@@ -92,7 +92,8 @@ Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures, const st
     if (found) continue;
     std::string list;
     for (const std::string& figure : known) list += (list.empty() ? "" : ", ") + figure;
-    problems.add({}, "--keep {}: the cluster has no such figure; there are {}", name, list);
+    problems.add({ProblemCode::kUnknownName, "--keep"}, {}, "--keep {}: the cluster has no such figure; there are {}",
+                 name, list);
   }
   if (!problems.empty()) return problems.take();
   return kept;
@@ -212,9 +213,11 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
   std::size_t measurements = 0;
   for (const Experiment& experiment : experiments.list) measurements += experiment.measurements.size();
   if (measurements < 2) {
-    return tl::make_unexpected(Error::request(fmt::format(
-        "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
-        measurements == 0 ? "there is no time" : "there is one time")));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing},
+        fmt::format(
+            "{} to fit to; at least two different packs or sizes are needed, better ten: give more timelines or logs",
+            measurements == 0 ? "there is no time" : "there is one time")));
   }
 
   Calibrator calibrator(*figures, experiments, simulator, library, control);

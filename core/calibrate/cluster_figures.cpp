@@ -57,7 +57,9 @@ ClusterFigure guessed(ClusterFigure figure, const Apart* apart) {
 Expected<proto::Machine> machine_named(const std::string& name, const std::string& path, const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
   if (!file) return tl::make_unexpected(file.error());
-  if (!*file) return tl::make_unexpected(Error::request(fmt::format("there is no machine \"{}\"", name), {path, 0, 0}));
+  if (!*file)
+    return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "Workers.machine"},
+                                              fmt::format("there is no machine \"{}\"", name), {path, 0, 0}));
   Problems problems;
   SourceMap sources((*file)->path);
   proto::Machine machine;

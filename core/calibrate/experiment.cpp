@@ -17,8 +17,8 @@
 namespace tutti::core {
 namespace {
 
-tl::unexpected<Error> wrong(const std::string& file, const std::string& text) {
-  return tl::make_unexpected(Error::request(text, {file, 0, 0}));
+tl::unexpected<Error> wrong(const std::string& file, const std::string& text, ProblemKind kind = {}) {
+  return tl::make_unexpected(Error::request(std::move(kind), text, {file, 0, 0}));
 }
 
 /// A timeline's experiment, with its packs' times as far as it goes.
@@ -50,7 +50,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
     return wrong(path,
                  fmt::format("this timeline is of another cluster ({}): workers, parts and links must be those of "
                              "the scenario, only their figures may differ",
-                             info.cluster));
+                             info.cluster),
+                 {ProblemCode::kConflict, "Cluster"});
   }
   OneRun run;
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
@@ -78,7 +79,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail, cons
   }
   if (run.us.empty()) return wrong(path, "no pack was in flight in this timeline, so it says nothing of links");
   if (detail == RunTimes::Detail::kLaneSteps && !has_lane_steps)
-    return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)");
+    return wrong(path, "--lane-steps: this timeline holds none (it was recorded with --record packs or none)",
+                 {ProblemCode::kMissing, "--lane-steps"});
   return run;
 }
 
@@ -192,10 +194,12 @@ class Logs {
     const auto type = data_type_of_nccl_name(row.type);
     const std::int64_t elements = row.elements * (has_blocks(kind) ? scenario_.cluster->replicas() : 1);
     if (!type || elements * size_of(*type).count() != row.bytes) {
-      problems_.add(row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
-                    !type              ? "Tutti does not reduce this type"
-                    : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
-                                       : "this collective has as many bytes as its elements");
+      problems_.add(
+          type ? ProblemKind{ProblemCode::kConflict, "count"} : ProblemKind{ProblemCode::kUnsupported, "type"},
+          row.where, "{} bytes as {} elements of {}: {}", row.bytes, row.elements, row.type,
+          !type              ? "Tutti does not reduce this type"
+          : has_blocks(kind) ? fmt::format("{} counts the elements of each rank's block", to_string(kind))
+                             : "this collective has as many bytes as its elements");
       return false;
     }
     for (const bool out_of_place : {true, false}) {

@@ -179,7 +179,7 @@ class MachineReader {
     const std::vector<int> to = ends(message, "to", message.to(), what);
     if (from.empty() || to.empty()) return;
     if (from.size() != to.size() && from.size() != 1 && to.size() != 1) {
-      fields_.complain(message,
+      fields_.complain(message, ProblemCode::kConflict,
                        "{}: {} parts cannot be joined to {}; give ranges of the same length, or one single part", what,
                        from.size(), to.size());
       return;
@@ -201,7 +201,8 @@ class MachineReader {
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {
       if (message.has_lanes())
-        fields_.complain_at(message, "lanes", "{}: lanes of which generation? say that too", what);
+        fields_.complain_at(message, "lanes", ProblemCode::kUnused, "{}: lanes of which generation? say that too",
+                            what);
       link.bandwidth = rate(message, "bandwidth_gb_per_s", what);
       return;
     }
@@ -218,10 +219,11 @@ class MachineReader {
     link.nominal = Bandwidth(lane->nominal.count() * lanes);
     link.bandwidth = rate_or(message, "bandwidth_gb_per_s", what, Bandwidth(lane->payload.count() * lanes));
     if (link.bandwidth <= link.nominal) return;
-    fields_.complain_at(
-        message, "bandwidth_gb_per_s", "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
-        message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
-        fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"), message.generation());
+    fields_.complain_at(message, "bandwidth_gb_per_s", ProblemCode::kTooLarge,
+                        "{}: {:g} GB/s are more than the {:g} that {} of generation {} have", what,
+                        message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
+                        fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"),
+                        message.generation());
   }
 
   void add_ring(const proto::Ring& message) {

@@ -33,7 +33,8 @@ class TfConfigReader {
   TfConfigReader(std::string_view text, const std::string& source) : source_(source) {
     root_ = parse_json(text, source, problems_).root;
     if (problems_.empty() && root_.kind != Value::Kind::kMessage)
-      complain(root_, "expected {{\"cluster\": {{…}}, \"task\": {{\"type\": …, \"index\": …}}}}");
+      complain(root_, {ProblemCode::kWrongType},
+               "expected {{\"cluster\": {{…}}, \"task\": {{\"type\": …, \"index\": …}}}}");
   }
 
   Expected<TfConfig> read() {
@@ -50,8 +51,8 @@ class TfConfigReader {
 
  private:
   template <class... Args>
-  void complain(const Value& at, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({source_, at.at.line, at.at.column}, format, std::forward<Args>(args)...);
+  void complain(const Value& at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add(std::move(kind), {source_, at.at.line, at.at.column}, format, std::forward<Args>(args)...);
   }
 
   /// The last of that name, as Python's dictionaries have it. JSON's null is as if it were not there.
@@ -67,13 +68,15 @@ class TfConfigReader {
   std::string text_of(std::string_view name) {
     const Value* value = field(root_, name);
     if (!value) return "";
-    if (value->kind != Value::Kind::kString) complain(*value, "{} is {}; expected a string", name, describe(*value));
+    if (value->kind != Value::Kind::kString)
+      complain(*value, {ProblemCode::kWrongType, std::string(name)}, "{} is {}; expected a string", name,
+               describe(*value));
     return value->text;
   }
 
   void read_cluster(const Value& cluster, ClusterSpec& spec) {
     if (cluster.kind != Value::Kind::kMessage) {
-      complain(cluster,
+      complain(cluster, {ProblemCode::kWrongType, "cluster"},
                "cluster is {}; expected an object with a list of addresses for every job, such as {{\"worker\": "
                "[\"host1:2222\", \"host2:2222\"]}}",
                describe(cluster));
@@ -90,33 +93,39 @@ class TfConfigReader {
           if (const auto index = index_from(task.name)) {
             add(tasks, *index, task.value);
           } else {
-            complain(task.value, "\"{}\" is no index of a task; expected a number from 0 on", task.name);
+            complain(task.value, {ProblemCode::kWrongType, "cluster"},
+                     "\"{}\" is no index of a task; expected a number from 0 on", task.name);
           }
         }
       } else {
-        complain(job.value, "the tasks of job \"{}\" are {}; expected a list of addresses", job.name,
-                 describe(job.value));
+        complain(job.value, {ProblemCode::kWrongType, "cluster"},
+                 "the tasks of job \"{}\" are {}; expected a list of addresses", job.name, describe(job.value));
       }
     }
   }
 
   void add(ClusterSpec::Tasks& tasks, std::int64_t index, const Value& address) {
-    if (index >= kMostTasks) return complain(address, "a job has at most {} tasks", kMostTasks);
+    if (index >= kMostTasks)
+      return complain(address, {ProblemCode::kTooLarge, "cluster"}, "a job has at most {} tasks", kMostTasks);
     if (address.kind != Value::Kind::kString || !has_port(address.text))
-      return complain(address, "{} is no \"host:port\"", describe(address));
+      return complain(address, {ProblemCode::kWrongType, "cluster"}, "{} is no \"host:port\"", describe(address));
     tasks[index] = address.text;
   }
 
   void read_task(const Value& task, TfConfig& config) {
     if (task.kind != Value::Kind::kMessage)
-      return complain(task, "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}", describe(task));
+      return complain(task, {ProblemCode::kWrongType, "task"},
+                      "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}", describe(task));
     if (const Value* type = field(task, "type")) {
-      if (type->kind != Value::Kind::kString) complain(*type, "type is {}; expected a string", describe(*type));
+      if (type->kind != Value::Kind::kString)
+        complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string", describe(*type));
       config.type = type->text;
     }
     if (const Value* index = field(task, "index")) {
       config.index = index_from(index->text);
-      if (!config.index) complain(*index, "index must be a number from 0 on (got {})", describe(*index));
+      if (!config.index)
+        complain(*index, {ProblemCode::kWrongType, "index"}, "index must be a number from 0 on (got {})",
+                 describe(*index));
     }
   }
 

@@ -120,7 +120,8 @@ class Editor {
     return {path.begin(), path.begin() + static_cast<std::ptrdiff_t>(steps)};
   }
   static tl::unexpected<Error> no_such(const FieldPath& path) {
-    return tl::make_unexpected(Error::request("there is no " + to_string(path) + " in this text"));
+    return tl::make_unexpected(Error::request({ProblemCode::kUnknownField, to_string(path)},
+                                              "there is no " + to_string(path) + " in this text"));
   }
 
  private:
@@ -289,8 +290,10 @@ class Editor {
 Expected<const FieldType*> editable(const ScenarioText& text, const FieldPath& path) {
   if (text.broken()) {
     const Location& where = text.broken()->problems().front().where;
-    return tl::make_unexpected(Error::request(
-        fmt::format("the text cannot be read from line {} on; mend that first", std::max(1, where.line))));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kSyntax},
+                       fmt::format("the text cannot be read from line {} on; mend that first", std::max(1, where.line)),
+                       {"", where.line, where.column}));
   }
   const FieldType* const type = text.type(path);
   if (!type) return Editor::no_such(path);

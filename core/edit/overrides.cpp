@@ -88,12 +88,12 @@ std::optional<PathStep> parse_step(const std::string& written) {
 Expected<Override> parse_override(const std::string& option, const std::string& written) {
   Override made;
   made.said = option + " " + written;
-  const auto wrong = [&](const std::string& what) {
-    return tl::make_unexpected(Error::request(made.said + ": " + what));
+  const auto wrong = [&](ProblemCode code, const std::string& what) {
+    return tl::make_unexpected(Error::request({code, option}, made.said + ": " + what));
   };
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0)
-    return wrong("expected a field of the scenario and its value, such as strategy.shards=4");
+    return wrong(ProblemCode::kSyntax, "expected a field of the scenario and its value, such as strategy.shards=4");
   made.value = written.substr(equals + 1);
   const MessageType* message = &schema().root();
   std::size_t from = 0;
@@ -101,7 +101,9 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const std::size_t to = std::min(written.find('.', from), equals);
     const std::string name = written.substr(from, to - from);
     const auto step = parse_step(name);
-    if (!step) return wrong(fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
+    if (!step)
+      return wrong(ProblemCode::kSyntax,
+                   fmt::format("\"{}\" has no index in its brackets; expected one such as [0]", name));
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
@@ -112,11 +114,13 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     if (!field) {
       std::vector<std::string> names;
       for (const FieldType& known : message ? message->fields : std::vector<FieldType>()) names.push_back(known.name);
-      return wrong(message
+      return wrong(message ? ProblemCode::kUnknownField : ProblemCode::kWrongType,
+                   message
                        ? fmt::format("{} has no field \"{}\"{}", inside, step->field, did_you_mean(step->field, names))
                        : fmt::format("{} is one value and has no fields", inside));
     }
-    if (!field->repeated && step->index != 0) return wrong(fmt::format("{} is no list", to_string({*step})));
+    if (!field->repeated && step->index != 0)
+      return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
     made.path.push_back(*step);
     // An older form's name stays: where it is now may depend on the text.
     if (message->find(step->field)) made.path.back().field = field->name;
@@ -126,6 +130,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
   if (message && !made.value.empty() && made.value != "{}") {
     std::string example = message->fields.empty() ? "" : message->fields.front().name;
     return wrong(
+        ProblemCode::kWrongType,
         fmt::format("{0} has fields of its own; set one of them, such as {0}.{1}, or {0}={{}} for their defaults",
                     to_string(made.path), example));
   }
@@ -190,8 +195,8 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
           fmt::format("{}: {} excludes it; keep one of the two", overrides[i].said, overrides[*excluded].said)));
     const auto edits = set_field(now, field, overrides[i].value);
     if (!edits) {
-      return tl::make_unexpected(
-          Error::request(fmt::format("{}: {}", overrides[i].said, edits.error().problems().front().text)));
+      const Problem& problem = edits.error().problems().front();
+      return tl::make_unexpected(Error::request(problem.kind, fmt::format("{}: {}", overrides[i].said, problem.text)));
     }
     changed.apply(*edits, i);
     if (overrides[i].value.empty() && field != overrides[i].path) remove_empty(changed, field, i);
@@ -225,7 +230,8 @@ Expected<void> check_workers(const ClusterSpec& cluster, const Scenario& scenari
   const std::int64_t wanted = *worker_count(cluster, "worker");
   const std::int64_t there = scenario.cluster->workers() - scenario.cluster->servers();
   if (there == wanted) return {};
-  return tl::make_unexpected(Error::request(fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
+  return tl::make_unexpected(Error::request({ProblemCode::kConflict, "Workers.count"},
+                                            fmt::format("the cluster has {} workers and TF_CONFIG has {}; of workers "
                                                         "of several kinds, or in a file of their own, the "
                                                         "scenario has to say how many there are of each",
                                                         there, wanted),

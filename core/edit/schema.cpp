@@ -112,7 +112,7 @@ class Mistakes : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,
                 const std::string& message) override {
-    problems.add({file, 0, 0}, "{}: {}", element, message);
+    problems.add({ProblemCode::kInvalid, element}, {file, 0, 0}, "{}: {}", element, message);
   }
 
   Problems problems;
@@ -126,18 +126,22 @@ class SchemaReader {
   Expected<Schema> read(std::string_view descriptors, const std::string& root, const GuestMessages& guests) {
     pb::FileDescriptorSet files;
     if (!files.ParseFromArray(descriptors.data(), static_cast<int>(descriptors.size())))
-      return tl::make_unexpected(Error::request("these are no descriptors of a schema"));
+      return tl::make_unexpected(Error::request({ProblemCode::kSyntax}, "these are no descriptors of a schema"));
     Mistakes mistakes;
     for (const pb::FileDescriptorProto& file : files.file()) {
       if (!pool_.BuildFileCollectingErrors(file, &mistakes)) return mistakes.problems.take();
     }
     const pb::Descriptor* const top = pool_.FindMessageTypeByName(root);
-    if (!top) return tl::make_unexpected(Error::request("the schema has no message " + root));
+    if (!top)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kUnknownName, root}, "the schema has no message " + root));
     schema_.root_ = message(*top);
     guests.visit([this](const pb::Descriptor& host, const std::string& field, const pb::Descriptor& type) {
       add_guest(host, field, type);
     });
-    if (!endless_.empty()) return tl::make_unexpected(Error::request("the message " + endless_ + " holds itself"));
+    if (!endless_.empty())
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kInvalid, endless_}, "the message " + endless_ + " holds itself"));
     return std::move(schema_);
   }
 

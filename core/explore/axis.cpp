@@ -15,7 +15,8 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option, cons
   const FieldType* const type = field_type(field->path);
   if (type->message != nullptr) {
     return tl::make_unexpected(
-        Error::request(fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option, name,
+        Error::request({ProblemCode::kWrongType, option},
+                       fmt::format("{} {}: it has fields of its own; name one of them, such as {}.{}", option, name,
                                    name, type->message->fields.front().name)));
   }
   axis.fields.push_back(name);
@@ -28,14 +29,18 @@ Expected<const FieldType*> add_field(Axis& axis, const std::string& option, cons
 Expected<Axis> parse_axis(const std::string& option, const std::string& written, std::int64_t most) {
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return tl::make_unexpected(Error::request(fmt::format(
-        "{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4", option, written)));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kSyntax, option},
+        fmt::format("{} {}: expected a field of the scenario and its values, such as strategy.shards=1,2,4", option,
+                    written)));
   }
   Axis axis;
   const auto type = add_field(axis, option, written.substr(0, equals));
   if (!type) return tl::make_unexpected(type.error());
   auto values = axis_values(**type, written.substr(equals + 1), most);
-  if (!values) return tl::make_unexpected(Error::request(fmt::format("{} {}: {}", option, written, values.error())));
+  if (!values)
+    return tl::make_unexpected(
+        Error::request({values.error().code, option}, fmt::format("{} {}: {}", option, written, values.error().text)));
   for (std::string& value : *values) axis.rows.push_back({std::move(value)});
   return axis;
 }
@@ -51,17 +56,21 @@ Expected<Axis> read_points(const std::string& text, const std::string& path) {
     if (type) {
       types.push_back(*type);
     } else {
-      problems.add({path, column.at.line, column.at.column}, "{}", type.error().problems().front().text);
+      const Problem& problem = type.error().problems().front();
+      problems.add({problem.kind.code, column.text}, {path, column.at.line, column.at.column}, "{}", problem.text);
     }
   }
   if (!problems.empty()) return problems.take();
-  if (table.rows.empty()) problems.add({path, 0, 0}, "there is no row below the names of the fields");
+  if (table.rows.empty())
+    problems.add({ProblemCode::kMissing}, {path, 0, 0}, "there is no row below the names of the fields");
   for (const CsvTable::Row& row : table.rows) {
     std::vector<std::string> values;
     for (std::size_t c = 0; c < types.size(); ++c) {
       const CsvTable::Cell& cell = row.cells[c];
       auto value = axis_value(*types[c], cell.text);
-      if (!value) problems.add({path, cell.at.line, cell.at.column}, "{}", value.error());
+      if (!value)
+        problems.add({value.error().code, axis.fields[c]}, {path, cell.at.line, cell.at.column}, "{}",
+                     value.error().text);
       values.push_back(value ? std::move(*value) : "");
     }
     axis.rows.push_back(std::move(values));

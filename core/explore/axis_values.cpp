@@ -15,7 +15,7 @@
 namespace tutti::core {
 namespace {
 
-using Values = tl::expected<std::vector<std::string>, std::string>;
+using Values = tl::expected<std::vector<std::string>, AxisProblem>;
 using Kind = FieldType::Kind;
 
 /// Whole numbers up to here are exact.
@@ -32,15 +32,19 @@ bool counts_bytes(const FieldType& field) {
   return field.kind == Kind::kWhole && field.name.find("bytes") != std::string::npos;
 }
 
-tl::unexpected<std::string> wrong(std::string text) { return tl::make_unexpected(std::move(text)); }
+tl::unexpected<AxisProblem> wrong(ProblemCode code, std::string text) {
+  return tl::make_unexpected(AxisProblem{code, std::move(text)});
+}
+tl::unexpected<AxisProblem> wrong(AxisProblem problem) { return tl::make_unexpected(std::move(problem)); }
 
 /// A number with its unit, if the field has one that can be written.
-tl::expected<double, std::string> number(const FieldType& field, std::string text) {
+tl::expected<double, AxisProblem> number(const FieldType& field, std::string text) {
   double unit = 1;
   for (const Suffix& suffix : kSuffixes) {
     if (!text.ends_with(suffix.name)) continue;
     if (!counts_bytes(field)) {
-      return wrong(fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text, field.name,
+      return wrong(ProblemCode::kConflict,
+                   fmt::format("\"{}\": {} does not count bytes{}; write a number without {}", text, field.name,
                                field.unit.empty() ? "" : " but " + field.unit, suffix.name));
     }
     text.resize(text.size() - std::char_traits<char>::length(suffix.name));
@@ -51,10 +55,11 @@ tl::expected<double, std::string> number(const FieldType& field, std::string tex
   const char* const end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc() || stop != end || !std::isfinite(value))
-    return wrong(fmt::format("\"{}\" is no number{}", text, counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
+    return wrong(ProblemCode::kWrongType,
+                 fmt::format("\"{}\" is no number{}", text, counts_bytes(field) ? ", nor a size such as 64KiB" : ""));
   value *= unit;
   if (field.kind == Kind::kWhole && std::abs(value) > kMostWhole)
-    return wrong(fmt::format("\"{}\" is too large", text));
+    return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" is too large", text));
   return value;
 }
 
@@ -91,19 +96,21 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   if (!to) return wrong(to.error());
   if (range.step.empty()) {
     return wrong(
+        ProblemCode::kSyntax,
         fmt::format("\"{0}\" does not say how it goes on; write {0}*2 (each twice the one before) or {0}+1", item));
   }
   FieldType plain;  // of factors
   plain.kind = Kind::kNumber;
   const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
   if (!step) return wrong(step.error());
-  if (*to < *from) return wrong(fmt::format("\"{}\" ends before it begins", item));
+  if (*to < *from) return wrong(ProblemCode::kTooSmall, fmt::format("\"{}\" ends before it begins", item));
   if (range.geometric ? !(*step > 1 && *from > 0) : !(*step > 0))
-    return wrong(fmt::format("\"{}\" never gets to its end; {}", item,
+    return wrong(ProblemCode::kInvalid,
+                 fmt::format("\"{}\" never gets to its end; {}", item,
                              range.geometric ? "begin above 0, and multiply by more than 1" : "add more than 0"));
   const double most = range.geometric ? std::log(*to / *from) / std::log(*step) : (*to - *from) / *step;
   if (most >= static_cast<double>(most_values))
-    return wrong(fmt::format("\"{}\" has more than {} values", item, most_values));
+    return wrong(ProblemCode::kTooLarge, fmt::format("\"{}\" has more than {} values", item, most_values));
   std::vector<std::string> values;
   // Rounding on the way does not take the end away.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
@@ -115,7 +122,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
 }
 
 /// Between commas that do not stand in quotes.
-tl::expected<std::vector<std::pair<std::string, bool>>, std::string> items_of(const std::string& written) {
+tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(const std::string& written) {
   std::vector<std::pair<std::string, bool>> items(1);
   bool quoted = false;
   for (const char c : written) {
@@ -128,13 +135,13 @@ tl::expected<std::vector<std::pair<std::string, bool>>, std::string> items_of(co
       items.back().first += c;
     }
   }
-  if (quoted) return wrong(fmt::format("{} has a quote that is not closed", written));
+  if (quoted) return wrong(ProblemCode::kSyntax, fmt::format("{} has a quote that is not closed", written));
   return items;
 }
 
 }  // namespace
 
-tl::expected<std::string, std::string> axis_value(const FieldType& field, const std::string& written) {
+tl::expected<std::string, AxisProblem> axis_value(const FieldType& field, const std::string& written) {
   if (written.empty()) return written;
   switch (field.kind) {
     case Kind::kWhole:
@@ -144,18 +151,18 @@ tl::expected<std::string, std::string> axis_value(const FieldType& field, const 
       const auto value = number(field, written);
       if (!value) return wrong(value.error());
       if (field.kind == Kind::kWhole && *value != std::floor(*value))
-        return wrong(fmt::format("\"{}\": {} is a whole number", written, field.name));
+        return wrong(ProblemCode::kWrongType, fmt::format("\"{}\": {} is a whole number", written, field.name));
       return plain ? written : typed(field, *value);
     }
     case Kind::kYesNo:
       if (written == "true" || written == "false") return written;
-      return wrong(fmt::format("\"{}\": {} is true or false", written, field.name));
+      return wrong(ProblemCode::kWrongType, fmt::format("\"{}\": {} is true or false", written, field.name));
     case Kind::kChoice: {
       std::vector<std::string> names;
       for (const FieldType::Choice& choice : field.choices) names.push_back(choice.name);
       if (std::find(names.begin(), names.end(), written) != names.end()) return written;
-      return wrong(fmt::format("\"{}\": {} is one of {}{}", written, field.name, fmt::join(names, ", "),
-                               did_you_mean(written, names)));
+      return wrong(ProblemCode::kUnknownName, fmt::format("\"{}\": {} is one of {}{}", written, field.name,
+                                                          fmt::join(names, ", "), did_you_mean(written, names)));
     }
     case Kind::kMessage:
     case Kind::kText: return written;
@@ -183,7 +190,7 @@ Values axis_values(const FieldType& field, const std::string& written, std::int6
     for (std::string& value : *some) {
       if (seen.insert(value).second) values.push_back(std::move(value));
     }
-    if (std::ssize(values) > most) return wrong(fmt::format("more than {} values", most));
+    if (std::ssize(values) > most) return wrong(ProblemCode::kTooLarge, fmt::format("more than {} values", most));
   }
   return values;
 }

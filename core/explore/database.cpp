@@ -18,7 +18,8 @@ constexpr int kPatienceMs = 10'000;
 
 Error told(const std::string& path, int status, const char* message) {
   switch (status & 0xff) {
-    case SQLITE_NOTADB: return Error::request("this is no SQLite database; choose another file", {path, 0, 0});
+    case SQLITE_NOTADB:
+      return Error::request({ProblemCode::kWrongType}, "this is no SQLite database; choose another file", {path, 0, 0});
     case SQLITE_CANTOPEN: return Error::request("cannot be opened as an SQLite database", {path, 0, 0});
     case SQLITE_READONLY:
     case SQLITE_PERM: return Error::request("may not be written to", {path, 0, 0});

@@ -76,17 +76,24 @@ Expected<std::string> changed(std::string text, const Schema& schema, const std:
   return text;
 }
 
-/// The first thing that is not the same in both; "" if all is.
-std::string first_difference(const FieldValues& there, const FieldValues& here) {
+/// The first thing that is not the same in both: its path, and in words.
+struct FieldDifference {
+  std::string path;
+  std::string text;
+};
+std::optional<FieldDifference> first_difference(const FieldValues& there, const FieldValues& here) {
   for (const auto& [path, value] : there) {
     const auto other = here.find(path);
-    if (other == here.end()) return fmt::format("it has no {}, which was {} in the sweep", path, value);
-    if (other->second != value) return fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value);
+    if (other == here.end())
+      return FieldDifference{path, fmt::format("it has no {}, which was {} in the sweep", path, value)};
+    if (other->second != value)
+      return FieldDifference{path, fmt::format("its {} is {}, and was {} in the sweep", path, other->second, value)};
   }
   for (const auto& [path, value] : here) {
-    if (!there.contains(path)) return fmt::format("its {} is {}, which was not written in the sweep", path, value);
+    if (!there.contains(path))
+      return FieldDifference{path, fmt::format("its {} is {}, which was not written in the sweep", path, value)};
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -115,7 +122,8 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
         said.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
       }
       return tl::make_unexpected(
-          Error::request(fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
+          Error::request({ProblemCode::kUnknownName, axis.fields.front()},
+                         fmt::format("the sweep has no point where {}", fmt::join(said, " and "))));
     }
     rows.push_back(row - axis.rows.begin());
   }
@@ -133,26 +141,30 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space, const
   const auto here = changed(scenario_text, schema, varied);
   if (!there) return tl::make_unexpected(there.error());
   if (!here) return tl::make_unexpected(here.error());
-  const std::string difference =
+  const auto difference =
       first_difference(values_of(ScenarioText(*there, schema)), values_of(ScenarioText(*here, schema)));
-  if (!difference.empty()) return tl::make_unexpected(Error::request("it is of another scenario: " + difference));
+  if (difference)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kConflict, difference->path}, "it is of another scenario: " + difference->text));
   return point;
 }
 
 Expected<JoinedRun> joined_run(const SweepInfo& info, const Space& space, const std::string& timeline) {
   const auto reader = TimelineReader::open(timeline, TimelineReader::Check::kWhenRead);
   if (!reader) return tl::make_unexpected(reader.error());
-  const auto wrong = [&](const std::string& what) {
-    return tl::make_unexpected(Error::request(what, {timeline, 0, 0}));
+  const auto wrong = [&](ProblemCode code, const std::string& what) {
+    return tl::make_unexpected(Error::request({code}, what, {timeline, 0, 0}));
   };
   Summary summary;
   summary.begin(reader->run());
   for (const StepRecord& step : reader->steps()) summary.step(step);
   if (summary.info().executor.starts_with("simulated"))
-    return wrong("this run was simulated, and is no measurement; tutti run makes one");
-  if (summary.steps().empty()) return wrong("no step ended in this run");
+    return wrong(ProblemCode::kWrongType, "this run was simulated, and is no measurement; tutti run makes one");
+  if (summary.steps().empty()) return wrong(ProblemCode::kMissing, "no step ended in this run");
   const auto point = point_of(info, space, reader->run().scenario_text);
-  if (!point) return wrong(point.error().problems().front().text);
+  if (!point)
+    return tl::make_unexpected(
+        Error::request(point.error().problems().front().kind, point.error().problems().front().text, {timeline, 0, 0}));
   const RunInfo& run = reader->run();
   return JoinedRun{*point, summary.step_time(), timeline, fmt::format("{}, Tutti {}", run.executor, run.version)};
 }

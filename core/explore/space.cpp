@@ -11,12 +11,14 @@ Expected<Space> Space::of(std::vector<Axis> axes) {
   for (const Axis& axis : axes) {
     for (std::size_t f = 0; f < axis.fields.size(); ++f) {
       if (!seen.insert(axis.paths[f]).second)
-        return tl::make_unexpected(Error::request(fmt::format("{} is varied twice; name it once", axis.fields[f])));
+        return tl::make_unexpected(Error::request({ProblemCode::kDuplicate, "--over"},
+                                                  fmt::format("{} is varied twice; name it once", axis.fields[f])));
       space.fields_.push_back(axis.fields[f]);
     }
     const std::int64_t rows = std::ssize(axis.rows);
     if (rows > kMostPoints / space.size_) {
       return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge, "--over"},
           fmt::format("these are more than {} points; take fewer values, or tutti tune, which does not try all of them",
                       kMostPoints)));
     }

@@ -16,7 +16,8 @@ Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns, const
   if (const SweepColumn* const found = core::find(columns, name)) return found;
   std::vector<std::string> names;
   for (const SweepColumn& column : columns) names.push_back(column.name);
-  return tl::make_unexpected(Error::request(fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
+  return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, option},
+                                            fmt::format("{} {}: that does not vary here; expected one of {}{}", option,
                                                         name, fmt::join(names, ", "), did_you_mean(name, names))));
 }
 
@@ -37,7 +38,8 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     std::vector<std::string> names;
     for (const Cost& known : kCosts) names.emplace_back(known.name);
     return tl::make_unexpected(
-        Error::request(fmt::format("--cost {}: expected one of {}", options.cost, fmt::join(names, ", "))));
+        Error::request({ProblemCode::kUnknownName, "--cost"},
+                       fmt::format("--cost {}: expected one of {}", options.cost, fmt::join(names, ", "))));
   }
   const SweepColumn* x = nullptr;
   if (!options.x.empty()) {
@@ -52,7 +54,9 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     const auto found = find(columns, "--by", options.by);
     if (!found) return tl::make_unexpected(found.error());
     by = *found;
-    if (by == x) return tl::make_unexpected(Error::request(fmt::format("--by {}: that is what --x has", options.by)));
+    if (by == x)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kConflict, "--by"}, fmt::format("--by {}: that is what --x has", options.by)));
   } else {
     by = few_values(columns, x);
   }
@@ -107,7 +111,9 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     if (bounded && cost->time == &Outcome::communication) better(bound.y[at], to_ms(outcome->communication_bound));
     if (better(best, value)) plot.best = Plot::Mark{curve, at, ""};
   }
-  if (!any) return tl::make_unexpected(Error::request("no point is done, so there is nothing to draw"));
+  if (!any)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kMissing}, "no point is done, so there is nothing to draw"));
   if (plot.best) {
     const std::string where = plot.x[plot.best->x];
     plot.best->text = fmt::format(
@@ -126,8 +132,9 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
   if (!problems.empty()) return problems.take();
   const int x = table.column(plot.x_title), ms = table.column("ms");
   if (x < 0 || ms < 0) {
-    return tl::make_unexpected(
-        Error::request(fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title), {path, 0, 0}));
+    return tl::make_unexpected(Error::request({ProblemCode::kMissing, x < 0 ? plot.x_title : "ms"},
+                                              fmt::format("expected the columns \"{}\" and \"ms\"", plot.x_title),
+                                              {path, 0, 0}));
   }
   Curve measured{"measured", std::vector<std::optional<double>>(plot.x.size()), false, true};
   for (const CsvTable::Row& row : table.rows) {
@@ -135,7 +142,8 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
     const CsvTable::Cell& cost = row.cells[static_cast<std::size_t>(ms)];
     const auto at = std::find(plot.x.begin(), plot.x.end(), value.text);
     if (at == plot.x.end()) {
-      problems.add({path, value.at.line, value.at.column}, "\"{}\": the sweep has no point there", value.text);
+      problems.add({ProblemCode::kUnknownName, plot.x_title}, {path, value.at.line, value.at.column},
+                   "\"{}\": the sweep has no point there", value.text);
     } else if (const auto read =
                    read_number(cost.text, {path, cost.at.line, cost.at.column}, "ms", 0, 1e12, problems)) {
       measured.y[static_cast<std::size_t>(at - plot.x.begin())] = *read;

@@ -99,29 +99,34 @@ Expected<SweepInfo> read_info(Database& database) {
   return info;
 }
 
-/// In what two sweeps differ, for people; "" if in nothing.
-std::string difference(const SweepInfo& there, const SweepInfo& asked) {
+/// In what two sweeps differ, and the option or message that says so.
+struct Difference {
+  std::string field;
+  std::string text;
+};
+std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& asked) {
   if (there.version != asked.version)
-    return fmt::format("it was made by Tutti {}, and this is {}", there.version, asked.version);
+    return Difference{"--version",
+                      fmt::format("it was made by Tutti {}, and this is {}", there.version, asked.version)};
   const auto in_present_form = [](const std::string& text) {
     const auto converted = convert_text(text);
     return converted ? converted->text : text;
   };
   if (there.scenario_text != asked.scenario_text &&
       in_present_form(there.scenario_text) != in_present_form(asked.scenario_text))
-    return fmt::format("its scenario {} had another text", there.scenario_file);
-  if (there.set != asked.set) return "it was made with other --set";
+    return Difference{"Scenario", fmt::format("its scenario {} had another text", there.scenario_file)};
+  if (there.set != asked.set) return Difference{"--set", "it was made with other --set"};
   const auto fields = [](const SweepInfo& info) {
     std::vector<std::string> all;
     for (const Axis& axis : info.axes) all.insert(all.end(), axis.fields.begin(), axis.fields.end());
     return fmt::format("{}", fmt::join(all, ", "));
   };
-  if (fields(there) != fields(asked)) return fmt::format("it varies {}", fields(there));
+  if (fields(there) != fields(asked)) return Difference{"--over", fmt::format("it varies {}", fields(there))};
   for (std::size_t a = 0; a < there.axes.size(); ++a) {
     if (there.axes.size() != asked.axes.size() || there.axes[a].rows != asked.axes[a].rows)
-      return fmt::format("it has other values of {}", fmt::join(there.axes[a].fields, ", "));
+      return Difference{"--over", fmt::format("it has other values of {}", fmt::join(there.axes[a].fields, ", "))};
   }
-  return "";
+  return std::nullopt;
 }
 
 /// Whether the file is a sweep (true), or holds nothing yet. ERRORS: anything else.
@@ -135,10 +140,12 @@ Expected<bool> is_sweep(Database& database) {
   if (**application == 0 && **tables == 0) return false;
   if (**application != kApplication) {
     return tl::make_unexpected(Error::request(
-        "this database holds something else than a sweep of tutti; choose another file", {database.path(), 0, 0}));
+        {ProblemCode::kWrongType}, "this database holds something else than a sweep of tutti; choose another file",
+        {database.path(), 0, 0}));
   }
   if (**format != kFormat) {
     return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnsupported},
         fmt::format("this sweep has format {}, and this program knows {}; make it again", **format, kFormat),
         {database.path(), 0, 0}));
   }
@@ -157,7 +164,8 @@ Expected<SweepStore> SweepStore::open(const std::string& path, Database::Mode mo
   if (!database) return tl::make_unexpected(database.error());
   const auto sweep = is_sweep(*database);
   if (!sweep) return tl::make_unexpected(sweep.error());
-  if (!*sweep) return tl::make_unexpected(Error::request("this database is empty", {path, 0, 0}));
+  if (!*sweep)
+    return tl::make_unexpected(Error::request({ProblemCode::kMissing}, "this database is empty", {path, 0, 0}));
   auto info = read_info(*database);
   if (!info) return tl::make_unexpected(info.error());
   auto space = Space::of(info->axes);
@@ -175,9 +183,10 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
   if (*sweep) {
     const auto there = read_info(*database);
     if (!there) return tl::make_unexpected(there.error());
-    if (const std::string other = difference(*there, info); !other.empty()) {
+    if (const auto other = difference(*there, info)) {
       return tl::make_unexpected(Error::request(
-          fmt::format("this file holds another sweep: {}; choose another file, or remove this one", other),
+          {ProblemCode::kConflict, other->field},
+          fmt::format("this file holds another sweep: {}; choose another file, or remove this one", other->text),
           {path, 0, 0}));
     }
   }
@@ -350,6 +359,7 @@ Expected<void> SweepStore::remember(const Library::File& file) {
   }
   if (!same) {
     return tl::make_unexpected(Error::request(
+        {ProblemCode::kConflict},
         fmt::format("{} is not what it was when {} was begun; choose another file for a sweep with what it is now",
                     file.path, database_->path())));
   }

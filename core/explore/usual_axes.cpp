@@ -67,7 +67,8 @@ Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
   const auto tried = s.framework ? s.framework->tried_values(scenario.workload) : std::nullopt;
   if (tried && tried->empty())
     return tl::make_unexpected(
-        Error::request("this strategy has no usual settings to try; say which with --over, such as --over "
+        Error::request({ProblemCode::kMissing, "--over"},
+                       "this strategy has no usual settings to try; say which with --over, such as --over "
                        "strategy.staging=DIRECT,VIA_HOST",
                        {scenario.file, 0, 0}));
   if (tried) {

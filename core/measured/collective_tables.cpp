@@ -35,7 +35,8 @@ class Record {
     return value == nullptr ? "" : value->text;
   }
   std::string required(std::string_view name) {
-    if (find(name) == nullptr) problems_.add(at(value_), "{} is missing", name);
+    if (find(name) == nullptr)
+      problems_.add({ProblemCode::kMissing, std::string(name)}, at(value_), "{} is missing", name);
     return text(name);
   }
   std::optional<double> number(std::string_view name) {
@@ -46,15 +47,19 @@ class Record {
   std::int64_t count(std::string_view name) {
     const double read = number(name).value_or(0);
     const auto whole = static_cast<std::int64_t>(read);
-    if (static_cast<double>(whole) != read) problems_.add(at(*find(name)), "{}: expected a whole number", name);
+    if (static_cast<double>(whole) != read)
+      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*find(name)), "{}: expected a whole number", name);
     return whole;
   }
   /// Of another kind: a problem.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
     const Value* value = find(name);
-    if (value != nullptr && value->kind != kind) problems_.add(at(*value), "{}: expected {}", name, what);
+    if (value != nullptr && value->kind != kind)
+      problems_.add({ProblemCode::kWrongType, std::string(name)}, at(*value), "{}: expected {}", name, what);
   }
-  void wrong(std::string_view name, const char* why) { problems_.add(at(*find(name)), "{}: {}", name, why); }
+  void wrong(std::string_view name, const char* why) {
+    problems_.add({ProblemCode::kInvalid, std::string(name)}, at(*find(name)), "{}: {}", name, why);
+  }
   [[nodiscard]] bool yes(std::string_view name) const { return text(name) == "true"; }
   [[nodiscard]] Record inside(std::string_view name) const {
     static const Value kNothing;
@@ -118,22 +123,26 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   Problems problems;
   const Document document = parse_json(*meta_text, meta, problems);
   if (problems.empty() && document.root.kind != Value::Kind::kList)
-    problems.add({meta, 1, 1}, "expected a list of records, one for each table");
+    problems.add({ProblemCode::kWrongType}, {meta, 1, 1}, "expected a list of records, one for each table");
   if (!problems.empty()) return problems.take();
   std::vector<CollectiveTable> all;
   std::map<std::string, std::size_t> index;
   for (const Value& record : document.root.items) {
     Problems of_record;
     all.push_back({facts_of(Record(record, meta, of_record)), {}});
-    if (!of_record.empty()) all.back().problem = of_record.take().value().message();
+    if (!of_record.empty()) all.back().problems = of_record.take().value().problems();
     const std::string& name = all.back().facts.table_id;
     if (name.empty()) {
-      all.back().problem = fmt::format("{}: a record without a table_id, which its rows are found by",
-                                       to_string(Location{meta, record.at.line, record.at.column}));
+      all.back().problems = Error::request({ProblemCode::kMissing, "table_id"},
+                                           "a record without a table_id, which its rows are found by",
+                                           {meta, record.at.line, record.at.column})
+                                .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
       // Nobody knows which of them holds.
-      all[first->second].problem = fmt::format("{}: a second record of table {}; keep one",
-                                               to_string(Location{meta, record.at.line, record.at.column}), name);
+      all[first->second].problems = Error::request({ProblemCode::kDuplicate, "table_id"},
+                                                   fmt::format("a second record of table {}; keep one", name),
+                                                   {meta, record.at.line, record.at.column})
+                                        .problems();
       all.pop_back();
     }
   }
@@ -141,7 +150,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
   const int id = csv.column("table_id"), size = csv.column("size_bytes"), time = csv.column("time_us");
   for (const auto& [column, name] :
        {std::pair(id, "table_id"), std::pair(size, "size_bytes"), std::pair(time, "time_us")}) {
-    if (column < 0) problems.add({tables, 1, 1}, "the column {} is missing", name);
+    if (column < 0) problems.add({ProblemCode::kMissing, name}, {tables, 1, 1}, "the column {} is missing", name);
   }
   if (!problems.empty()) return problems.take();
   const auto table_of = [&](const std::string& name) -> CollectiveTable& {
@@ -149,7 +158,10 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
     if (fresh) {
       all.push_back({});
       all.back().facts.table_id = all.back().facts.config = name;
-      all.back().problem = name.empty() ? "rows without a table_id" : fmt::format("{} has no record of it", meta);
+      all.back().problems =
+          Error::request({name.empty() ? ProblemCode::kMissing : ProblemCode::kUnknownName, "table_id"},
+                         name.empty() ? "rows without a table_id" : fmt::format("{} has no record of it", meta))
+              .problems();
     }
     return all[known->second];
   };
@@ -175,6 +187,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
         column < row.cells.size() && index.contains(row.cells[column].text) ? row.cells[column].text : "";
     Problem problem;
     problem.where = {tables, row.cells.front().at.line, 1};
+    problem.kind = {ProblemCode::kSyntax};
     problem.text = fmt::format("this row has {} cells, the header has {}", row.cells.size(), csv.columns.size());
     table_of(name).unread.push_back(std::move(problem));
   }
@@ -187,8 +200,8 @@ Expected<std::map<std::string, double>> load_noise(const std::string& path) {
   Problems problems;
   const CsvTable csv = parse_csv(*text, path, problems);
   const int config = csv.column("config"), spread = csv.column("cv");
-  if (config < 0) problems.add({path, 1, 1}, "the column config is missing");
-  if (spread < 0) problems.add({path, 1, 1}, "the column cv is missing");
+  if (config < 0) problems.add({ProblemCode::kMissing, "config"}, {path, 1, 1}, "the column config is missing");
+  if (spread < 0) problems.add({ProblemCode::kMissing, "cv"}, {path, 1, 1}, "the column cv is missing");
   if (!problems.empty()) return problems.take();
   std::map<std::string, std::vector<double>> spreads;
   for (const CsvTable::Row& row : csv.rows) {

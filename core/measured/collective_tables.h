@@ -47,7 +47,7 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  std::string problem = {};  ///< what is wrong with its record, so that nobody knows what was measured; empty: nothing
+  std::vector<Problem> problems = {};  ///< what is wrong with its record, so that nobody knows what was measured
   std::vector<Problem> unread =
       {};  ///< its rows whose size or time is none, or that have other cells than the header; one each
 };

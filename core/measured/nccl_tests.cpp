@@ -212,7 +212,8 @@ class TextReader {
   std::optional<NcclTestsTiming> timing(const std::vector<Word>& words, const Half& half) {
     const std::size_t last = std::max({half.time, half.algbw.value_or(0), half.busbw.value_or(0)});
     if (last >= words.size()) {
-      problems_.add({file_, line_, words.back().column},
+      problems_.add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
+                    {file_, line_, words.back().column},
                     "the row ends before its {}; was the log cut off? take a whole one", half_name(half));
       return std::nullopt;
     }
@@ -236,7 +237,7 @@ class TextReader {
     std::int64_t value = 0;
     const auto status = std::from_chars(word.text.data(), word.text.data() + word.text.size(), value).ec;
     if (status == std::errc() && value <= kMostLogBytes) return value;
-    problems_.add(at(word), "{}: {} is more than any message is long", what, word.text);
+    problems_.add({ProblemCode::kTooLarge, what}, at(word), "{}: {} is more than any message is long", what, word.text);
     return std::nullopt;
   }
 
@@ -275,14 +276,16 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
   for (const auto& timing : {row.out_of_place, row.in_place}) {
     if (!timing) continue;
     if (!(timing->us > 0)) {
-      problems.add(row.where, "{} bytes took no time; times must be above 0", row.bytes);
+      problems.add({ProblemCode::kTooSmall, "time"}, row.where, "{} bytes took no time; times must be above 0",
+                   row.bytes);
       return;
     }
     // Two decimals of a bandwidth say something from 0.5 GB/s on.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
-      problems.add(row.where, "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?", row.bytes,
-                   timing->us, printed(algbw), timing->algbw_gb_per_s);
+      problems.add({ProblemCode::kConflict, "algbw"}, row.where,
+                   "{} bytes in {} us are {} GB/s, but algbw says {}; are columns missing?", row.bytes, timing->us,
+                   printed(algbw), timing->algbw_gb_per_s);
       return;
     }
   }
@@ -297,7 +300,7 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text, co
       json ? parse_nccl_tests_json(text, file, problems) : TextReader(text, file, problems).read();
   std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
   if (tables.empty() && problems.empty()) {
-    problems.add({file, 0, 0},
+    problems.add({ProblemCode::kMissing}, {file, 0, 0},
                  "there is no table of nccl-tests in this file; expected column titles (# size count type … time algbw "
                  "busbw) and rows below them, as all_reduce_perf and tutti perf print them");
   }
@@ -318,35 +321,37 @@ double busbw_factor(CollectiveKind kind, std::int64_t ranks) {
 }
 
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks) {
-  const auto wrong = [](const Location& where, const std::string& text) {
-    return tl::make_unexpected(Error::request(text, where));
+  const auto wrong = [](ProblemKind kind, const Location& where, const std::string& text) {
+    return tl::make_unexpected(Error::request(std::move(kind), text, where));
   };
   const auto named = parse_collective(table.collective);
   if (!table.collective.empty() && !named) {
     return wrong(
-        table.where,
+        {ProblemCode::kUnknownName, "collective"}, table.where,
         fmt::format("this table is of {}; expected all_reduce or another collective of nccl-tests", table.collective));
   }
   const CollectiveKind kind = named.value_or(CollectiveKind::kAllReduce);
   if (table.ranks && *table.ranks != ranks) {
-    return wrong(table.where,
+    return wrong({ProblemCode::kConflict, "ranks"}, table.where,
                  fmt::format("this table is of {} ranks; the scenario's cluster has {}", *table.ranks, ranks));
   }
   const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
     if (row.redop.empty() && reduces(kind)) {
-      return wrong(row.where, fmt::format("this row has no operation (redop), so it is not of {}; expected {}",
-                                          named ? table.collective : "an all-reduce", to_string(kind)));
+      return wrong({ProblemCode::kConflict, "redop"}, row.where,
+                   fmt::format("this row has no operation (redop), so it is not of {}; expected {}",
+                               named ? table.collective : "an all-reduce", to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
-      return wrong(row.where, fmt::format("root {}: there are {} ranks", row.root, ranks));
+      return wrong({ProblemCode::kTooLarge, "root"}, row.where,
+                   fmt::format("root {}: there are {} ranks", row.root, ranks));
     for (const auto& timing : {row.out_of_place, row.in_place}) {
       if (!timing || timing->algbw_gb_per_s < 0.5) continue;
       const double factor = timing->busbw_gb_per_s / timing->algbw_gb_per_s;
       const double rounding = 0.006 / timing->algbw_gb_per_s * (1 + expected) + 0.002;
       if (std::abs(factor - expected) <= rounding) continue;
       return wrong(
-          row.where,
+          {ProblemCode::kConflict, "busbw"}, row.where,
           fmt::format("busbw is {} times algbw here; over the {} ranks of the scenario's cluster {} "
                       "has {}: this is another collective or another number of ranks",
                       printed(factor), ranks, kind == CollectiveKind::kAllReduce ? "an all-reduce" : to_string(kind),

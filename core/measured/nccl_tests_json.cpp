@@ -59,7 +59,7 @@ class JsonReader {
   }
 
   std::optional<std::int64_t> required(const Value& object, const char* name) {
-    if (find(object, name) == nullptr) problems_.add(at(object), "{} is missing", name);
+    if (find(object, name) == nullptr) problems_.add({ProblemCode::kMissing, name}, at(object), "{} is missing", name);
     return whole(object, name);
   }
 
@@ -86,7 +86,7 @@ class JsonReader {
     row.out_of_place = perf_timing(result, "out_of_place");
     row.in_place = perf_timing(result, "in_place");
     if (!row.out_of_place && !row.in_place && problems_.size() == before)
-      problems_.add(at(result), "out_of_place and in_place are both missing");
+      problems_.add({ProblemCode::kMissing, "out_of_place"}, at(result), "out_of_place and in_place are both missing");
     if (problems_.size() == before) add_row(table, std::move(row), problems_);
   }
 
@@ -95,7 +95,8 @@ class JsonReader {
     if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
     const auto us = number(*value, "time_us", kMostLogUs);
     if (!us) {
-      if (find(*value, "time_us") == nullptr) problems_.add(at(*value), "time_us is missing");
+      if (find(*value, "time_us") == nullptr)
+        problems_.add({ProblemCode::kMissing, "time_us"}, at(*value), "time_us is missing");
       return std::nullopt;
     }
     return NcclTestsTiming{*us, number(*value, "algbw_gb_per_s", kMostLogGbPerS).value_or(0),
@@ -125,7 +126,7 @@ class JsonReader {
     const char* time = find(*value, "time") == nullptr ? "cpu_time" : "time";
     const auto us = number(*value, time, kMostLogUs);
     if (!us) {
-      if (find(*value, time) == nullptr) problems_.add(at(*value), "time is missing");
+      if (find(*value, time) == nullptr) problems_.add({ProblemCode::kMissing, "time"}, at(*value), "time is missing");
       return std::nullopt;
     }
     NcclTestsTiming timing;

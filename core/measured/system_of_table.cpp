@@ -70,18 +70,24 @@ nccl::Matching matching_of(const TableFacts& facts) {
 }  // namespace
 
 Expected<TableSystem> system_of(const TableFacts& facts) {
-  const auto cannot = [](std::string why) { return tl::make_unexpected(Error::request(std::move(why))); };
+  const auto cannot = [](ProblemKind kind, std::string why) {
+    return tl::make_unexpected(Error::request(std::move(kind), std::move(why)));
+  };
   TableSystem made;
   nccl::System& s = made.system;
   const nccl::KnownGpu* gpu = nccl::find_gpu(facts.gpu_model);
   if (has(facts.gpu_model, "MI3") || has(facts.version, "RCCL"))
-    return cannot("AMD GPUs: RCCL is another library with choices of its own");
-  if (gpu == nullptr) return cannot(fmt::format("no figures for the GPU {}", facts.gpu_model));
+    return cannot({ProblemCode::kUnsupported, "gpu_model"},
+                  "AMD GPUs: RCCL is another library with choices of its own");
+  if (gpu == nullptr)
+    return cannot({ProblemCode::kUnknownName, "gpu_model"}, fmt::format("no figures for the GPU {}", facts.gpu_model));
   if (facts.nodes < 1 || facts.gpus_per_node < 1 || facts.ranks < 2 || facts.nodes > 1'000'000 ||
       facts.gpus_per_node > 1'000)
-    return cannot("the number of ranks, nodes or GPUs of a node is not stated or none");
+    return cannot({ProblemCode::kMissing, "n_ranks"},
+                  "the number of ranks, nodes or GPUs of a node is not stated or none");
   if (facts.ranks != facts.nodes * facts.gpus_per_node)
-    return cannot(fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes, facts.gpus_per_node));
+    return cannot({ProblemCode::kConflict, "n_ranks"},
+                  fmt::format("{} ranks are not {} nodes of {} GPUs", facts.ranks, facts.nodes, facts.gpus_per_node));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;
@@ -96,17 +102,22 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   s.nodes = static_cast<int>(facts.nodes);
   s.gpus = static_cast<int>(facts.gpus_per_node);
   const auto inside = inside_of(facts);
-  if (!inside) return cannot(fmt::format("no model of GPUs joined by \"{}\"", facts.intra));
+  if (!inside)
+    return cannot({ProblemCode::kUnsupported, "intra"}, fmt::format("no model of GPUs joined by \"{}\"", facts.intra));
   s.inside = *inside;
   const bool nvlink = s.inside != Inside::kAlone && s.inside != Inside::kPcie;
-  if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s)) return cannot("the NVLinks of a GPU are not stated");
+  if (nvlink && (!facts.links_per_gpu || !facts.link_gb_per_s))
+    return cannot({ProblemCode::kMissing, "links_per_gpu"}, "the NVLinks of a GPU are not stated");
   if (nvlink && (!is_rate(*facts.link_gb_per_s) || *facts.links_per_gpu < 1 || *facts.links_per_gpu > kMostParts))
     return cannot(
+        {ProblemCode::kInvalid, is_rate(*facts.link_gb_per_s) ? "links_per_gpu" : "link_gbytes_dir"},
         fmt::format("{} NVLinks of {} GB/s are not those of a GPU", *facts.links_per_gpu, *facts.link_gb_per_s));
   s.nvlinks = nvlink ? static_cast<int>(*facts.links_per_gpu) : 0;
   s.nvlink_gb_per_s = nvlink ? *facts.link_gb_per_s : 0;
   if (s.inside == Inside::kPairs && s.gpus < 4) s.gpus_of_machine = 4;
-  if (facts.nics_per_node > kMostParts) return cannot(fmt::format("{} network cards in a node", facts.nics_per_node));
+  if (facts.nics_per_node > kMostParts)
+    return cannot({ProblemCode::kTooLarge, "nics_per_node"},
+                  fmt::format("{} network cards in a node", facts.nics_per_node));
   if (has(facts.gpu_model, "GB200") && s.inside == Inside::kNvswitch) {
     s.nics = static_cast<int>(facts.nics_per_node);
     join_racks(s);
@@ -115,25 +126,33 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   }
   if (s.nodes > 1) {
     const auto transport = transport_of(facts.nic_type);
-    if (!transport) return cannot(fmt::format("no model of a network called \"{}\"", facts.nic_type));
+    if (!transport)
+      return cannot({ProblemCode::kUnsupported, "nic_type"},
+                    fmt::format("no model of a network called \"{}\"", facts.nic_type));
     if (facts.nics_per_node < 1 || !facts.nic_gbps)
-      return cannot("the network cards of a node or their rate are not stated");
+      return cannot({ProblemCode::kMissing, "nics_per_node"},
+                    "the network cards of a node or their rate are not stated");
     if (!is_rate(*facts.nic_gbps) || s.nics < 1)
       return cannot(
+          {ProblemCode::kInvalid, s.nics < 1 ? "nics_per_node" : "nic_gbps"},
           fmt::format("{} network cards of {} Gb/s are not those of a node", facts.nics_per_node, *facts.nic_gbps));
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
     // Many a record has NCCL_COLLNET_ENABLE=1 and no switch that would reduce.
     s.collnet = has(facts.nic_type, "SHARP");
-    if (const std::string why = nccl::why_no_sharp(s); s.collnet && !why.empty()) return cannot(why);
+    if (const std::string why = nccl::why_no_sharp(s); s.collnet && !why.empty())
+      return cannot({ProblemCode::kUnsupported, "nic_type"}, why);
   }
   made.version = gpu->usual_version;
   if (facts.version.empty()) {
     made.assumed.push_back("NCCL " + to_string(made.version));
   } else {
     const auto version = nccl::parse_version(facts.version);
-    if (!version) return tl::make_unexpected(version.error());
+    if (!version) {
+      const Problem& problem = version.error().problems().front();
+      return cannot({problem.kind.code, "nccl_version"}, problem.text);
+    }
     made.version = *version;
   }
   std::vector<std::string> passed_over;
@@ -142,7 +161,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
   made.settings = *settings;
   for (const auto& [name, on] :
        {std::pair("NCCL_P2P_DISABLE", settings->p2p_disabled), std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
-    if (on.value_or(false)) return cannot(fmt::format("no model of paths under {}=1", name));
+    if (on.value_or(false))
+      return cannot({ProblemCode::kUnsupported, name}, fmt::format("no model of paths under {}=1", name));
   }
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");

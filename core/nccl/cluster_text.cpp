@@ -231,7 +231,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
                                    const SearchSettings& settings) {
   if (like.gpus().empty() || like.cpus().empty()) {
     return tl::unexpected(
-        Error::request(fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
+        Error::request({ProblemCode::kMissing, "Machine.device"},
+                       fmt::format("machine \"{}\" has no {}: expected one to take the figures of devices from",
                                    like.name(), like.gpus().empty() ? "GPU" : "CPU")));
   }
   const auto part = [&like](int index) -> const Part& { return like.parts()[static_cast<std::size_t>(index)]; };

@@ -30,10 +30,13 @@ class GraphReader {
     for (const pugi::xml_node& element : xml_.root().children("graph")) {
       const auto graph = read_graph(element);
       if (!graph) continue;
-      if (!ids.insert(graph->id).second) problems_.add(xml_.where(element), "<graph id=\"{}\">: the second", graph->id);
+      if (!ids.insert(graph->id).second)
+        problems_.add({ProblemCode::kDuplicate, "graph.id"}, xml_.where(element), "<graph id=\"{}\">: the second",
+                      graph->id);
       graphs.push_back(*graph);
     }
-    if (graphs.empty() && problems_.empty()) problems_.add(xml_.where(xml_.root()), "no <graph> in it");
+    if (graphs.empty() && problems_.empty())
+      problems_.add({ProblemCode::kMissing, "graph"}, xml_.where(xml_.root()), "no <graph> in it");
     if (problems_.empty()) number(graphs);
     return graphs;
   }
@@ -55,7 +58,7 @@ std::optional<PathType> GraphReader::type(const pugi::xml_node& element, const c
   if (!written) return std::nullopt;
   const auto type = path_type(*written);
   if (!type)
-    problems_.add(xml_.where(element),
+    problems_.add({ProblemCode::kUnknownName, fmt::format("graph.{}", attribute)}, xml_.where(element),
                   "<graph {}=\"{}\">: expected LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, "
                   "NET or DIS",
                   attribute, *written);
@@ -89,8 +92,8 @@ std::optional<Graph> GraphReader::read_graph(const pugi::xml_node& element) {
   orders_.emplace_back();
   for (const pugi::xml_node& channel : element.children("channel")) read_channel(channel, graph);
   if (graph.orders.size() != static_cast<std::size_t>(graph.channels))
-    problems_.add(xml_.where(element), "<graph nchannels=\"{}\">: {} channels follow", graph.channels,
-                  graph.orders.size());
+    problems_.add({ProblemCode::kConflict, "graph.nchannels"}, xml_.where(element),
+                  "<graph nchannels=\"{}\">: {} channels follow", graph.channels, graph.orders.size());
   return graph;
 }
 
@@ -109,13 +112,15 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
       continue;
     }
     if (std::find(gpus.begin(), gpus.end(), *number) != gpus.end())
-      problems_.add(xml_.where(end), "<gpu {}=\"{}\">: it is in this channel already", attribute, *number);
+      problems_.add({ProblemCode::kDuplicate, fmt::format("gpu.{}", attribute)}, xml_.where(end),
+                    "<gpu {}=\"{}\">: it is in this channel already", attribute, *number);
     gpus.push_back(*number);
     gpus_[*number] = 0;
   }
-  if (gpus.empty()) problems_.add(xml_.where(element), "a channel without a <gpu>");
+  if (gpus.empty()) problems_.add({ProblemCode::kMissing, "gpu"}, xml_.where(element), "a channel without a <gpu>");
   if (channel.nets.size() > 2)
-    problems_.add(xml_.where(element), "{} <net> in a channel: expected two or none", channel.nets.size());
+    problems_.add({ProblemCode::kConflict, "net"}, xml_.where(element), "{} <net> in a channel: expected two or none",
+                  channel.nets.size());
   orders_.back().push_back(std::move(gpus));
   graph.orders.push_back(std::move(channel));
 }

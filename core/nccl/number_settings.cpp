@@ -89,13 +89,15 @@ std::optional<std::int64_t> buffer_as_taken(const std::string& name, const std::
   const std::string what = written(name, text, *known);
   const std::int64_t least = least_buffer(name, version);
   if (known->value > std::numeric_limits<std::int32_t>::max()) {
-    problems.add({}, "{} is more than NCCL can keep of it, 32 bits, and NCCL does not check it; expected bytes from {}",
+    problems.add({ProblemCode::kTooLarge, name}, {},
+                 "{} is more than NCCL can keep of it, 32 bits, and NCCL does not check it; expected bytes from {}",
                  what, least);
     return std::nullopt;
   }
   if (known->value < least) {
     problems.add(
-        {}, "{} is too little for eight slots that hold something, and NCCL does not check it; expected bytes from {}",
+        {ProblemCode::kTooSmall, name}, {},
+        "{} is too little for eight slots that hold something, and NCCL does not check it; expected bytes from {}",
         what, least);
     return std::nullopt;
   }

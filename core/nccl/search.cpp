@@ -51,7 +51,9 @@ std::vector<int> first_domain(const Topology& topology, const std::vector<int>& 
 
 Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t count, const SearchSettings& settings,
                                      std::span<const Graph> given) {
-  const auto refuse = [](std::string text) { return tl::unexpected(Error::request(std::move(text))); };
+  const auto refuse = [](ProblemKind kind, std::string text) {
+    return tl::unexpected(Error::request(std::move(kind), std::move(text)));
+  };
   SearchResult result;
   std::vector<int> domains = Paths(topology, settings).domains();
   result.node = with_ranks(topology, first_domain(topology, domains));
@@ -59,14 +61,18 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   result.nodes_per_topology = static_cast<int>(std::unique(domains.begin(), domains.end()) - domains.begin());
   const int gpus = result.node.count(NodeKind::kGpu);
   result.over_nodes = count > 1 || gpus < topology.count(NodeKind::kGpu);
-  if (gpus > kMostGpus) return refuse(fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMostGpus));
+  if (gpus > kMostGpus)
+    return refuse({ProblemCode::kTooLarge, "gpu"},
+                  fmt::format("{} GPUs in one node: the search takes {} at most", gpus, kMostGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
     return refuse(
+        {ProblemCode::kMissing, "net"},
         fmt::format("{} nodes, and the topology has no <net>: write it down on a machine whose network NCCL found",
                     count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {
-    if (const std::string problem = misfit(graph, gpus); !problem.empty()) return refuse(problem);
+    if (const std::string problem = misfit(graph, gpus); !problem.empty())
+      return refuse({ProblemCode::kConflict, "graph"}, problem);
   }
   NodeSearch search(result.node, settings, result.over_nodes);
   const auto find = [&](int id, Pattern pattern, bool collnet, int least_channels, int most_channels) {
@@ -89,7 +95,8 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   if (settings.nvls && gpus > 1 && result.node.count(NodeKind::kNvs) > 0 && result.node.least_sm() >= 90)
     graphs.nvls = find(3, Pattern::kNvls, false, 1, 64);
   if (search.hopeless())
-    return refuse("the topology is so odd that NCCL's search does not end; is it one that NCCL wrote?");
+    return refuse({ProblemCode::kUnsupported, "system"},
+                  "the topology is so odd that NCCL's search does not end; is it one that NCCL wrote?");
   result.most_gb_per_s = search.most();
   result.total_gb_per_s = search.total();
   return result;

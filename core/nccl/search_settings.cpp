@@ -63,8 +63,9 @@ std::optional<PathType> path_type(std::string_view name) {
 }
 
 Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value) {
-  const auto expected = [&](std::string_view what) {
-    return tl::unexpected(Error::request(fmt::format("{}={}: expected {}", name, value, what)));
+  const auto expected = [&](std::string_view what, ProblemCode code = ProblemCode::kWrongType) {
+    return tl::unexpected(
+        Error::request({code, std::string(name)}, fmt::format("{}={}: expected {}", name, value, what)));
   };
   for (const Switch& known : kSwitches) {
     if (known.name != name) continue;
@@ -76,7 +77,7 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   }
   if (name == "NCCL_P2P_LEVEL" || name == "NCCL_NET_GDR_LEVEL") {
     const auto type = level(value);
-    if (!type) return expected("LOC, NVL, PIX, PXB, PHB or SYS");
+    if (!type) return expected("LOC, NVL, PIX, PXB, PHB or SYS", ProblemCode::kUnknownName);
     (name == "NCCL_P2P_LEVEL" ? settings.p2p_level : settings.gdr_level) = type;
     return {};
   }
@@ -87,21 +88,25 @@ Expected<void> set(SearchSettings& settings, std::string_view name, std::string_
   }
   if (name == "NCCL_CROSS_NIC") {
     const auto cross = whole_number(value);
-    if (!cross || *cross < 0 || *cross > 2) return expected("0, 1 or 2");
+    if (!cross) return expected("0, 1 or 2");
+    if (*cross < 0 || *cross > 2)
+      return expected("0, 1 or 2", *cross < 0 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge);
     settings.cross_nic = *cross;
     return {};
   }
   if (name == "NCCL_NETDEVS_POLICY") {
     const bool most = value.starts_with("MAX:");
     const int count = most ? whole_number(value.substr(4)).value_or(0) : 0;
-    if (value != "AUTO" && value != "ALL" && count <= 0) return expected("AUTO, ALL or MAX:N");
+    if (value != "AUTO" && value != "ALL" && count <= 0)
+      return expected("AUTO, ALL or MAX:N", most ? ProblemCode::kTooSmall : ProblemCode::kUnknownName);
     settings.net_policy = most ? NetPolicy::kMax : value == "ALL" ? NetPolicy::kAll : NetPolicy::kAuto;
     settings.most_nets = count;
     return {};
   }
   std::vector<std::string> all(kOthers.begin(), kOthers.end());
   for (const Switch& known : kSwitches) all.emplace_back(known.name);
-  return tl::unexpected(Error::request(fmt::format("{}: the search does not look at it{}; it looks at {}", name,
+  return tl::unexpected(Error::request({ProblemCode::kUnknownName, std::string(name)},
+                                       fmt::format("{}: the search does not look at it{}; it looks at {}", name,
                                                    did_you_mean(name, all), fmt::join(all, ", "))));
 }
 

@@ -55,11 +55,13 @@ void read_list(const std::string& name, std::string_view text, std::span<const s
       const std::string_view function = list.substr(0, colon);
       only = index_of(function, kFunctionNames);
       if (!only)
-        return problems.add({}, "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text, function,
+        return problems.add({ProblemCode::kUnknownName, name}, {},
+                            "{}={}: \"{}\" is no function of NCCL; expected one of {}", name, text, function,
                             fmt::join(kFunctionNames, ", "));
       list.remove_prefix(colon + 1);
     } else if (i > 0) {
-      return problems.add({}, "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
+      return problems.add({ProblemCode::kSyntax, name}, {},
+                          "{}={}: all lists but the first begin with a function, such as allreduce:{}", name, text,
                           list);
     }
     const bool excludes = list.starts_with('^');
@@ -73,8 +75,8 @@ void read_list(const std::string& name, std::string_view text, std::span<const s
       if constexpr (n != kAlgorithms) which = index_of(word, names);
       if (!which && !strict) continue;
       if (!which)
-        return problems.add({}, "{}={}: \"{}\" is not known; expected some of {}", name, text, word,
-                            fmt::join(names, ", "));
+        return problems.add({ProblemCode::kUnknownName, name}, {}, "{}={}: \"{}\" is not known; expected some of {}",
+                            name, text, word, fmt::join(names, ", "));
       for (std::size_t f = 0; f < kFunctions; ++f) {
         if (!only || *only == f) wishes[f][*which] = excludes ? Wish::kNo : Wish::kYes;
       }
@@ -123,7 +125,7 @@ class SettingsReader {
     text.clear();
     if (text >> rest)
       problems_.add(
-          {},
+          {ProblemCode::kSyntax, name}, {},
           "{}={}: expected up to six numbers with blanks between them: tree LL, LL128, Simple, ring LL, LL128, Simple",
           name, value);
   }
@@ -169,7 +171,8 @@ class SettingsReader {
       if (name != known.name) continue;
       const auto given = number(value);
       if (!given || *given < known.least) {
-        problems_.add({}, "{}={}: expected a number from {}", name, value, known.least);
+        problems_.add({given ? ProblemCode::kTooSmall : ProblemCode::kWrongType, name}, {},
+                      "{}={}: expected a number from {}", name, value, known.least);
       } else {
         known.to = *given;
       }
@@ -194,7 +197,7 @@ class SettingsReader {
       if (value == "0" || value == "1") {
         to = value == "1";
       } else if (value != "2" || (name != "NCCL_NVLS_ENABLE" && name != "NCCL_PAT_ENABLE")) {
-        problems_.add({}, "{}={}: expected 0 or 1", name, value);
+        problems_.add({ProblemCode::kWrongType, name}, {}, "{}={}: expected 0 or 1", name, value);
       }
       if (name == "NCCL_NET_DISABLE_INTRA") heed_release_of(name, value);
       return true;
@@ -247,7 +250,8 @@ Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::s
     if (unknown) {
       unknown->push_back(name);
     } else {
-      problems.add({}, "{}={}: not a variable that changes what Tutti models of NCCL", name, value);
+      problems.add({ProblemCode::kUnknownName, name}, {},
+                   "{}={}: not a variable that changes what Tutti models of NCCL", name, value);
     }
   }
   if (!problems.empty()) return problems.take();

@@ -60,15 +60,17 @@ HostCpu cpu_of(const Machine& machine, HostCpu usual) {
 
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network, const std::string& option) {
-  const auto wrong = [&](const std::string& text) {
-    return tl::make_unexpected(Error::request(fmt::format("machine {}: {}", machine.name(), text)));
+  const auto wrong = [&](ProblemKind kind, const std::string& text) {
+    return tl::make_unexpected(Error::request(std::move(kind), fmt::format("machine {}: {}", machine.name(), text)));
   };
   const int of_machine = static_cast<int>(machine.gpus().size());
-  if (of_machine == 0) return wrong("it has no GPUs, and NCCL needs them");
+  if (of_machine == 0) return wrong({ProblemCode::kMissing, "Machine.device"}, "it has no GPUs, and NCCL needs them");
   System s;
   s.nodes = nodes;
   s.gpus = gpus.value_or(of_machine);
-  if (s.gpus < 1 || s.gpus > of_machine) return wrong(fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
+  if (s.gpus < 1 || s.gpus > of_machine)
+    return wrong({s.gpus < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "Machine.device"},
+                 fmt::format("it has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
   // What stands behind the semicolon is about other figures.
   const std::string& whole = part(machine, first).source;
@@ -76,6 +78,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   const KnownGpu* gpu = find_gpu(source);
   if (gpu == nullptr)
     return wrong(
+        {ProblemCode::kUnsupported, "Device.source"},
         fmt::format("its GPU's source (\"{}\") names none that there are figures for, such as A100 or H100", source));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
@@ -90,17 +93,19 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
   s.nvlink_gb_per_s = gpu->nvlink_gb_per_s;
   s.nvlinks = gpu->nvlink_gb_per_s > 0 ? static_cast<int>(std::lround(nvlinks.gb_per_s / gpu->nvlink_gb_per_s)) : 0;
   if (nodes == 1) return s;
-  if (machine.nics().empty()) return wrong("it has no network card for several of it");
+  if (machine.nics().empty())
+    return wrong({ProblemCode::kMissing, "Machine.nic"}, "it has no network card for several of it");
   const Part& card = part(machine, machine.nics().front());
   const auto transport = network ? parse_transport(*network) : card.transport;
   if (!transport)
     return tl::make_unexpected(
-        Error::request(fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
+        Error::request({ProblemCode::kUnknownName, option},
+                       fmt::format("{} {}: expected one of {}", option, *network, transport_names())));
   if (transport == Transport::kNone)
-    return wrong(
-        fmt::format("its network card {} does not state its transport; say nic {{ transport: … }} in the "
-                    "machine's file ({}), or {} ({})",
-                    card.name, transport_names_in_files(), option, transport_names()));
+    return wrong({ProblemCode::kMissing, "Nic.transport"},
+                 fmt::format("its network card {} does not state its transport; say nic {{ transport: … }} in the "
+                             "machine's file ({}), or {} ({})",
+                             card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
   // Cards that are nearest to the GPUs that take part.
   std::set<int> cards;

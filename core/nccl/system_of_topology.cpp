@@ -95,7 +95,8 @@ Expected<System> system_of(const Topology& topology, const SearchResult& found, 
   if (!network) return s;
   const auto named = parse_transport(*network);
   if (!named)
-    return tl::unexpected(Error::request(fmt::format("--network {}: expected one of {}", *network, transport_names())));
+    return tl::unexpected(Error::request({ProblemCode::kUnknownName, "--network"},
+                                         fmt::format("--network {}: expected one of {}", *network, transport_names())));
   s.transport = at_gpus(*named, s.generation);
   return s;
 }

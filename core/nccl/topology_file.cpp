@@ -96,8 +96,8 @@ int TopologyReader::host_of(const pugi::xml_node& cpu) {
 
 int TopologyReader::add(TopologyNode node, const pugi::xml_node& element) {
   if (made_.count(node.kind) == kMostNodes)
-    problems_.add(xml_.where(element), "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes,
-                  to_string(node.kind));
+    problems_.add({ProblemCode::kTooLarge, element.name()}, xml_.where(element),
+                  "more than {} nodes of kind {}, the most that NCCL takes", kMostNodes, to_string(node.kind));
   return made_.add(std::move(node));
 }
 
@@ -106,8 +106,8 @@ std::optional<std::uint64_t> TopologyReader::bus(const pugi::xml_node& element, 
   if (!written) return std::nullopt;
   const auto number = bus_number(*written);
   if (!number)
-    problems_.add(xml_.where(element), "<{} {}=\"{}\">: expected a bus id such as 0000:07:00.0", element.name(),
-                  attribute, *written);
+    problems_.add({ProblemCode::kWrongType, fmt::format("{}.{}", element.name(), attribute)}, xml_.where(element),
+                  "<{} {}=\"{}\">: expected a bus id such as 0000:07:00.0", element.name(), attribute, *written);
   return number;
 }
 
@@ -137,7 +137,8 @@ void TopologyReader::read_port(const pugi::xml_node& net, int card) {
   if (problems_.size() != before) return;
   const int host = made_.node(card).host;
   if (made_.find(NodeKind::kNet, host, static_cast<std::uint64_t>(*dev)) >= 0) {
-    problems_.add(xml_.where(net), "<net dev=\"{}\">: there is one of this number already", *dev);
+    problems_.add({ProblemCode::kDuplicate, "net.dev"}, xml_.where(net),
+                  "<net dev=\"{}\">: there is one of this number already", *dev);
     return;
   }
   TopologyNode node;
@@ -192,8 +193,8 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   int node = made_.find(made.kind, made.host, made.local_id);
   const bool known = node >= 0;
   if (known && made.kind != NodeKind::kNic) {
-    problems_.add(xml_.where(pci), "<pci busid=\"{}\">: there is one of this bus id already",
-                  pci.attribute("busid").value());
+    problems_.add({ProblemCode::kDuplicate, "pci.busid"}, xml_.where(pci),
+                  "<pci busid=\"{}\">: there is one of this bus id already", pci.attribute("busid").value());
     return;
   }
   if (!known) node = add(made, pci);
@@ -203,9 +204,11 @@ void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
   if (known) return;  // the second port of a card
   const std::string speed = pci.attribute("link_speed").value();
   if (!is_pcie_speed(speed))
-    notes_.push_back({xml_.where(pci), fmt::format("<pci link_speed=\"{}\">: NCCL takes what it does not know for PCIe "
-                                                   "generation 3; it knows \"16.0 GT/s PCIe\" and the like",
-                                                   speed)});
+    notes_.push_back({xml_.where(pci),
+                      fmt::format("<pci link_speed=\"{}\">: NCCL takes what it does not know for PCIe "
+                                  "generation 3; it knows \"16.0 GT/s PCIe\" and the like",
+                                  speed),
+                      {ProblemCode::kUnknownName, "pci.link_speed"}});
   made_.join_both_ways(node, parent.node, Wire::kPci, pcie_gb_per_s(speed, static_cast<int>(*lanes)));
 }
 
@@ -217,7 +220,8 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   node.host = host_of(cpu);
   node.local_id = static_cast<std::uint64_t>(*numa);
   if (made_.find(node.kind, node.host, node.local_id) >= 0) {
-    problems_.add(xml_.where(cpu), "<cpu numaid=\"{}\">: there is one of this number already", *numa);
+    problems_.add({ProblemCode::kDuplicate, "cpu.numaid"}, xml_.where(cpu),
+                  "<cpu numaid=\"{}\">: there is one of this number already", *numa);
     return;
   }
   node.cpu.arch = arch_of(cpu.attribute("arch").value());
@@ -263,8 +267,9 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
         // A bridge whose other end is in another guest says so; NCCL counts it as the GPU's, and goes nowhere by it.
         if (far == gpu.node)
-          notes_.push_back(
-              {xml_.where(link), "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs"});
+          notes_.push_back({xml_.where(link),
+                            "an NVLink from a GPU to itself, as guests see a bridge to a GPU that is not theirs",
+                            {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;
       }
@@ -310,7 +315,8 @@ void TopologyReader::number_ranks(Topology& topology) {
     const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
     of_all_hosts = ranks.insert(node.gpu.rank).second && of_all_hosts;
     if (ranks_given_ && !devices.emplace(node.host, node.gpu.dev).second)
-      problems_.add(xml_.where(xml_.root()), "two GPUs of one host have dev {}", node.gpu.dev);
+      problems_.add({ProblemCode::kDuplicate, "gpu.dev"}, xml_.where(xml_.root()), "two GPUs of one host have dev {}",
+                    node.gpu.dev);
   }
   const auto key = [&](int g) {
     const TopologyNode& node = topology.nodes[static_cast<std::size_t>(g)];
@@ -319,7 +325,8 @@ void TopologyReader::number_ranks(Topology& topology) {
   std::map<std::pair<int, int>, int> places;
   for (const int g : topology.all(NodeKind::kGpu)) {
     if (!places.emplace(key(g), 0).second)
-      problems_.add(xml_.where(xml_.root()), "two GPUs have {} {}", ranks_given_ ? "rank" : "dev", key(g).second);
+      problems_.add({ProblemCode::kDuplicate, ranks_given_ ? "gpu.rank" : "gpu.dev"}, xml_.where(xml_.root()),
+                    "two GPUs have {} {}", ranks_given_ ? "rank" : "dev", key(g).second);
   }
   int next = 0;
   for (auto& [rank, place] : places) place = next++;
@@ -335,7 +342,7 @@ Topology TopologyReader::read() {
   };
   if (!any(nullptr)) {
     problems_.add(
-        xml_.where(xml_.root()),
+        {ProblemCode::kMissing, "gpu"}, xml_.where(xml_.root()),
         "no <gpu> in it: files for clouds say where switches lie, and NCCL adds the rest on the machine; take "
         "what it writes there with NCCL_TOPO_DUMP_FILE");
     return {};
@@ -345,14 +352,16 @@ Topology TopologyReader::read() {
   for (const Later& gpu : gpus_) add_nvlinks(gpu);
   for (const Later& gpu : gpus_) add_chip_to_chip(gpu);
   for (const Later& pci : switches_) add_peer_switches(pci);
-  if (gpus_.empty() && problems_.empty()) problems_.add(xml_.where(xml_.root()), "no <gpu> lies below a <cpu>");
+  if (gpus_.empty() && problems_.empty())
+    problems_.add({ProblemCode::kMissing, "cpu"}, xml_.where(xml_.root()), "no <gpu> lies below a <cpu>");
   if (!problems_.empty()) return {};
   made_.flatten_broadcom_switches();
   made_.join_cpus();
   made_.sort_links();
   Topology topology = made_.finish([this](const TopologyNode& from, const TopologyNode& to) {
-    problems_.add(xml_.where(xml_.root()), "{} {:x} has a link to {} {:x}, which has none back", to_string(from.kind),
-                  from.local_id, to_string(to.kind), to.local_id);
+    problems_.add({ProblemCode::kMissing, "nvlink"}, xml_.where(xml_.root()),
+                  "{} {:x} has a link to {} {:x}, which has none back", to_string(from.kind), from.local_id,
+                  to_string(to.kind), to.local_id);
   });
   topology.notes = std::move(notes_);
   number_ranks(topology);

@@ -112,6 +112,7 @@ Expected<Topology> topology_of(const Machine& machine, const System& system) {
       on_pcie = on_pcie || (link.from == static_cast<int>(p) && link.kind == LinkKind::kPcie);
     if (!on_pcie)
       return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing, "Machine.link"},
           fmt::format("machine {}: {} hangs on no PCIe, by which NCCL's search goes; take a topology file "
                       "of NCCL's (NCCL_TOPO_DUMP_FILE)",
                       machine.name(), machine.parts()[p].name)));

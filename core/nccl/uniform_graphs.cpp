@@ -237,11 +237,14 @@ class Counting {
 }  // namespace
 
 Expected<Communicator> uniform_communicator(const System& system, Version version, const Settings& settings) {
-  const auto wrong = [](const std::string& text) { return tl::make_unexpected(Error::request(text)); };
+  const auto wrong = [](ProblemCode code, const std::string& text) {
+    return tl::make_unexpected(Error::request({code}, text));
+  };
   const bool part_of_mesh = system.inside == Inside::kCubeMesh && system.gpus != 8;
   if (part_of_mesh && (system.nodes > 1 || system.gpus > 8))
-    return wrong("part of a cube mesh on several nodes: which rings NCCL finds there depends on where its cards are");
-  if (system.nodes > 1 && system.nics == 0) return wrong("several nodes without network cards");
+    return wrong(ProblemCode::kUnsupported,
+                 "part of a cube mesh on several nodes: which rings NCCL finds there depends on where its cards are");
+  if (system.nodes > 1 && system.nics == 0) return wrong(ProblemCode::kMissing, "several nodes without network cards");
   Communicator comm;
   comm.version = version;
   comm.ranks = system.ranks();
@@ -259,7 +262,8 @@ Expected<Communicator> uniform_communicator(const System& system, Version versio
   comm.collnet = system.collnet && collnet_is_on(comm, settings);
   comm.collnet_heads = comm.graphs.collnet_direct.channels;
   comm.collnet_narrow = sharp_adds_narrow_types(system.nic_gb_per_s);
-  if (comm.ranks > 1 && comm.graphs.ring.channels == 0) return wrong("links too slow for any channel");
+  if (comm.ranks > 1 && comm.graphs.ring.channels == 0)
+    return wrong(ProblemCode::kTooSmall, "links too slow for any channel");
   comm.nvls = comm.graphs.nvls.channels > 0 && settings.nvls.value_or(true);
   count_channels(comm, settings);
   comm.p2p = point_to_point(system, settings, comm.channels, version);

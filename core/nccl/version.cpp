@@ -50,11 +50,12 @@ std::optional<Version> read(std::string_view text) {
 Expected<Version> parse_version(std::string_view written) {
   const auto version = read(written);
   if (!version)
-    return tl::make_unexpected(
-        Error::request(fmt::format("NCCL version {}: expected a release such as 2.18.3 or 2.28", written)));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kSyntax}, fmt::format("NCCL version {}: expected a release such as 2.18.3 or 2.28", written)));
   if (*version < kOldestVersion)
-    return tl::make_unexpected(Error::request(fmt::format(
-        "NCCL version {}: older than {}, the first whose choice is modelled", written, to_string(kOldestVersion))));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnsupported}, fmt::format("NCCL version {}: older than {}, the first whose choice is modelled",
+                                                 written, to_string(kOldestVersion))));
   return *version;
 }
 

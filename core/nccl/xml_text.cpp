@@ -26,6 +26,11 @@ std::optional<Number> read(std::string_view text) {
   return value;
 }
 
+/// What problems of an attribute are about: "gpu.sm".
+std::string name_of(const pugi::xml_node& element, const char* attribute) {
+  return fmt::format("{}.{}", element.name(), attribute);
+}
+
 class DepthWalker : public pugi::xml_tree_walker {
  public:
   bool for_each(pugi::xml_node&) override { return depth() < kMostDepth; }
@@ -34,10 +39,11 @@ class DepthWalker : public pugi::xml_tree_walker {
 }  // namespace
 
 Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file, const std::string& root) {
-  const auto refuse = [](std::string problem, Location where) {
-    return tl::unexpected(Error::request(std::move(problem), std::move(where)));
+  const auto refuse = [](ProblemKind kind, std::string problem, Location where) {
+    return tl::unexpected(Error::request(std::move(kind), std::move(problem), std::move(where)));
   };
-  if (text.size() > kMostBytes) return refuse("more than 64 MiB: no file of NCCL's is so large", {file, 0, 0});
+  if (text.size() > kMostBytes)
+    return refuse({ProblemCode::kTooLarge}, "more than 64 MiB: no file of NCCL's is so large", {file, 0, 0});
   XmlText made;
   made.file_ = file;
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
@@ -45,25 +51,29 @@ Expected<XmlText> XmlText::parse(std::string_view text, const std::string& file,
   made.document_ = std::make_unique<pugi::xml_document>();
   const auto result = made.document_->load_buffer(text.data(), text.size(), pugi::parse_minimal, pugi::encoding_utf8);
   if (!result) {
-    return refuse(fmt::format("no XML: {}", result.description()), made.place(result.offset));
+    return refuse({ProblemCode::kSyntax}, fmt::format("no XML: {}", result.description()), made.place(result.offset));
   }
   DepthWalker walker;
   if (!made.document_->traverse(walker))
-    return refuse(fmt::format("elements lie more than {} deep", kMostDepth), {file, 0, 0});
+    return refuse({ProblemCode::kTooLarge}, fmt::format("elements lie more than {} deep", kMostDepth), {file, 0, 0});
   for (const pugi::xml_node& child : made.document_->children()) {
     if (child.type() != pugi::node_element) continue;
     if (made.root_)
-      return refuse(fmt::format("<{}> behind <{}>: expected one element around all", child.name(), made.root_.name()),
+      return refuse({ProblemCode::kSyntax},
+                    fmt::format("<{}> behind <{}>: expected one element around all", child.name(), made.root_.name()),
                     made.where(child));
     made.root_ = child;
   }
-  if (!made.root_) return refuse(fmt::format("no element in it: expected <{}>", root), {file, 0, 0});
+  if (!made.root_)
+    return refuse({ProblemCode::kMissing, root}, fmt::format("no element in it: expected <{}>", root), {file, 0, 0});
   if (made.root_.name() != root) {
-    return refuse(fmt::format("<{}>: expected <{}>", made.root_.name(), root), made.where(made.root_));
+    return refuse({ProblemCode::kUnknownName, made.root_.name()},
+                  fmt::format("<{}>: expected <{}>", made.root_.name(), root), made.where(made.root_));
   }
   Problems problems;
   if (const auto version = made.integer(made.root_, "version", 0, 1'000'000, 1, problems); version && *version != 1)
-    problems.add(made.where(made.root_), "version {}: known is 1", *version);
+    problems.add({ProblemCode::kUnsupported, root + ".version"}, made.where(made.root_), "version {}: known is 1",
+                 *version);
   if (!problems.empty()) return problems.take();
   return made;
 }
@@ -77,7 +87,8 @@ Location XmlText::place(std::ptrdiff_t offset) const {
 std::optional<std::string> XmlText::text(const pugi::xml_node& element, const char* attribute,
                                          Problems& problems) const {
   if (const pugi::xml_attribute found = element.attribute(attribute)) return found.value();
-  problems.add(where(element), "<{}> has no {}", element.name(), attribute);
+  problems.add({ProblemCode::kMissing, name_of(element, attribute)}, where(element), "<{}> has no {}", element.name(),
+               attribute);
   return std::nullopt;
 }
 
@@ -87,8 +98,11 @@ std::optional<std::int64_t> XmlText::integer(const pugi::xml_node& element, cons
   if (!written) return std::nullopt;
   const auto value = read<std::int64_t>(*written);
   if (value && *value >= least && *value <= most) return value;
-  problems.add(where(element), "<{} {}=\"{}\">: expected a number from {} to {}", element.name(), attribute, *written,
-               least, most);
+  const ProblemCode code = !value           ? ProblemCode::kWrongType
+                           : *value < least ? ProblemCode::kTooSmall
+                                            : ProblemCode::kTooLarge;
+  problems.add({code, name_of(element, attribute)}, where(element), "<{} {}=\"{}\">: expected a number from {} to {}",
+               element.name(), attribute, *written, least, most);
   return std::nullopt;
 }
 
@@ -105,8 +119,11 @@ std::optional<float> XmlText::real(const pugi::xml_node& element, const char* at
   if (!written) return std::nullopt;
   const auto value = read<float>(*written);
   if (value && std::isfinite(*value) && *value >= least && *value <= most) return value;
-  problems.add(where(element), "<{} {}=\"{}\">: expected a number from {} to {}", element.name(), attribute, *written,
-               least, most);
+  const ProblemCode code = !value || std::isnan(*value) ? ProblemCode::kWrongType
+                           : *value < least             ? ProblemCode::kTooSmall
+                                                        : ProblemCode::kTooLarge;
+  problems.add({code, name_of(element, attribute)}, where(element), "<{} {}=\"{}\">: expected a number from {} to {}",
+               element.name(), attribute, *written, least, most);
   return std::nullopt;
 }
 

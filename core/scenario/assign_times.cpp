@@ -42,7 +42,7 @@ class Nccl {
     if (all.empty()) {
       if (strategy_.has_nccl())
         fields_.complain_at(
-            strategy_, "nccl",
+            strategy_, "nccl", ProblemCode::kUnused,
             "strategy: nccl does nothing: NCCL has no part in the collectives of this scenario; leave it out, or "
             "take algorithm: \"nccl\"");
       return;
@@ -97,27 +97,32 @@ class Nccl {
   }
 
   bool read_settings() {
-    const auto wrong = [&](const char* field, const std::string& text) {
-      fields_.complain_at(message_, field, "strategy: nccl: {}", text);
+    const auto wrong = [&](const char* field, ProblemCode code, const std::string& text) {
+      fields_.complain_at(message_, field, code, "strategy: nccl: {}", text);
       return false;
+    };
+    const auto wrong_in = [&](const char* field, const Error& error) {
+      return wrong(field, error.problems().front().kind.code, text_of(error));
     };
     if (!message_.version().empty()) {
       const auto version = nccl::parse_version(message_.version());
-      if (!version) return wrong("version", text_of(version.error()));
+      if (!version) return wrong_in("version", version.error());
       version_ = *version;
     }
     for (const std::string& one : message_.set()) {
       if (one.find('=') == std::string::npos || !one.starts_with("NCCL_"))
-        return wrong("set", fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
+        return wrong("set", ProblemCode::kUnknownName,
+                     fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
     }
     auto settings = nccl::read_settings(nccl_variables(message_), version_);
-    if (!settings) return wrong("set", text_of(settings.error()));
+    if (!settings) return wrong_in("set", settings.error());
     if (settings->p2p_disabled.value_or(false) || settings->shm_disabled.value_or(false))
-      return wrong("set",
+      return wrong("set", ProblemCode::kUnsupported,
                    "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
                    "here; leave them out (tutti perf --cluster has the times)");
     if (!message_.network().empty() && !parse_transport(message_.network()))
-      return wrong("network", fmt::format("network: \"{}\" is none of {}", message_.network(), transport_names()));
+      return wrong("network", ProblemCode::kUnknownName,
+                   fmt::format("network: \"{}\" is none of {}", message_.network(), transport_names()));
     settings_ = std::move(*settings);
     scenario_.nccl_values = settings_.notes;
     return true;
@@ -160,7 +165,8 @@ class Nccl {
     if (!predictor) return false;
     auto known = nccl_times_of(*one.collective, *one.strategy, *predictor, bounds_of(one), ways_);
     if (!known) {
-      fields_.complain_at(message_, "set", "strategy: nccl: {}", text_of(known.error()));
+      fields_.complain_at(message_, "set", known.error().problems().front().kind.code, "strategy: nccl: {}",
+                          text_of(known.error()));
       return false;
     }
     if (one.as_a_whole()) {

@@ -52,14 +52,16 @@ class ClusterReader {
         continue;
       }
       if (server_groups > 0) {
-        fields_.complain(workers, "workers with replicas come before those that are servers; change their order");
+        fields_.complain(workers, ProblemCode::kConflict,
+                         "workers with replicas come before those that are servers; change their order");
         usable = false;
       }
       replicas.push_back(replicas_of(workers, *machine));
       usable = usable && replicas.back() > 0;
     }
     if (server_groups > 0 && replicas.empty() && usable) {
-      fields_.complain(message_, "all workers are servers, and nobody computes; add workers without server: true");
+      fields_.complain(message_, ProblemCode::kConflict,
+                       "all workers are servers, and nobody computes; add workers without server: true");
       usable = false;
     }
     if (total > kMostWorkers) {
@@ -173,7 +175,7 @@ class ClusterReader {
       fields_.complain_at(workers, "replicas", ProblemCode::kUnused,
                           "workers: a server holds no replica; leave replicas or server out");
     if (machine.cpus().empty())
-      fields_.complain_at(workers, "server",
+      fields_.complain_at(workers, "server", ProblemCode::kConflict,
                           "workers: variables lie on a server's CPU, and \"{}\" declares none; give it one (device {{ "
                           "name: \"cpu0\" kind: CPU … }})",
                           machine.name());
@@ -191,7 +193,7 @@ class ClusterReader {
       }
       if (network.kind == Network::Kind::kRails &&
           group.machine->nics().size() != groups.front().machine->nics().size()) {
-        fields_.complain(message_,
+        fields_.complain(message_, ProblemCode::kConflict,
                          "on rails every machine needs the same number of network cards (\"{}\" has {}, \"{}\" has "
                          "{}); take ONE_SWITCH",
                          groups.front().machine->name(), groups.front().machine->nics().size(), group.machine->name(),

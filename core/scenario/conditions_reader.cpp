@@ -49,8 +49,8 @@ class ConditionsReader {
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
     if (slow.to <= slow.from)
-      fields_.complain_at(message, "to_ms", "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(),
-                          message.from_ms());
+      fields_.complain_at(message, "to_ms", ProblemCode::kTooSmall,
+                          "slow: to_ms must be above from_ms (got {:g} and {:g})", message.to_ms(), message.from_ms());
     if (message.has_worker() == message.has_random_workers()) {
       return fields_.complain(message, ProblemCode::kConflict,
                               "slow: say either worker, which one, or random_workers, how many the seed chooses");
@@ -117,7 +117,8 @@ class ConditionsReader {
     if (a && b) found = cluster_.fabric()->links_between(*a, *b);
     const std::int64_t worker = worker_of(message.from()).value_or(worker_of(message.to()).value_or(-1));
     if (worker < 0 && !cluster_.fabric()) {
-      fields_.complain_at(message, "from", "link: one end must be a part of a worker, such as \"w0/nic0\"");
+      fields_.complain_at(message, "from", ProblemCode::kConflict,
+                          "link: one end must be a part of a worker, such as \"w0/nic0\"");
       return found;
     }
     if (worker >= 0) {
@@ -130,8 +131,9 @@ class ConditionsReader {
       }
     }
     if (found.empty()) {
-      fields_.complain_at(message, "from", "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(),
-                          message.to(), worker < 0 ? "" : neighbours(message, worker));
+      fields_.complain_at(message, "from", ProblemCode::kUnknownName,
+                          "link: nothing joins \"{}\" and \"{}\" directly{}", message.from(), message.to(),
+                          worker < 0 ? "" : neighbours(message, worker));
     }
     return found;
   }
@@ -193,7 +195,8 @@ class ConditionsReader {
         ppm(fields_.required(message, "share", "background", {0, 0.99}, "what they take of the bandwidth, such as 0.3")
                 .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
-      fields_.complain_at(message, "pause_ms", "background: pause_ms is between bursts; say burst_ms too");
+      fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
+                          "background: pause_ms is between bursts; say burst_ms too");
     if (message.has_burst_ms()) {
       const auto ms = [&](const char* field, const char* remedy) {
         const Bounds bounds{kShortestBurstMs, kMostMilliseconds};
@@ -218,7 +221,7 @@ class ConditionsReader {
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";
       if (cluster_.switch_links() == 0)
-        fields_.complain_at(message, "where",
+        fields_.complain_at(message, "where", ProblemCode::kConflict,
                             "background: this network has no links between switches; take PORTS, or a FAT_TREE");
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMostLoaded + 1); ++id) found.push_back(id);
     } else {

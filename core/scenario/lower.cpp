@@ -36,7 +36,7 @@ class ScenarioLowering {
     if (strategy.framework) strategy.framework->lower({scenario_.workload, *scenario_.cluster}, strategy, complaints_);
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
       complaints_.complain_at(
-          "workload.update_ms",
+          "workload.update_ms", ProblemCode::kUnused,
           "workload: update_ms: the devices that hold the variables update them, in {} passes over their "
           "memory; leave it out",
           kUpdatePasses);
@@ -66,7 +66,7 @@ class ScenarioLowering {
       names.push_back(cluster.part(cluster.host(0)).name);
       if (names.back() == strategy.reduce_to_device) return strategy.reduce_to.reset();
     }
-    complaints_.complain_at("strategy.reduce_to_device",
+    complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnknownName,
                             "strategy: reduce_to_device: the first worker has no \"{}\" that takes part; there are {}",
                             strategy.reduce_to_device, fmt::join(names, ", "));
   }
@@ -78,7 +78,7 @@ class ScenarioLowering {
                                     [](const Communicator& c) { return c.splits_model; });
     if (scenario_.strategy.spec && splits) {
       complaints_.complain_at(
-          path_of("all_reduce_spec"),
+          path_of("all_reduce_spec"), ProblemCode::kConflict,
           "strategy: all_reduce_spec reduces over all replicas, which hold different parts of the model "
           "(splits_model); say algorithm: \"ring\" or \"nccl\" in its place");
     }

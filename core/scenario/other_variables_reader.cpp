@@ -24,14 +24,14 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
     const auto variable = std::find_if(model.variables.begin(), model.variables.end(),
                                        [&](const Variable& v) { return v.name == s.variable(); });
     if (variable == model.variables.end()) {
-      fields.complain_at(s, "variable",
+      fields.complain_at(s, "variable", ProblemCode::kUnknownName,
                          "sparse_gradient: variable: the model has no \"{}\"; say the name of one of its variables",
                          s.variable());
       continue;
     }
     const std::string what = fmt::format("sparse_gradient of \"{}\"", s.variable());
     if (variable->slices) {
-      fields.complain_at(s, "variable", ProblemCode::kConflict, "{} is said twice; keep one", what);
+      fields.complain_at(s, "variable", ProblemCode::kDuplicate, "{} is said twice; keep one", what);
       continue;
     }
     if (variable->shape.empty() || variable->elements == 0) {
@@ -39,7 +39,8 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
       continue;
     }
     if (!s.has_rows_per_step()) {
-      fields.complain(s, "{}: say rows_per_step, the rows that a replica's gradient has", what);
+      fields.complain_at(s, "rows_per_step", ProblemCode::kMissing,
+                         "{}: say rows_per_step, the rows that a replica's gradient has", what);
       continue;
     }
     Slices slices;
@@ -87,15 +88,18 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
       case proto::OnReadVariable::ONLY_FIRST_REPLICA:
         variable.aggregation = OnReadAggregation::kOnlyFirstReplica;
         break;
-      default: fields.complain(v, "{}: say aggregation: SUM, MEAN or ONLY_FIRST_REPLICA", what);
+      default:
+        fields.complain_at(v, "aggregation", ProblemCode::kMissing,
+                           "{}: say aggregation: SUM, MEAN or ONLY_FIRST_REPLICA", what);
     }
     const std::int64_t count = fields.integer(v, "count", what, 1, kMost).value_or(1);
     if (static_cast<std::int64_t>(variables.size()) + count > kMost) {
-      fields.complain(v, "{}: more than {} on_read variables in all; take fewer", what, kMost);
+      fields.complain(v, ProblemCode::kTooLarge, "{}: more than {} on_read variables in all; take fewer", what, kMost);
       break;
     }
     if (variable.elements > 0 && count > (kMostElements - total) / variable.elements) {
-      fields.complain(v, "{}: on_read variables have more than 2^46 elements in all; take fewer", what);
+      fields.complain(v, ProblemCode::kTooLarge,
+                      "{}: on_read variables have more than 2^46 elements in all; take fewer", what);
       break;
     }
     total += count * variable.elements;

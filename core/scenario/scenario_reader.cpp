@@ -86,7 +86,7 @@ class ScenarioReader {
     std::vector<OnReadVariable> on_read = on_read_from(w, fields_);
     const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
     if (!on_read.empty() && !message_.run().has_checkpoint_every())
-      fields_.complain(w.on_read(0),
+      fields_.complain(w.on_read(0), ProblemCode::kMissing,
                        "workload: on_read variables are brought together when they are saved; say how often, "
                        "run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {

@@ -49,6 +49,12 @@ std::string unknown_name(const std::string& name) {
                      hint.empty() ? "; there are " + listed(spec_algorithm_names()) : hint);
 }
 
+/// … and what kind of mistake that is.
+ProblemCode code_of(const std::string& name) {
+  if (name.empty()) return ProblemCode::kMissing;
+  return name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName;
+}
+
 /// TensorFlow hands shards to something that looks at them.
 bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
@@ -119,34 +125,39 @@ std::vector<SpecProblem> problems_of(const AllReduceSpec& spec) {
   const std::vector<SpecEntry>& entries = spec.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].shards < 1)
-      problems.push_back({i, "shards", fmt::format("shards must be 1 or more (got {})", entries[i].shards)});
+      problems.push_back(
+          {i, "shards", fmt::format("shards must be 1 or more (got {})", entries[i].shards), ProblemCode::kTooSmall});
   }
   if (spec.validation == SpecValidation::kLiteral) return problems;
   if (entries.empty())
-    problems.push_back({0, "", "names no algorithm, so that no gradient would be reduced; give it an entry"});
+    problems.push_back(
+        {0, "", "names no algorithm, so that no gradient would be reduced; give it an entry", ProblemCode::kMissing});
   std::int64_t before = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const SpecEntry& entry = entries[i];
     const bool last = i + 1 == entries.size();
-    if (!entry.algorithm) problems.push_back({i, "algorithm", unknown_name(entry.name)});
+    if (!entry.algorithm) problems.push_back({i, "algorithm", unknown_name(entry.name), code_of(entry.name)});
     if (last && entry.limit >= 0) {
       problems.push_back({i, "limit",
                           fmt::format("the last entry, {}, takes gradients up to {} only, and nobody those that are "
                                       "larger; leave its limit out, or say -1",
-                                      entry.name, entry.limit)});
+                                      entry.name, entry.limit),
+                          ProblemCode::kConflict});
     } else if (!last && entry.limit < 0) {
       problems.push_back(
           {i, "limit",
            fmt::format("{} has no limit, so that nothing is left for the entries behind it; give it one, "
                        "or put it last",
-                       entry.name)});
+                       entry.name),
+           ProblemCode::kMissing});
     } else if (!last && entry.limit <= before) {
       problems.push_back(
           {i, "limit",
            before == 0 ? fmt::format("limit must be above 0 (got {}), or {} takes nothing", entry.limit, entry.name)
                        : fmt::format("limit {} is not above that of the entry before, {}, so that {} takes nothing; "
                                      "limits must increase",
-                                     entry.limit, before, entry.name)});
+                                     entry.limit, before, entry.name),
+           ProblemCode::kTooSmall});
     }
     before = std::max(before, entry.limit);
   }
@@ -173,7 +184,7 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
 
 std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t number, const Cluster& cluster) {
   const SpecEntry& entry = strategy.spec->entries[number];
-  if (!entry.algorithm) return {{number, "algorithm", unknown_name(entry.name)}};
+  if (!entry.algorithm) return {{number, "algorithm", unknown_name(entry.name), code_of(entry.name)}};
   std::vector<SpecProblem> problems;
   for (StrategyProblem& problem : problems_of(for_entry(strategy, number), cluster)) {
     const bool of_entry = problem.field == "algorithm" || problem.field == "shards";
@@ -186,14 +197,16 @@ std::vector<SpecProblem> problems_on(const Strategy& strategy, std::size_t numbe
         {number, "shards",
          fmt::format("nccl/xring has one ring across workers, of one GPU each, and {} shards would be {} rings; "
                      "leave shards out",
-                     entry.shards, entry.shards)});
+                     entry.shards, entry.shards),
+         ProblemCode::kUnsupported});
   }
   if (shards == SpecShards::kAllHosts && entry.shards > cluster.workers()) {
     problems.push_back(
         {number, "shards",
          fmt::format("{} shards are more than the {} workers whose CPUs could sum them; leave shards out: "
                      "nccl/pscpu always sums on all of them",
-                     entry.shards, cluster.workers())});
+                     entry.shards, cluster.workers()),
+         ProblemCode::kConflict});
   }
   return problems;
 }

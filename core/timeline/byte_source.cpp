@@ -66,7 +66,8 @@ Expected<std::shared_ptr<const ByteSource>> open_byte_source(const std::string& 
   if (file < 0 || ::fstat(file, &status) != 0) {
     const int why = errno;
     if (file >= 0) ::close(file);
-    return tl::make_unexpected(Error::request(fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
+    return tl::make_unexpected(Error::request({why == ENOENT ? ProblemCode::kMissing : ProblemCode::kInvalid},
+                                              fmt::format("cannot be read: {}", std::strerror(why)), {path, 0, 0}));
   }
   return std::make_shared<const FileBytes>(file, static_cast<std::uint64_t>(std::max<off_t>(0, status.st_size)));
 }

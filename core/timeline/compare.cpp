@@ -102,8 +102,8 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b, std::span<
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b) {
   const auto of_a = a.steady_parts(), of_b = b.steady_parts();
   if (!of_a || !of_b)
-    return tl::make_unexpected(
-        Error::request(fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kMissing}, fmt::format("no step ended in the {} timeline", of_a ? "second" : "first")));
   Comparison comparison;
   comparison.a = a.info();
   comparison.b = b.info();

@@ -67,7 +67,9 @@ class Drawing {
   }
 
  private:
-  tl::unexpected<Error> fail(const char* text) { return tl::make_unexpected(Error::request(text)); }
+  tl::unexpected<Error> fail(const char* text) {
+    return tl::make_unexpected(Error::request({ProblemCode::kMissing}, text));
+  }
 
   /// Spans of the last step on the rows to draw: of each of the first devices its computation and some packs.
   Expected<void> read_spans() {

@@ -97,7 +97,8 @@ struct TimelineReader::State {
   Expected<void> load() {
     if (bytes->read(0, kTimelineMagic.size()) != kTimelineMagic) {
       return tl::make_unexpected(
-          Error::request("this is not a timeline; tutti simulate SCENARIO --timeline FILE writes one", {name, 0, 0}));
+          Error::request({ProblemCode::kWrongType},
+                         "this is not a timeline; tutti simulate SCENARIO --timeline FILE writes one", {name, 0, 0}));
     }
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
@@ -113,8 +114,8 @@ struct TimelineReader::State {
       }
       if (scan || by_index.damaged > 0) damage_of_walk = scan ? damage_of(by_scan) : damage_in_words(by_index);
       if (!scan && by_index.whole == 0)
-        return tl::make_unexpected(
-            Error::request("nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
+        return tl::make_unexpected(Error::request(
+            {ProblemCode::kSyntax}, "nothing in this timeline is whole: the file " + damage_of(by_scan), {name, 0, 0}));
     }
     content.known_tracks = {};
     tell_damage();
@@ -303,7 +304,8 @@ Expected<std::vector<Span>> TimelineReader::read(const SpanBlock& block) const {
   auto spans = state_->spans_of(block);
   if (spans) return std::move(*spans);
   return tl::make_unexpected(Error::request(
-      fmt::format("the block at byte {} is damaged; write the timeline again", block.offset), {state_->name, 0, 0}));
+      {ProblemCode::kSyntax}, fmt::format("the block at byte {} is damaged; write the timeline again", block.offset),
+      {state_->name, 0, 0}));
 }
 
 void TimelineReader::leave_out(const std::vector<SpanBlock>& damaged) {

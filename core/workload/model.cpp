@@ -45,7 +45,8 @@ class ModelReader {
     std::string all;
     for (const std::string& known : kColumns) all += (all.empty() ? "" : ", ") + known;
     const std::string hint = did_you_mean(name, kColumns);
-    complain(at, "unknown column \"{}\"{}", name, hint.empty() ? "; there are " + all : hint);
+    complain(at, {ProblemCode::kUnknownField, name}, "unknown column \"{}\"{}", name,
+             hint.empty() ? "; there are " + all : hint);
     return false;
   }
 
@@ -55,16 +56,17 @@ class ModelReader {
       variable.name = name->text;
       const auto [first, fresh] = lines_.emplace(name->text, row_at.line);
       if (!fresh)
-        complain(name->at, ProblemCode::kDuplicate,
+        complain(name->at, {ProblemCode::kDuplicate, "name"},
                  "variable \"{}\" is listed twice (first in line {}); names must differ", name->text, first->second);
     } else {
-      complain(row_at, ProblemCode::kMissing, "a variable needs a name");
+      complain(row_at, {ProblemCode::kMissing, "name"}, "a variable needs a name");
     }
     if (const Cell* shape = find(row, "shape")) read_shape(*shape, variable);
     if (const Cell* type = find(row, "type"); type && !type->text.empty()) {
       const auto known = parse_data_type(type->text);
       if (!known)
-        complain(type->at, "type \"{}\" is none of float32, float64, float16, bfloat16, int32, int64", type->text);
+        complain(type->at, {ProblemCode::kUnknownName, "type"},
+                 "type \"{}\" is none of float32, float64, float16, bfloat16, int32, int64", type->text);
       variable.type = known.value_or(DataType::kFloat32);
     }
     variable.layer =
@@ -84,12 +86,8 @@ class ModelReader {
 
  private:
   template <class... Args>
-  void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
-    complain(at, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void complain(Position at, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({code}, {file_, at.line, at.column}, format, std::forward<Args>(args)...);
+  void complain(Position at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add(std::move(kind), {file_, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
   static const Cell* find(const Row& row, const std::string& column) {
@@ -110,17 +108,21 @@ class ModelReader {
       const auto [stopped, status] = std::from_chars(rest.data(), rest.data() + rest.size(), side);
       const auto used = static_cast<std::size_t>(stopped - rest.data());
       if (status != std::errc() || (used < rest.size() && (rest[used] != 'x' || used + 1 == rest.size()))) {
-        return complain(cell.at, "shape \"{}\" does not look like 64x3x7x7", cell.text);
+        return complain(cell.at, {ProblemCode::kSyntax, "shape"}, "shape \"{}\" does not look like 64x3x7x7",
+                        cell.text);
       }
       variable.shape.push_back(side);
       rest.remove_prefix(std::min(used + 1, rest.size()));
     }
     const auto elements = elements_of(variable.shape);
     if (!elements)
-      return complain(cell.at, "shape {}: sides must be 0 or more and multiply to at most 2^46 elements", cell.text);
+      return complain(cell.at, {ProblemCode::kInvalid, "shape"},
+                      "shape {}: sides must be 0 or more and multiply to at most 2^46 elements", cell.text);
     variable.elements = *elements;
     total_ += *elements;
-    if (total_ > kMostElements) complain(cell.at, "up to here the model has {} elements; 2^46 are the most", total_);
+    if (total_ > kMostElements)
+      complain(cell.at, {ProblemCode::kTooLarge, "shape"}, "up to here the model has {} elements; 2^46 are the most",
+               total_);
   }
 
   const std::string& file_;
@@ -138,7 +140,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
   for (const char* required : {"name", "shape", "type"}) {
     if (table.columns.empty() || table.column(required) >= 0) continue;
-    problems.add({file, table.columns[0].at.line, 1},
+    problems.add({ProblemCode::kMissing, required}, {file, table.columns[0].at.line, 1},
                  "there is no column \"{}\"; the columns are name,shape,type and optional ones", required);
   }
   const auto remark = [&table](const char* key) {
@@ -180,12 +182,13 @@ class JsonModelReader {
         if (const auto cell = text(field)) reader_.model().source = cell->text;
       } else {
         const std::string hint = did_you_mean(field.name, {"variables", "batch", "title", "source"});
-        complain(field.at, "unknown field \"{}\"{}", field.name,
+        complain(field.at, {ProblemCode::kUnknownField, field.name}, "unknown field \"{}\"{}", field.name,
                  hint.empty() ? "; there are variables, batch, title, source" : hint);
       }
     }
     if (!list || list->kind != Value::Kind::kList)
-      return complain(root.at, "expected a list of variables, or {{\"variables\": [ … ]}}");
+      return complain(root.at, {ProblemCode::kMissing, "variables"},
+                      "expected a list of variables, or {{\"variables\": [ … ]}}");
     for (const Value& item : list->items) {
       if (problems_.full()) return;
       read_variable(item);
@@ -197,7 +200,8 @@ class JsonModelReader {
 
   void read_variable(const Value& item) {
     if (item.kind != Value::Kind::kMessage) {
-      return complain(item.at, "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}", describe(item));
+      return complain(item.at, {ProblemCode::kWrongType, "variables"},
+                      "expected a variable {{\"name\": …, \"shape\": [ … ]}}, found {}", describe(item));
     }
     ModelReader::Row cells;
     std::set<std::string> seen;
@@ -207,7 +211,8 @@ class JsonModelReader {
       if (const auto cell = field.name == "shape" ? shape(field) : is_text ? text(field) : number(field))
         cells[field.name] = *cell;
     }
-    if (!seen.contains("shape")) complain(item.at, "a variable needs a shape; [] is a scalar's");
+    if (!seen.contains("shape"))
+      complain(item.at, {ProblemCode::kMissing, "shape"}, "a variable needs a shape; [] is a scalar's");
     // A name that is no text has been told.
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
@@ -217,7 +222,7 @@ class JsonModelReader {
 
   bool fresh(const Value::Field& field, std::set<std::string>& seen) {
     if (seen.insert(field.name).second) return true;
-    complain(field.at, ProblemCode::kDuplicate, "\"{}\" is given twice; keep one", field.name);
+    complain(field.at, {ProblemCode::kDuplicate, field.name}, "\"{}\" is given twice; keep one", field.name);
     return false;
   }
 
@@ -240,7 +245,8 @@ class JsonModelReader {
     Cell cell{"", field.value.at};
     for (const Value& side : field.value.items) {
       if (side.kind != Value::Kind::kNumber) {
-        complain(side.at, "shape: expected a whole number, found {}", describe(side));
+        complain(side.at, {ProblemCode::kWrongType, "shape"}, "shape: expected a whole number, found {}",
+                 describe(side));
         return std::nullopt;
       }
       cell.text += (cell.text.empty() ? "" : "x") + side.text;
@@ -249,17 +255,14 @@ class JsonModelReader {
   }
 
   std::optional<Cell> refuse(const Value::Field& field, const char* expected) {
-    complain(field.value.at, "{}: expected {}, found {}", field.name, expected, describe(field.value));
+    complain(field.value.at, {ProblemCode::kWrongType, field.name}, "{}: expected {}, found {}", field.name, expected,
+             describe(field.value));
     return std::nullopt;
   }
 
   template <class... Args>
-  void complain(Position at, fmt::format_string<Args...> format, Args&&... args) {
-    complain(at, ProblemCode::kInvalid, format, std::forward<Args>(args)...);
-  }
-  template <class... Args>
-  void complain(Position at, ProblemCode code, fmt::format_string<Args...> format, Args&&... args) {
-    problems_.add({code}, {file_, at.line, at.column}, format, std::forward<Args>(args)...);
+  void complain(Position at, ProblemKind kind, fmt::format_string<Args...> format, Args&&... args) {
+    problems_.add(std::move(kind), {file_, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
   const std::string& file_;
@@ -290,7 +293,8 @@ Expected<Model> read_model(const std::string& text, const std::string& path) {
     read_csv(text, path, reader, problems);
   }
   reader.model().name = file.stem().string();
-  if (problems.empty() && reader.model().variables.empty()) problems.add({path, 0, 0}, "there are no variables in it");
+  if (problems.empty() && reader.model().variables.empty())
+    problems.add({ProblemCode::kMissing, "variables"}, {path, 0, 0}, "there are no variables in it");
   if (!problems.empty()) return problems.take();
   return std::move(reader.model());
 }

@@ -20,9 +20,12 @@ core::Expected<Marks> Marks::read(const std::string& text, const std::string& pa
   core::SourceMap sources(path);
   core::bind(document.root, written, sources, problems);
   for (const proto::Mark& mark : written.mark()) {
-    if (mark.from_ps() < 0) problems.add(sources.at(mark, "from_ps"), "a mark before the run began");
+    if (mark.from_ps() < 0)
+      problems.add({core::ProblemCode::kTooSmall, "Mark.from_ps"}, sources.at(mark, "from_ps"),
+                   "a mark before the run began");
     if (mark.to_ps() != 0 && mark.to_ps() < mark.from_ps())
-      problems.add(sources.at(mark, "to_ps"), "to_ps {} is before from_ps {}", mark.to_ps(), mark.from_ps());
+      problems.add({core::ProblemCode::kConflict, "Mark.to_ps"}, sources.at(mark, "to_ps"),
+                   "to_ps {} is before from_ps {}", mark.to_ps(), mark.from_ps());
   }
   if (!problems.empty()) return problems.take();
   Marks marks;

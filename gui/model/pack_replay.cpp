@@ -40,10 +40,12 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(std::shared_ptr<const
                                                            std::int32_t pack) {
   if (!traffic->has_steps()) {
     return tl::make_unexpected(
-        Error::request("the timeline holds no steps of lanes: record with --record steps to follow chunks"));
+        Error::request({core::ProblemCode::kMissing, "--record"},
+                       "the timeline holds no steps of lanes: record with --record steps to follow chunks"));
   }
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
-    return tl::make_unexpected(Error::request(fmt::format("the plan has no pack {}", pack)));
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kUnknownName, "pack"}, fmt::format("the plan has no pack {}", pack)));
   const core::Collective& collective = plan->plan.packs[static_cast<std::size_t>(pack)].collective;
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
@@ -55,7 +57,8 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(std::shared_ptr<const
     for (Lane l = 0; l < collective.schedule->lanes(r); ++l) steps += collective.schedule->steps(r, l);
   }
   if (steps > kMostSteps)
-    return tl::make_unexpected(Error::request(fmt::format("pack {}: {} steps are too many to follow", pack, steps)));
+    return tl::make_unexpected(Error::request({core::ProblemCode::kTooLarge, "pack"},
+                                              fmt::format("pack {}: {} steps are too many to follow", pack, steps)));
   return std::unique_ptr<PackReplay>(
       new PackReplay(std::move(plan), std::move(traffic), collective, step, pack, std::move(devices)));
 }

@@ -61,7 +61,8 @@ Expected<int> CudaDevices::count(const TuttiCudaApi& api) {
   int error = api.device_count(&devices);
   if (error == 0 && devices == 0) error = kTuttiCudaNoDevice;
   if (error == 0) return devices;
-  return tl::make_unexpected(Error::request(cuda_error(api, error, "looking for GPUs", "")));
+  return tl::make_unexpected(
+      Error::request({core::ProblemCode::kMissing, "--backend"}, cuda_error(api, error, "looking for GPUs", "")));
 }
 
 CudaDevices::CudaDevices(const TuttiCudaApi& api, CudaOptions options)

@@ -9,6 +9,7 @@ namespace tutti::real {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 
 namespace {
 
@@ -28,12 +29,18 @@ class Reader {
   /// A number that has to be there, from `least` on and below `limit`.
   int number(const std::string& name, int least, int limit) {
     const auto value = text(name);
-    if (!value) return complain(name + " is not set"), least;
+    if (!value) return complain({ProblemCode::kMissing, name}, name + " is not set"), least;
     int n = 0;
     const char* const end = value->data() + value->size();
     const auto [stop, status] = std::from_chars(value->data(), end, n);
-    if (status != std::errc() || stop != end || n < least || n >= limit)
-      complain(fmt::format("{}={}: expected a number from {} to {}", name, *value, least, limit - 1));
+    const bool number = status == std::errc() && stop == end;
+    if (!number || n < least || n >= limit) {
+      complain({!number     ? ProblemCode::kWrongType
+                : n < least ? ProblemCode::kTooSmall
+                            : ProblemCode::kTooLarge,
+                name},
+               fmt::format("{}={}: expected a number from {} to {}", name, *value, least, limit - 1));
+    }
     return n;
   }
 
@@ -42,7 +49,8 @@ class Reader {
     return number(name, 0, kMostRanks);
   }
 
-  void complain(const std::string& what) { problems_.add({}, "{}", what); }
+  /// `kind`: about which variable.
+  void complain(core::ProblemKind kind, const std::string& what) { problems_.add(std::move(kind), {}, "{}", what); }
   [[nodiscard]] bool good() const { return problems_.empty(); }
   Expected<std::optional<Launch>> result(Launch launch) {
     if (!good()) return problems_.take();
@@ -60,7 +68,8 @@ void read_place(Reader& reader, Launch& launch, const std::string& rank, const s
   launch.size = reader.number(size, 1, kMostRanks);
   launch.rank = reader.number(rank, 0, kMostRanks);
   if (reader.good() && launch.rank >= launch.size)
-    reader.complain(fmt::format("{}={} is not below {}={}", rank, launch.rank, size, launch.size));
+    reader.complain({ProblemCode::kTooLarge, rank},
+                    fmt::format("{}={} is not below {}={}", rank, launch.rank, size, launch.size));
 }
 
 Expected<std::optional<Launch>> torchrun(Reader reader) {
@@ -71,7 +80,7 @@ Expected<std::optional<Launch>> torchrun(Reader reader) {
   int port = reader.number("MASTER_PORT", 1, 65'536);
   // torchrun's own agent already listens at MASTER_PORT.
   if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") port = port == 65'535 ? port - 1 : port + 1;
-  if (!reader.text("MASTER_ADDR")) reader.complain("MASTER_ADDR is not set");
+  if (!reader.text("MASTER_ADDR")) reader.complain({ProblemCode::kMissing, "MASTER_ADDR"}, "MASTER_ADDR is not set");
   launch.address = Address{reader.text("MASTER_ADDR").value_or(""), port};
   launch.address_from = "MASTER_ADDR and MASTER_PORT";
   launch.job = fmt::format("torchrun-{}-{}", reader.text("TORCHELASTIC_RUN_ID").value_or("run"), port);
@@ -119,7 +128,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     if (!list) continue;
     const auto host = first_host(*list);
     if (!host) {
-      reader.complain(fmt::format("{}={}: expected a list of hosts, such as node[01-04]", name, *list));
+      reader.complain({ProblemCode::kSyntax, name},
+                      fmt::format("{}={}: expected a list of hosts, such as node[01-04]", name, *list));
     } else {
       launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
       launch.address_from = name;
@@ -136,7 +146,7 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
 
 Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   const auto text = reader.text("TF_CONFIG");
-  if (!text) return tl::make_unexpected(Error::request("TF_CONFIG is not set"));
+  if (!text) return tl::make_unexpected(Error::request({ProblemCode::kMissing, "TF_CONFIG"}, "TF_CONFIG is not set"));
   auto launch = launch_of_tf_config(*text);
   if (!launch) return tl::make_unexpected(launch.error());
   if (launch->size == 1) return std::nullopt;

@@ -6,20 +6,27 @@ namespace tutti::real {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 
 Expected<Launch> launch_of_tf_config(const std::string& text) {
-  const auto wrong = [](const std::string& what) {
-    return tl::make_unexpected(Error::request(what, {"TF_CONFIG", 0, 0}));
+  const auto wrong = [](core::ProblemKind kind, const std::string& what) {
+    return tl::make_unexpected(Error::request(std::move(kind), what, {"TF_CONFIG", 0, 0}));
   };
   const auto config = core::read_tf_config(text, "TF_CONFIG");
   if (!config) return tl::make_unexpected(config.error());
   const core::ClusterSpec& cluster = config->cluster;
-  if (cluster.empty()) return wrong("cluster is missing; TF_CONFIG without one starts nothing together");
+  if (cluster.empty())
+    return wrong({ProblemCode::kMissing, "cluster"},
+                 "cluster is missing; TF_CONFIG without one starts nothing together");
   const auto task = config->task();
-  if (!task) return wrong("task must say type and index: which of the cluster's tasks is this?");
-  if (const auto valid = core::validate(cluster, *task); !valid) return wrong(valid.error());
+  if (!task)
+    return wrong({ProblemCode::kMissing, "task"},
+                 "task must say type and index: which of the cluster's tasks is this?");
+  if (const auto valid = core::validate(cluster, *task); !valid)
+    return wrong({ProblemCode::kInvalid, "task"}, valid.error());
   if (task->type == "ps" || task->type == "evaluator") {
     return wrong(
+        {ProblemCode::kUnused, "task"},
         fmt::format("a task of job \"{}\" has no part in a run; start only the chief and the workers", task->type));
   }
   const std::string first = cluster.has("chief") ? "chief" : "worker";
@@ -30,7 +37,9 @@ Expected<Launch> launch_of_tf_config(const std::string& text) {
   launch.rank = static_cast<int>(*core::id_in_cluster(cluster, *task));
   const std::string address = cluster.jobs.at(first).begin()->second;
   launch.address = parse_address(address);
-  if (!launch.address) return wrong(fmt::format("{}:0 is at \"{}\", which is no \"host:port\"", first, address));
+  if (!launch.address)
+    return wrong({ProblemCode::kSyntax, "cluster"},
+                 fmt::format("{}:0 is at \"{}\", which is no \"host:port\"", first, address));
   return launch;
 }
 

@@ -240,7 +240,7 @@ TEST_F(Editor, AtTheStartWhatHasNoFileAndWhoseFileIsGoneIsOffered) {
   act("save");
   EXPECT_EQ(file_text(file), "name: \"b\"\n");
   act("recover");
-  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no unsaved changes were left behind"));
+  EXPECT_THAT(window_->status_text().toStdString(), HasSubstr("no unsaved changes"));
 }
 
 TEST_F(Editor, WhatAnotherProgramWroteMeanwhileIsNotOverwrittenByWhatWasRecovered) {

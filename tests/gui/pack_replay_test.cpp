@@ -11,14 +11,17 @@
 #include "core/timeline/writer.h"
 #include "sim/simulator.h"
 #include "tests/gui/simulated.h"
+#include "tests/support/problems.h"
 
 namespace tutti::gui {
 namespace {
 
 using core::Rank;
 using core::Time;
+using test::FailsWith;
+using test::Mistake;
+using test::ProblemCode;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 struct Ran {
   std::shared_ptr<const Trace> trace;
@@ -197,9 +200,9 @@ TEST(PackReplay, SaysWhatKeepsItFromBeingFollowed) {
   const auto trace = test::simulated_trace(text, core::RecordLevel::kPacks);
   const auto plan = *plan_of_run(*trace, test::library());
   const auto traffic = *Traffic::read(*trace);
-  EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0).error().message(), HasSubstr("--record steps"));
+  EXPECT_THAT(PackReplay::of(plan, traffic, 0, 0), FailsWith(Mistake{ProblemCode::kMissing, "--record"}));
   const Ran run(text);
-  EXPECT_THAT(PackReplay::of(run.plan, run.traffic, 0, 99).error().message(), HasSubstr("no pack 99"));
+  EXPECT_THAT(PackReplay::of(run.plan, run.traffic, 0, 99), FailsWith(Mistake{ProblemCode::kUnknownName, "pack"}));
 }
 
 }  // namespace

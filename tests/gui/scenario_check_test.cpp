@@ -15,6 +15,7 @@
 #include "gui/model/examples.h"
 #include "gui/model/file_kind.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 #include "tests/support/program.h"
 
 namespace tutti::gui {
@@ -81,7 +82,8 @@ TEST(CheckScenario, ProblemsOfOtherFilesHaveNoPlaceInTheText) {
   text.replace(text.find("dgx1-v100"), 9, machine);
   const CheckedScenario checked = check(text);
   ASSERT_FALSE(checked.problems.empty());
-  EXPECT_THAT(core::to_string(checked.problems.front().problem), StartsWith(machine + ":1:"));
+  EXPECT_EQ(checked.problems.front().problem.where.file, machine);
+  EXPECT_EQ(checked.problems.front().problem.where.line, 1);
   EXPECT_EQ(checked.problems.front().text.to, 0u);
 }
 
@@ -201,8 +203,7 @@ TEST(Examples, AreTheShippedScenariosWithTheirOwnWords) {
     EXPECT_TRUE(check(file_text(examples[i].path)).card) << examples[i].path;
   }
   EXPECT_EQ(examples[0].title, "two ranks");
-  EXPECT_THAT(examples[0].about,
-              StartsWith("Two GPUs, one link, one gradient: the smallest all-reduce there is. A ring"));
+  EXPECT_THAT(examples[0].about, StartsWith("Two GPUs, "));
   EXPECT_TRUE(examples_in(folder() + "/nowhere").empty());
 }
 
@@ -213,9 +214,8 @@ TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
   EXPECT_EQ(file_kind(own.write("c.textproto", "TUTTI")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.write("d.json", "{}")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.file("nothing.tutti")), FileKind::kTimeline);
-  EXPECT_THAT(file_kind("/dev/null").error().message(), HasSubstr("this is a device"));
-  EXPECT_THAT(file_kind(own.path()).error().message(),
-              HasSubstr("this is a folder; name a timeline, a scenario or a sweep in a file"));
+  EXPECT_THAT(file_kind("/dev/null"), test::FailsWith(test::Mistake{.file = "/dev/null"}));
+  EXPECT_THAT(file_kind(own.path()), test::FailsWith(test::Mistake{.file = own.path()}));
 }
 
 }  // namespace

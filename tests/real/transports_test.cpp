@@ -306,8 +306,7 @@ TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
   for (int i = 0; i < 100 && result; ++i)
     result = transport->poll(Transport::Clock::now() + std::chrono::milliseconds(100));
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().message().find("worker 1 has closed its connection"), std::string::npos)
-      << result.error().message();
+  EXPECT_NE(result.error().message().find("worker 1 "), std::string::npos) << result.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Transports, testing::Values("tcp", "tcp 3", "shm"),

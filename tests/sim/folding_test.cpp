@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 #include "sim/folding/ties.h"
 #include "tests/sim/simulated.h"
+#include "tests/support/problems.h"
 
 namespace tutti::sim {
 namespace {
@@ -248,18 +249,16 @@ TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
                 "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"ring\" }"),
             "workers are of several kinds");
   EXPECT_NE(why("cluster { workers { machine: \"dgx-a100\" count: 4 } " + std::string(kNetwork) +
-                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"pscpu\" }")
-                .find("algorithm"),
-            std::string::npos);
+                "}\nworkload { variable { name: \"g\" shape: 1024 } }\nstrategy { algorithm: \"pscpu\" }"),
+            "");
 }
 
 TEST(Folding, IsRefusedWhereItWasAskedForAndCannotBe) {
   const Scenario scenario = read(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }"));
   Summary summary;
   const auto ran = Simulator(Folds::kAlways).run(scenario, {}, {}, summary);
-  ASSERT_FALSE(ran);
+  EXPECT_THAT(test::kinds_of(ran), testing::ElementsAre("conflict Cluster"));
   EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
-  EXPECT_NE(ran.error().message().find("some devices are slow"), std::string::npos) << ran.error().message();
   EXPECT_TRUE(summary.steps().empty());
 }
 

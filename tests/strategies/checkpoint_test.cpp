@@ -13,6 +13,7 @@
 #include "sim/collective_run.h"
 #include "sim/simulator.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 
 namespace tutti {
 namespace {
@@ -123,16 +124,14 @@ TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
 TEST(Checkpoint, SaysWhatIsWrong) {
   const auto wrong = [](const std::string& workers, const std::string& strategy, const std::string& steps,
                         const std::string& variables = kVariables) {
-    const auto refused = read(workers, strategy, steps, variables);
-    return refused ? std::string() : refused.error().message();
+    return test::kinds_of(read(workers, strategy, steps, variables));
   };
   const std::string one = "workers { machine: \"dgx1-v100\" }";
-  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", ""), HasSubstr("say how often, run { checkpoint_every: … }"));
-  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"), HasSubstr("checkpoint_every"));
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", ""), ElementsAre("missing OnReadVariable"));
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"), ElementsAre("too-small Run.checkpoint_every"));
   EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 1", "on_read { name: \"a\" }"),
-              HasSubstr("say aggregation"));
-  EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"),
-              HasSubstr("keeps one copy of a variable"));
+              ElementsAre("missing OnReadVariable.aggregation"));
+  EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"), ElementsAre("conflict Scenario"));
 }
 
 TEST(Checkpoint, WithNothingToBringTogetherSaysSo) {

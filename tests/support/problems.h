@@ -45,6 +45,20 @@ std::vector<std::string> kinds_of(const core::Expected<T>& read) {
   return kinds;
 }
 
+/// "3:7 missing Network.kind" of every problem, one a line: with its place. "" if there is none.
+inline std::string placed(const std::vector<core::Problem>& problems) {
+  std::string text;
+  for (const core::Problem& problem : problems) {
+    text += fmt::format("{}{}:{} {}", text.empty() ? "" : "\n", problem.where.line, problem.where.column,
+                        to_string(problem.kind.code));
+    if (!problem.kind.field.empty()) text += " " + problem.kind.field;
+  }
+  return text;
+}
+inline std::string placed(core::Problems& problems) {
+  return problems.empty() ? "" : placed(problems.take().value().problems());
+}
+
 /// What a problem has to be. Lines and columns count from 1; 0 is "the file as a whole", as in core::Location.
 struct Mistake {
   ProblemCode code = ProblemCode::kInvalid;

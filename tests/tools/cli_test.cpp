@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 
@@ -12,7 +14,9 @@ namespace {
 using test::Data;
 using test::expect_refused;
 using test::kSmall;
+using test::Mistake;
 using test::Outcome;
+using test::ProblemCode;
 using test::run_tutti;
 using test::scenario;
 using test::TemporaryFolder;
@@ -21,17 +25,29 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
+/// Of a pack: what every replica has is proved, for so many of them.
+auto says_proved(int replicas) {
+  return HasSubstr(fmt::format("every one of {} replicas ends with every contribution exactly once", replicas));
+}
+/// Of an exchange of all with all.
+auto says_exchange_proved(int replicas) {
+  return testing::ContainsRegex(fmt::format("exchange 0: .*every one of {} replicas .*alltoall", replicas));
+}
+
 TEST(Help, IsThereForEveryCommandWithExamples) {
   for (const auto& words : std::vector<std::vector<std::string>>{
            {"--help"}, {"simulate", "--help"}, {"plan", "--help"}, {"export", "--help"}, {"init", "--help"}}) {
     const Outcome o = run_tutti(words);
     EXPECT_EQ(o.status, 0);
-    EXPECT_THAT(o.out, AllOf(HasSubstr("Usage: "), HasSubstr("Examples:\n  tutti ")));
+    EXPECT_THAT(o.out, HasSubstr("Examples:\n  tutti ")) << words.front();
     EXPECT_THAT(o.err, IsEmpty());
   }
 }
 
+/// In a folder of their own, into which those write that write anything.
 TEST(Help, ExamplesOfShippedScenariosRun) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory_symlink(test::source_folder() + "/scenarios", folder.file("scenarios"));
   for (const char* command : {"simulate", "plan"}) {
     const std::string help = run_tutti({command, "--help"}).out;
     std::istringstream lines(help.substr(help.find("Examples:")));
@@ -41,7 +57,7 @@ TEST(Help, ExamplesOfShippedScenariosRun) {
       std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
       if (words.size() < 3 || words[0] != "tutti" || !words[2].starts_with("scenarios/")) continue;
       words.erase(words.begin());
-      EXPECT_EQ(run_tutti(words, {.folder = test::source_folder()}).status, 0) << line;
+      EXPECT_EQ(run_tutti(words, {.folder = folder.path()}).status, 0) << line;
       ++ran;
     }
     EXPECT_GE(ran, 1) << command;
@@ -52,43 +68,44 @@ TEST(Help, TellsTheVersion) { EXPECT_THAT(run_tutti({"--version"}).out, StartsWi
 
 TEST(Help, WrongWordsAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({}, folder, HasSubstr("tutti: say what to do, one of simulate, run, sweep, "));
-  expect_refused({"simulat"}, folder,
-                 HasSubstr("there is no command \"simulat\"; did you mean \"simulate\"?; expected one of"));
-  expect_refused({"import"}, folder, HasSubstr("tutti import: say what to do, one of tf-config, nccl-topology"));
-  expect_refused({"import", "xml"}, folder, HasSubstr("tutti import: there is no command \"xml\"; expected one of"));
-  expect_refused(
-      {"simulate", scenario("01_two_ranks"), "--timelin=x"}, folder,
-      HasSubstr("tutti simulate: there is no option --timelin; did you mean \"--timeline\"?; tutti simulate --help"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--step", "3"}, folder, HasSubstr("there is no option --step"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "more"}, folder, HasSubstr("\"more\" is one word too many"));
-  expect_refused({"simulate"}, folder, HasSubstr("scenario is required"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder, HasSubstr("--fast"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder,
-                 HasSubstr("--format yaml: expected one of text, json"));
+  expect_refused({}, folder, HasSubstr("simulate, run, sweep, "));
+  expect_refused({"simulat"}, folder, AllOf(HasSubstr("\"simulat\""), HasSubstr("\"simulate\"")));
+  expect_refused({"simulat"}, folder, {ProblemCode::kUnknownName});
+  expect_refused({"import"}, folder, HasSubstr("tf-config, nccl-topology"));
+  expect_refused({"import", "xml"}, folder, {ProblemCode::kUnknownName});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--timelin=x"}, folder,
+                 {ProblemCode::kUnknownField, "--timelin"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--step", "3"}, folder, {ProblemCode::kUnknownField, "--step"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "more"}, folder, {ProblemCode::kUnused});
+  expect_refused({"simulate"}, folder, {ProblemCode::kMissing, "scenario"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--fast"}, folder, {ProblemCode::kUnknownField, "--fast"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--format", "yaml"}, folder, HasSubstr("--format yaml"));
   expect_refused({"simulate", scenario("01_two_ranks"), "--record", "all"}, folder,
-                 HasSubstr("--record all: expected one of none, packs, steps"));
+                 {ProblemCode::kUnknownName, "--record"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--network-model", "exact"}, folder,
-                 HasSubstr("expected one of fifo, ideal"));
+                 {ProblemCode::kUnknownName, "--network-model"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--workers", "3-1"}, folder,
-                 HasSubstr("--workers 3-1: expected a worker or a range"));
+                 {ProblemCode::kSyntax, "--workers"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--workers", "0-"}, folder,
-                 HasSubstr("--workers 0-: expected"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "0"}, folder, HasSubstr("--steps 0: expected 1 to"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "1e99"}, folder, HasSubstr("--steps"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "nan"}, folder, HasSubstr("--from-us"));
+                 {ProblemCode::kSyntax, "--workers"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "0"}, folder, {ProblemCode::kTooSmall, "--steps"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--steps", "1e99"}, folder,
+                 {ProblemCode::kWrongType, "--steps"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "nan"}, folder,
+                 {ProblemCode::kInvalid, "--from-us"});
   expect_refused({"simulate", scenario("01_two_ranks"), "--from-us", "9", "--to-us", "3"}, folder,
-                 HasSubstr("--to-us is before --from-us"));
-  expect_refused({"simulate", scenario("01_two_ranks"), "--max-spans", "-1"}, folder, HasSubstr("--max-spans"));
+                 {ProblemCode::kConflict, "--to-us"});
+  expect_refused({"simulate", scenario("01_two_ranks"), "--max-spans", "-1"}, folder,
+                 {ProblemCode::kTooSmall, "--max-spans"});
   for (const auto& option : std::vector<std::vector<std::string>>{
            {"--record", "packs"}, {"--workers", "0-1"}, {"--from-us", "1"}, {"--to-us", "2"}, {"--max-spans", "10"}}) {
     expect_refused({"simulate", scenario("01_two_ranks"), option[0], option[1]}, folder,
-                   HasSubstr(option[0] + " limits what --timeline records; give --timeline FILE"));
+                   {ProblemCode::kUnused, option[0]});
   }
-  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder, HasSubstr("--pack 1"));
-  expect_refused({"export", "x", "--to", "pdf"}, folder, HasSubstr("--to pdf: expected one of perfetto, csv, svg"));
-  expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, HasSubstr("--table rows: expected one of"));
-  expect_refused({"init", "--nodes", "0"}, folder, HasSubstr("--nodes 0: expected 1 or more"));
+  expect_refused({"plan", scenario("01_two_ranks"), "--pack", "1"}, folder, {ProblemCode::kTooLarge, "--pack"});
+  expect_refused({"export", "x", "--to", "pdf"}, folder, {ProblemCode::kUnknownName, "--to"});
+  expect_refused({"export", "x", "--to", "csv", "--table", "rows"}, folder, {ProblemCode::kUnknownName, "--table"});
+  expect_refused({"init", "--nodes", "0"}, folder, {ProblemCode::kTooSmall, "--nodes"});
 }
 
 // --- simulate ---
@@ -113,9 +130,7 @@ TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
                    "{ tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu#2:8:xring\" } } } }");
   const Outcome text = run_tutti({"plan", file, "--check"});
   ASSERT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("pscpu#2:8:xring (limits in elements)"), HasSubstr("pscpu, 2 shards"),
-                              HasSubstr("(12 elements)")))
-      << "9 elements are padded for four ranks, and so it is proved";
+  EXPECT_THAT(text.out, HasSubstr("(12 elements)")) << "9 elements are padded for four ranks, and so it is proved";
   const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_EQ(json["all_reduce_spec"].text(), "pscpu#2:8:xring");
@@ -131,9 +146,8 @@ TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
 TEST(Plan, PrintsAndProvesSchedules) {
   const Outcome o = run_tutti({"plan", scenario("01_two_ranks"), "--schedule", "--check"});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"),
-                           HasSubstr("every one of 2 replicas ends with every contribution exactly once"),
-                           HasSubstr("task graph: 9 tasks and 11 edges: the step ends")));
+  EXPECT_THAT(o.out, AllOf(HasSubstr("steps of pack 0 (250000 elements):"), HasSubstr("gpu0"), says_proved(2),
+                           HasSubstr("9 tasks and 11 edges")));
   for (const char* name : {"02_eight_hosts_ring", "03_merge_scope", "04_resnet50_ring", "06_resnet50_nccl"}) {
     EXPECT_EQ(run_tutti({"plan", scenario(name), "--check"}).status, 0) << name;
   }
@@ -144,29 +158,30 @@ TEST(Plan, DrawsAStepWithItsCriticalPath) {
   const std::string svg = folder.file("step.svg"), dot = folder.file("step.dot");
   const Outcome drawn = run_tutti({"plan", scenario("13_tensor_parallel"), "--graph", svg});
   ASSERT_EQ(drawn.status, 0) << drawn.err;
-  EXPECT_THAT(drawn.out, AllOf(HasSubstr("simulated, step 2"), HasSubstr("204 tasks are drawn as")));
+  EXPECT_THAT(drawn.out, AllOf(HasSubstr("simulated, step 2"), HasSubstr("204 tasks")));
   EXPECT_THAT(folder.read("step.svg"), AllOf(HasSubstr("critical path"), HasSubstr("communicator &quot;tensor&quot;"),
                                              HasSubstr("all_reduce ×")));
   const Outcome known = run_tutti({"plan", scenario("06_resnet50_nccl"), "--graph", dot, "--no-simulation", "--check"});
   ASSERT_EQ(known.status, 0) << known.err;
-  EXPECT_THAT(known.out, AllOf(HasSubstr("nothing was simulated"), HasSubstr("task graph: ")));
+  EXPECT_THAT(known.out, AllOf(HasSubstr("nothing was simulated"), HasSubstr("185 tasks")));
   EXPECT_THAT(folder.read("step.dot"), AllOf(testing::StartsWith("digraph step {"), HasSubstr("penwidth=2.4")));
 }
 
 TEST(Plan, RefusesGraphsThatItCannotWrite) {
   const TemporaryFolder folder;
   const std::string file = scenario("01_two_ranks");
-  const auto refused = [&](const std::vector<std::string>& more, const char* why) {
+  const auto refused = [&](const std::vector<std::string>& more, const auto& why) {
     std::vector<std::string> words{"plan", file};
     words.insert(words.end(), more.begin(), more.end());
-    expect_refused(words, folder, HasSubstr(why));
+    expect_refused(words, folder, why);
   };
   const std::string svg = folder.file("step.svg");
-  refused({"--graph", folder.path() + "/step.png"}, "expected the name of an .svg or a .dot file");
-  refused({"--graph", svg, "--schedule"}, "--schedule");
-  refused({"--graph", svg, "--format", "json"}, "--format json");
-  refused({"--no-simulation"}, "--graph");
-  refused({"--graph", folder.path() + "/no/such/folder/step.svg"}, "no/such/folder");
+  refused({"--graph", folder.path() + "/step.png"}, Mistake{ProblemCode::kUnknownName, "--graph"});
+  refused({"--graph", svg, "--schedule"}, Mistake{ProblemCode::kConflict, "--graph"});
+  refused({"--graph", svg, "--format", "json"}, Mistake{ProblemCode::kConflict, "--graph"});
+  refused({"--no-simulation"}, Mistake{ProblemCode::kUnused, "--no-simulation"});
+  refused({"--graph", folder.path() + "/no/such/folder/step.svg"},
+          testing::Matcher<std::string>(HasSubstr("no/such/folder")));
 }
 
 TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
@@ -180,9 +195,8 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
   ASSERT_EQ(o.status, 0) << o.err;
   // Of 64 KiB in chunks of 32 KiB over the network: rank 9's from GPU 0 leaves beside GPU 1, whose proxy sends it on.
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), HasSubstr("(copy engine, 8 slots)"),
-                           HasSubstr("exchange 0: sends and receives: every one of 16 replicas ends with what alltoall "
-                                     "says (4096 elements in place of 262144)")));
-  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder, HasSubstr("--exchange 1"));
+                           says_exchange_proved(16), HasSubstr("(4096 elements in place of 262144)")));
+  expect_refused({"plan", file, "--schedule", "--exchange", "1"}, folder, {ProblemCode::kTooLarge, "--exchange"});
 }
 
 TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
@@ -204,9 +218,9 @@ TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
             collective, algorithm));
     const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
     ASSERT_EQ(o.status, 0) << o.err;
-    EXPECT_THAT(o.out, testing::ContainsRegex(fmt::format("pack 0: {}, .*: every one of 16 replicas ends with", says)));
+    EXPECT_THAT(o.out, testing::ContainsRegex(fmt::format("pack 0: {}, .*: every one of 16 replicas", says)));
     EXPECT_THAT(o.out, HasSubstr("(copy engine, 8 slots)"));  // the heads' proxies
-    EXPECT_THAT(o.out, HasSubstr("a network that reduces (SHARP)"));
+    EXPECT_THAT(o.out, HasSubstr("SHARP"));
   }
 }
 
@@ -225,13 +239,11 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
     return o.out;
   };
   // Chunks of 128 KiB hold all of 64; no GPU sends on for others, and no proxy is a lane.
-  EXPECT_THAT(planned("2.8.4"), AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
-                                      Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
-                                      HasSubstr("exchange 0: sends and receives: every one of 16 replicas")));
-  EXPECT_THAT(planned("2.6.4"),
-              AllOf(HasSubstr("steps of exchange 0 (262144 elements; not NCCL's own schedule: NCCL 2.6.4 has no sends"),
-                    HasSubstr("exchange 0: not by NCCL's own steps (NCCL 2.6.4 has no sends and receives, which came "
-                              "with 2.7): every one of 16 replicas ends with what alltoall says")));
+  EXPECT_THAT(planned("2.8.4"),
+              AllOf(HasSubstr("steps of exchange 0 (262144 elements):"), Not(HasSubstr("copy engine")),
+                    HasSubstr("[16384..32768)"), says_exchange_proved(16)));
+  EXPECT_THAT(planned("2.6.4"), AllOf(HasSubstr("not NCCL's own schedule: NCCL 2.6.4 "),
+                                      HasSubstr("not by NCCL's own steps (NCCL 2.6.4 "), says_exchange_proved(16)));
 }
 
 TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
@@ -247,9 +259,8 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
     const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
     ASSERT_EQ(o.status, 0) << algorithm << o.err;
     // The switch adds what the first stage adds: on the second machine among its own eight.
-    EXPECT_THAT(o.out, AllOf(HasSubstr("pack 0: inside workers all_reduce by NVLS Simple, 8 channels"),
-                             HasSubstr(" and broadcast by Ring Simple"), HasSubstr("data[0..0) → ranks 8..15 lane 1"),
-                             HasSubstr("every one of 16 replicas ends with every contribution exactly once")))
+    EXPECT_THAT(o.out, AllOf(HasSubstr("all_reduce by NVLS Simple, 8 channels"), HasSubstr("broadcast by Ring Simple"),
+                             HasSubstr("data[0..0) → ranks 8..15 lane 1"), says_proved(16)))
         << algorithm;
     const core::Value document = test::parse_or_throw(run_tutti({"plan", file, "--format", "json"}).out, "out");
     const auto inside = Data(document)["packs"].items().at(0)["nccl_inside_workers"].items();
@@ -262,14 +273,15 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
 
 TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
   const TemporaryFolder folder;
-  expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder, HasSubstr("--exchange selects"));
+  expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder,
+                 {ProblemCode::kUnused, "--exchange"});
 }
 
 TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {
   const TemporaryFolder folder;
   const std::string file = folder.file("s.textproto");
   ASSERT_EQ(run_tutti({"init", "--nodes", "32", "-o", file}).status, 0);
-  expect_refused({"plan", file, "--schedule"}, folder, HasSubstr("steps on 256 ranks, more than the limit of 20000"));
+  expect_refused({"plan", file, "--schedule"}, folder, {ProblemCode::kTooLarge, "--schedule"});
 }
 
 TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
@@ -277,9 +289,7 @@ TEST(Plan, SaysThatAScheduleIsTooLargeToProve) {
   const std::string file = folder.file("s.textproto");
   for (const char* nodes : {"4000", "40000"}) {
     ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", nodes, "-o", file, "--force"}).status, 0);
-    expect_refused({"plan", file, "--check"}, folder,
-                   AllOf(HasSubstr("--check: the schedule of pack 0 is too large to prove"),
-                         HasSubstr(nodes + std::string(" ranks")), HasSubstr("take fewer workers")));
+    expect_refused({"plan", file, "--check"}, folder, {ProblemCode::kTooLarge, "--check"});
   }
 }
 

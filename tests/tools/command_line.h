@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "tests/support/clusters.h"
+#include "tests/support/json.h"
+#include "tests/support/problems.h"
 #include "tests/support/program.h"
 
 namespace tutti::test {
@@ -25,17 +29,60 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
 /// The file of a shipped scenario.
 inline std::string scenario(const std::string& name) { return source_folder() + "/scenarios/" + name + ".textproto"; }
 
-/// The request is refused: status 2, why on stderr, nothing but that on stdout (with --format json), no file more than
-/// there was.
+/// The request is refused: status 2, why on stderr, nothing on stdout, no file more than there was. For commands without
+/// --format json, and for what excludes it; `why` is a name: an option or a file.
 inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
                            const testing::Matcher<std::string>& why) {
   const std::vector<std::string> before = folder.files();
   const Outcome o = run_tutti(arguments, {.folder = folder.path()});
   EXPECT_EQ(o.status, 2) << o.out;
   EXPECT_THAT(o.err, why);
-  const bool as_json = std::find(arguments.begin(), arguments.end(), "json") != arguments.end();
-  EXPECT_THAT(o.out, as_json ? testing::Matcher<std::string>(testing::StartsWith("{\n \"error\": {"))
-                             : testing::Matcher<std::string>(testing::IsEmpty()));
+  EXPECT_THAT(o.out, testing::IsEmpty());
+  EXPECT_EQ(folder.files(), before);
+}
+
+/// An error as a command prints it with --format json: `{"error": {"status": …, "problems": […]}}`.
+inline core::Error error_in(const std::string& json) {
+  const core::Value document = parse_or_throw(json, "out");
+  const Data error = Data(document)["error"];
+  std::vector<core::Problem> problems;
+  for (const Data& written : error["problems"].items()) {
+    core::Problem problem;
+    if (written.has("file")) problem.where.file = written["file"].text();
+    if (written.has("line")) problem.where.line = static_cast<int>(written["line"].number());
+    if (written.has("line")) problem.where.column = static_cast<int>(written["column"].number());
+    problem.text = written["text"].text();
+    if (written.has("field")) problem.kind.field = written["field"].text();
+    int code = 0;
+    while (to_string(static_cast<ProblemCode>(code)) != written["code"].text()) {
+      if (++code == static_cast<int>(ProblemCode::kCount))
+        throw std::invalid_argument("there is no code " + written["code"].text());
+    }
+    problem.kind.code = static_cast<ProblemCode>(code);
+    problems.push_back(std::move(problem));
+  }
+  return {error["status"].number() == 2 ? core::ErrorKind::kRequest : core::ErrorKind::kRun, std::move(problems)};
+}
+
+/// Runs a command with --format json. Answers the error it ends in, by code, field and place; everything it says in
+/// words is on stderr. Throws if there is none.
+inline core::Error error_of(std::vector<std::string> arguments, const RunOptions& options = {}) {
+  if (std::find(arguments.begin(), arguments.end(), "--format") == arguments.end())
+    arguments.insert(arguments.end(), {"--format", "json"});
+  const Outcome o = run_tutti(arguments, options);
+  core::Error error = error_in(o.out);
+  EXPECT_EQ(o.status, error.kind() == core::ErrorKind::kRequest ? 2 : 1);
+  for (const core::Problem& problem : error.problems()) EXPECT_THAT(o.err, testing::HasSubstr(problem.text));
+  return error;
+}
+
+/// The request is refused, with this problem among others, and there is no file more than there was.
+inline void expect_refused(const std::vector<std::string>& arguments, const TemporaryFolder& folder,
+                           const Mistake& mistake) {
+  const std::vector<std::string> before = folder.files();
+  const core::Expected<void> refused = tl::make_unexpected(error_of(arguments, {.folder = folder.path()}));
+  EXPECT_EQ(refused.error().kind(), core::ErrorKind::kRequest);
+  EXPECT_THAT(refused, FailsWith(mistake)) << testing::PrintToString(arguments);
   EXPECT_EQ(folder.files(), before);
 }
 

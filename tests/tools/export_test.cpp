@@ -5,6 +5,7 @@
 
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti {
 namespace {
@@ -13,6 +14,7 @@ using test::Data;
 using test::expect_refused;
 using test::kSmall;
 using test::Outcome;
+using test::ProblemCode;
 using test::run_tutti;
 using test::scenario;
 using test::TemporaryFolder;
@@ -41,8 +43,9 @@ TEST_F(Export, WritesBesideTheTimeline) {
 TEST_F(Export, AnswersInJson) {
   const Outcome o = run_tutti({"export", timeline, "--to", "svg", "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("\"complete\": true"));
-  EXPECT_THAT(o.out, HasSubstr("\"written\": "));
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  EXPECT_EQ(Data(document)["complete"].value().text, "true");
+  EXPECT_EQ(Data(document)["written"].text(), folder.file("t.svg"));
 }
 
 TEST_F(Export, WritesEveryTable) {
@@ -61,10 +64,9 @@ TEST_F(Export, WritesEveryTable) {
 
 TEST_F(Export, LosesNoFile) {
   expect_refused({"export", timeline, "--to", "csv", "-o", timeline}, folder,
-                 HasSubstr("this is the file to read from"));
-  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder, HasSubstr("this is not a timeline"));
-  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder,
-                 HasSubstr("cannot be read: No such file"));
+                 {.code = ProblemCode::kConflict, .file = timeline});
+  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder, {.file = folder.file("s.textproto")});
+  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder, {.file = folder.file("absent.tutti")});
   EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
 }
 
@@ -95,7 +97,7 @@ TEST_F(Export, ReadsACutOffTimelineAsFarAsItGoes) {
   const std::string cut = folder.write("cut.tutti", whole.substr(0, whole.size() - 100));
   const Outcome o = run_tutti({"export", cut, "--to", "csv", "-o", "-"});
   EXPECT_EQ(o.status, 0);
-  EXPECT_THAT(o.err, AllOf(HasSubstr("the file ends before its index"), HasSubstr("; exporting the readable part")));
+  EXPECT_THAT(o.err, AllOf(HasSubstr(cut), test::says_cut_off()));
   EXPECT_EQ(o.out, run_tutti({"export", timeline, "--to", "csv", "-o", "-"}).out) << "only the index was cut off";
 }
 
@@ -127,10 +129,18 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
     ASSERT_EQ(
         run_tutti({"simulate", scenario, "--timeline", folder.file(packs + ".tutti"), "--record", "packs"}).status, 0);
   }
-  const Outcome o = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
+  const Outcome o = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti"), "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("most of that lies in the exposed communication, which takes"));
-  EXPECT_THAT(o.out, HasSubstr("4 packs of the first and 1 of the second hold other gradients and are not compared"));
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const Data comparison(document);
+  EXPECT_EQ(comparison["packs_of_first_only"].number(), 4);
+  EXPECT_EQ(comparison["packs_of_second_only"].number(), 1);
+  EXPECT_TRUE(comparison["packs"].items().empty()) << "they hold other gradients";
+  const double longer = comparison["step_time"]["difference_us"].real();
+  EXPECT_GT(comparison["exposed_communication"]["difference_us"].real(), longer / 2) << "most of that";
+  const Outcome text = run_tutti({"compare", folder.file("26214400.tutti"), folder.file("0.tutti")});
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("exposed communication"), HasSubstr("4 packs of the first and 1 of the second")));
 }
 
 TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
@@ -143,9 +153,8 @@ TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
   const std::string damaged = folder.write("damaged.tutti", bytes);
   const auto says = [](const std::string& what) {
     return testing::MatchesRegex(
-        ".*damaged.tutti: the file is damaged at byte [0-9]+: [0-9]+ of its [0-9]+ spans are missing, of "
-        "w[01]/gpu[0-7], between .* and .*; " +
-        what + " the readable part\n");
+        ".*damaged.tutti: [^\n]* byte [0-9]+: [0-9]+ of its [0-9]+ spans [^\n]*w[01]/gpu[0-7], [^\n]* " + what +
+        " [^\n]*\n");
   };
   const Outcome exported = run_tutti({"export", damaged, "--to", "csv", "-o", "-"});
   EXPECT_EQ(exported.status, 0);

@@ -22,6 +22,7 @@
 #include "tests/support/cluster.h"
 #include "tests/support/json.h"
 #include "tests/tools/cluster_run.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti::test {
 namespace {
@@ -29,7 +30,6 @@ namespace {
 using proto::Control;
 using real::ControlChannel;
 using testing::AllOf;
-using testing::AnyOf;
 using testing::HasSubstr;
 
 const std::string kOurs(real::protocol());
@@ -67,10 +67,9 @@ TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
   let_it_run(run);
   run.worker(1).signal(SIGKILL);
-  const auto named = HasSubstr("worker 1 is gone (");
+  const auto named = says_gone(1);
   expect_failed(run.coordinator(), named, "coordinator");
-  for (const std::size_t w : {0, 2})
-    expect_failed(run.worker(w), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+  for (const std::size_t w : {0, 2}) expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
 TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
@@ -79,9 +78,8 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
   let_it_run(run);
   run.worker(2).signal(SIGSTOP);
   const auto named = HasSubstr("worker 2 has ");
-  expect_failed(run.coordinator(), AllOf(named, HasSubstr("said nothing for")), "coordinator");
-  for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+  expect_failed(run.coordinator(), says_silent(2), "coordinator");
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
 /// Everything is slowed down, the moment excepted at which somebody notices.
@@ -92,8 +90,8 @@ TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
   let_it_run(run);
   run.worker(1).signal(SIGSTOP);
   const auto named = HasSubstr("worker 1 has ");
-  expect_failed(run.coordinator(), AllOf(named, HasSubstr("said nothing for")), "coordinator");
-  expect_failed(run.worker(0), AllOf(HasSubstr("the run has failed: "), named), "survivor");
+  expect_failed(run.coordinator(), says_silent(1), "coordinator");
+  expect_failed(run.worker(0), says_the_run_failed(named), "survivor");
 }
 
 TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
@@ -109,9 +107,9 @@ TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
   for (const char* number : {"0", "1"}) run.join({"--worker", number});
   let_it_run(run);
   run.worker(0).signal(SIGTERM);
-  expect_failed(run.coordinator(), HasSubstr("worker 0 says: interrupted ("), "coordinator");
-  expect_failed(run.worker(0), HasSubstr("interrupted"), "itself");
-  expect_failed(run.worker(1), HasSubstr("the run has failed: worker 0 says: interrupted"), "survivor");
+  expect_failed(run.coordinator(), says_that_it_failed(0, "interrupted ("), "coordinator");
+  expect_failed(run.worker(0), says_interrupted(), "itself");
+  expect_failed(run.worker(1), says_the_run_failed(says_that_it_failed(0, "interrupted")), "survivor");
 }
 
 TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsKilled) {
@@ -129,8 +127,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
   run.join();
   let_it_run(run);
   run.coordinator().signal(SIGSTOP);
-  for (const std::size_t w : {0, 1})
-    expect_failed(run.worker(w), HasSubstr("the coordinator has said nothing for 3 s ("), "worker");
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("said nothing for 3 s ("), "worker");
 }
 
 TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
@@ -163,9 +160,9 @@ TEST(Faults, AWorkerWithoutMemoryEnoughSaysSo) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 200000000 }"));
   run.join({"--worker", "0"}, {.memory_mb = 400});
   run.join({"--worker", "1"});
-  expect_failed(run.coordinator(), HasSubstr("worker 0 says: out of memory"), "coordinator");
+  expect_failed(run.coordinator(), says_that_it_failed(0, "out of memory"), "coordinator");
   expect_failed(run.worker(0), HasSubstr("out of memory"), "itself");
-  expect_failed(run.worker(1), HasSubstr("worker 0 says: out of memory"), "survivor");
+  expect_failed(run.worker(1), says_that_it_failed(0, "out of memory"), "survivor");
 }
 
 // --- what is left of a run that failed ---
@@ -187,13 +184,12 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
       const core::Value document = test::parse_or_throw(outcome.out, "out");
       EXPECT_EQ(test::Data(document)["error"]["status"].number(), 1) << "no half of a report";
     }
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("worker 1 is gone"), HasSubstr("timeline: " + timeline)));
+    EXPECT_THAT(outcome.err, AllOf(says_gone(1), HasSubstr("timeline: " + timeline)));
     const auto read = core::TimelineReader::open(timeline);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_TRUE(read->complete());
     EXPECT_GE(read->steps().size(), 1u);
-    EXPECT_THAT(read->run().notes,
-                testing::Contains(testing::ContainsRegex("^failed after [0-9]+ of 100000 steps: worker 1")));
+    EXPECT_THAT(read->run().notes, testing::Contains(testing::ContainsRegex("[0-9]+ of 100000 steps: worker 1")));
     EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"}).status, 0);
   }
 }
@@ -218,7 +214,7 @@ TEST(Faults, ControlCEndsWorkersElsewhereToo) {
   run.coordinator().signal(SIGINT);
   const Outcome outcome = run.coordinator().wait();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("stopped by request after "));
+  EXPECT_THAT(outcome.out, says_stopped_by_request());
   for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), HasSubstr("the run was stopped"), "worker");
 }
 
@@ -244,8 +240,8 @@ TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
   std::string theirs;
   ASSERT_TRUE(join_as(run.port(), "", "9.9.9", 0, &theirs));
   EXPECT_EQ(theirs, kOurs);
-  expect_failed(run.coordinator(), HasSubstr("a worker at 127.0.0.1 is Tutti 9.9.9, this is Tutti " + kOurs),
-                "coordinator");
+  expect_failed(run.coordinator(),
+                AllOf(HasSubstr("127.0.0.1 "), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)), "coordinator");
 }
 
 TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
@@ -254,8 +250,7 @@ TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
   const std::string at = to_string(listener->address());
   Process worker({"worker", "--join", at});
   ASSERT_TRUE(let_in(*listener, "", "9.9.9"));
-  expect_failed(worker, HasSubstr(fmt::format("the coordinator at {} is Tutti 9.9.9, this is Tutti {}", at, kOurs)),
-                "worker");
+  expect_failed(worker, AllOf(HasSubstr(at), HasSubstr("Tutti 9.9.9"), HasSubstr("Tutti " + kOurs)), "worker");
 }
 
 TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
@@ -308,12 +303,12 @@ void expect_noticed(const std::function<void(ControlChannel&)>& lie, const testi
   ASSERT_TRUE(order && order->has_assignment());
   lie(*channel);
   expect_failed(run.coordinator(), AllOf(HasSubstr("worker 1"), says), "coordinator");
-  expect_failed(run.worker(0), AllOf(HasSubstr("the run has failed: "), HasSubstr("worker 1"), says), "survivor");
+  expect_failed(run.worker(0), says_the_run_failed(AllOf(HasSubstr("worker 1"), says)), "survivor");
 }
 
 TEST(Liars, AMessageLongerThanAllowedTakesNoMemory) {
   expect_noticed([](ControlChannel& c) { send_raw(c, "\xff\xff\xff\xff and more"); },
-                 HasSubstr("sent a message of 4294967295 bytes where 1073741824 are the most"));
+                 AllOf(HasSubstr(" 4294967295 bytes"), HasSubstr(" 1073741824 ")));
 }
 
 TEST(Liars, AMessageThatBreaksOff) {
@@ -346,10 +341,7 @@ TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
   ASSERT_TRUE(channel);
   ASSERT_TRUE(channel->send(hello()));  // says that it listens at a port where nobody does
   run.join({"--worker", "1"});
-  expect_failed(
-      run.coordinator(),
-      AnyOf(HasSubstr("worker 0 is not to be reached at 127.0.0.1:1"), HasSubstr("worker 0 has said nothing")),
-      "coordinator");
+  expect_failed(run.coordinator(), testing::ContainsRegex("worker 0 .*(127.0.0.1:1|nothing)"), "coordinator");
 }
 
 /// An assignment of the scenario with one worker, which that would take.

@@ -19,12 +19,12 @@
 #include "real/children.h"
 #include "tests/support/process.h"
 #include "tests/tools/cluster_run.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti::test {
 namespace {
 
 using core::TimelineReader;
-using testing::HasSubstr;
 
 /// Until `there` answers true. False if it never did; no run is over that late.
 template <class There>
@@ -74,7 +74,7 @@ TEST(Killed, ACoordinatorLeavesTheStepsUntilThen) {
   EXPECT_LT(left->steps().size(), 1000u);
   EXPECT_GE(left->packs().size(), left->steps().size());
   EXPECT_FALSE(left->span_blocks().empty());
-  EXPECT_THAT(left->damage(), HasSubstr("ends before its index: the run did not end well"));
+  EXPECT_THAT(left->damage(), says_cut_off());
   for (std::size_t i = 0; i < left->steps().size(); ++i) {
     const core::StepRecord& step = left->steps()[i];
     EXPECT_EQ(step.step, static_cast<std::int32_t>(i));

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
@@ -12,6 +15,7 @@ namespace {
 using test::Data;
 using test::expect_refused;
 using test::Outcome;
+using test::ProblemCode;
 using test::run_tutti;
 using test::TemporaryFolder;
 using testing::AllOf;
@@ -53,7 +57,7 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
   EXPECT_LT(marked, rows.size());
   std::vector<std::string> text = words;
   text.emplace_back("text");
-  EXPECT_THAT(run_tutti(text).out, AllOf(HasSubstr("is not the quickest"), HasSubstr("131072 to 262144 B: NCCL_")));
+  EXPECT_THAT(run_tutti(text).out, HasSubstr("131072 to 262144 B: NCCL_"));
 }
 
 TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
@@ -106,10 +110,27 @@ TEST(PerfNccl, VariablesAndVersionsChangeTheChoice) {
 }
 
 TEST(PerfNccl, ExplainsWhyTheWinnerWon) {
-  const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "1M", "--explain"});
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "1M", "--explain"};
+  const Outcome o = run_tutti(words);
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("Ring/LL has the least estimate; NVLS/Simple would take 3.0 % more"),
-                           HasSubstr("NVLSTree is for several nodes"), HasSubstr("28.014"), HasSubstr("predicted ")));
+  EXPECT_THAT(o.out, AllOf(testing::ContainsRegex("Ring/LL .*; NVLS/Simple .* 3.0 %"), HasSubstr("28.014"),
+                           HasSubstr("predicted ")));
+  std::vector<std::string> as_json = words;
+  as_json.insert(as_json.end(), {"--format", "json"});
+  const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
+  const Data row = Data(document)["rows"].items()[0];
+  std::map<std::string, Data> candidates;
+  for (const Data& one : row["candidates"].items())
+    candidates.emplace(one["algorithm"].text() + "/" + one["protocol"].text(), one);
+  EXPECT_EQ(row["algorithm"].text() + "/" + row["protocol"].text(), "Ring/LL");
+  for (const auto& [name, one] : candidates) {
+    if (one["off"].is_null()) {
+      EXPECT_GE(one["estimate_us"].real(), row["nccl_estimate_us"].real()) << name;
+    }
+  }
+  EXPECT_TRUE(candidates.at("NVLS/Simple")["off"].is_null());
+  EXPECT_NEAR(candidates.at("NVLS/Simple")["estimate_us"].real(), 1.03 * row["nccl_estimate_us"].real(), 0.05);
+  EXPECT_FALSE(candidates.at("NVLSTree/Simple")["off"].is_null()) << "it is for several nodes";
 }
 
 TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
@@ -128,7 +149,7 @@ TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
     second.insert(second.end(), {"--against", folder.path() + "/run.log"});
     const Outcome against = run_tutti(second);
     ASSERT_EQ(against.status, 0) << against.err;
-    EXPECT_THAT(against.out, HasSubstr("against the log: 8 sizes, median error 0.0 %, mean 0.0 %"));
+    EXPECT_THAT(against.out, testing::ContainsRegex("8 sizes, .* 0.0 %, .* 0.0 %"));
   }
 }
 
@@ -182,7 +203,7 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   const std::vector<std::string> arguments = {"perf", "--cluster", file, "--nodes", "2", "-b", "1G", "-e", "1G"};
   const Outcome text = run_tutti(arguments);
   ASSERT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out, AllOf(HasSubstr("capped at that bound. Please report this"), HasSubstr("gpu")));
+  EXPECT_THAT(text.out, HasSubstr(" capped at "));
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--format", "json"});
   const Outcome json = run_tutti(as_json);
@@ -215,7 +236,8 @@ TEST(PerfNccl, OneThreadForAllGpusTakesLonger) {
   EXPECT_NEAR(us("thread_per_gpu").first, us("process_per_gpu").first, 0.1);
   EXPECT_NE(us("one_thread").second, us("process_per_gpu").second);
   test::TemporaryFolder folder;
-  expect_refused({"perf", "--cluster", "hgx-h100", "--driving", "nobody"}, folder, HasSubstr("--driving nobody"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "--driving", "nobody"}, folder,
+                 {ProblemCode::kUnknownName, "--driving"});
 }
 
 TEST(PerfNccl, RootsAreOfTheRanks) {
@@ -228,32 +250,48 @@ TEST(PerfNccl, RootsAreOfTheRanks) {
     return all;
   };
   EXPECT_THAT(run_tutti(with("3")).out, testing::ContainsRegex("none +3 "));
-  expect_refused(with("8"), folder, HasSubstr("-r 8: there are ranks 0 to 7"));
-  expect_refused(with("-1"), folder, HasSubstr("-r -1: there are ranks 0 to 7"));
+  expect_refused(with("8"), folder, {ProblemCode::kTooLarge, "-r"});
+  expect_refused(with("-1"), folder, {ProblemCode::kTooSmall, "-r"});
 }
 
 TEST(PerfNccl, ReleasesThatNobodyKnowsYetAreSaidToBeTakenAsTheNewest) {
   EXPECT_THAT(run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"}).out,
-              HasSubstr("NCCL 2.31 (taken to do as 2.30, the newest that is known)"));
+              testing::ContainsRegex("NCCL 2.31 .* 2.30"));
 }
 
 TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
-  const auto with = [](std::vector<std::string> more) {
-    std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--nodes", "8",
-                                   "-b",   "64M",       "-e",       "64M",     "--explain"};
-    words.insert(words.end(), more.begin(), more.end());
-    return run_tutti(words).out;
+  const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--nodes", "8",
+                                       "-b",   "64M",       "-e",       "64M",     "--explain"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run_tutti(more).out;
+  };
+  /// Whether the network reduces, what NCCL takes, and of what there is.
+  const auto choice = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--format", "json"});
+    const core::Value document = test::parse_or_throw(with(more), "out");
+    const Data row = Data(document)["rows"].items()[0];
+    std::set<std::string> there;
+    for (const Data& one : row["candidates"].items()) {
+      if (one["off"].is_null()) there.insert(one["algorithm"].text());
+    }
+    return std::tuple(Data(document)["network_reduces"].value().text, row["algorithm"].text(), there);
   };
   const std::string reduces = with({"--set", "NCCL_COLLNET_ENABLE=1"});
-  EXPECT_THAT(reduces, HasSubstr("no measurement with SHARP taught them"));
+  EXPECT_THAT(reduces, HasSubstr("SHARP"));
   EXPECT_THAT(reduces, testing::ContainsRegex("NVLS/Simple +43.00 +195.048 .*chosen"));
   EXPECT_THAT(reduces, testing::ContainsRegex("CollNetChain/Simple +69.20 +192.000"));
-  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),
-              HasSubstr("CollNetDirect/Simple is all there is"));
-  const std::string cannot = with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"});
-  EXPECT_THAT(cannot, HasSubstr("NCCL_COLLNET_ENABLE=1 changes nothing: only InfiniBand"));
-  EXPECT_THAT(cannot, HasSubstr("(the network cannot reduce (no CollNet))"));
-  EXPECT_THAT(with({}), HasSubstr("(needs NCCL_COLLNET_ENABLE=1 and a network that reduces (SHARP))"));
+  EXPECT_EQ(choice({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),
+            std::tuple("true", "CollNetDirect", std::set<std::string>{"CollNetDirect"}));
+  // Neither a network that cannot, nor one that is not asked to.
+  for (const std::vector<std::string>& without :
+       {std::vector<std::string>{"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}, {}}) {
+    const auto [network_reduces, algorithm, there] = choice(without);
+    EXPECT_EQ(network_reduces, "false");
+    EXPECT_THAT(there,
+                testing::Not(testing::AnyOf(testing::Contains("CollNetDirect"), testing::Contains("CollNetChain"))));
+  }
+  EXPECT_THAT(with({"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}), HasSubstr("\n# NCCL_COLLNET_ENABLE=1 "));
 }
 
 TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
@@ -265,8 +303,7 @@ TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
     return o.out;
   };
   EXPECT_THAT(of({"--set", "NCCL_P2P_DISABLE=1"}),
-              AllOf(HasSubstr("on 1 x hgx-h100, to NCCL 2 nodes of 4 GPUs each, 8 ranks"),
-                    HasSubstr("network infiniband, 4 cards of 50 GB/s per node")));
+              AllOf(HasSubstr("2 nodes of 4 GPUs"), HasSubstr("network infiniband, 4 cards of 50 GB/s")));
   EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_IB_DISABLE=1"}), HasSubstr("network tcp, 8 cards"));
   EXPECT_THAT(of({"--nodes", "2", "--set", "NCCL_CROSS_NIC=0"}), HasSubstr("ring 8 x 45/45 GB/s"));
   EXPECT_THAT(of({"--nodes", "2"}), HasSubstr("ring 8 x 48/48 GB/s"));
@@ -287,14 +324,14 @@ TEST(PerfNccl, ValuesThatNcclTakesOtherwiseAreNoted) {
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100",         "-b", "1G", "-e",
                                        "1G",   "--set",     "NCCL_NTHREADS=100"};
   const Outcome o = run_tutti(words);
-  EXPECT_THAT(o.out, HasSubstr("# note: NCCL_NTHREADS=100 is no multiple of 32: NCCL takes 512\n"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("# note: NCCL_NTHREADS=100 [^\n]* 512\n"));
   std::vector<std::string> as_json = words;
   as_json.insert(as_json.end(), {"--format", "json"});
   const core::Value document = test::parse_or_throw(run_tutti(as_json).out, "out");
   EXPECT_EQ(Data(document)["notes"].items().size(), 1U);
   const TemporaryFolder folder;
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_BUFFSIZE=4M"}, folder,
-                 HasSubstr("NCCL_BUFFSIZE=4M, which NCCL reads as 4, is too little"));
+                 {ProblemCode::kTooSmall, "NCCL_BUFFSIZE"});
 }
 
 TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
@@ -307,18 +344,15 @@ TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
   text.erase(text.find(stated), stated.size());
   const std::string machine = shipped.write("mine.textproto", text);
   const std::vector<std::string> words{"perf", "--cluster", machine, "--nodes", "2", "-b", "1M", "-e", "1M"};
-  expect_refused(words, folder,
-                 AllOf(HasSubstr("does not state its transport; say nic { transport: … }"),
-                       HasSubstr("INFINIBAND, ROCE, EFA"), HasSubstr("--network (infiniband, roce, efa")));
+  expect_refused(words, folder, {ProblemCode::kMissing, "Nic.transport"});
   std::vector<std::string> said = words;
   said.insert(said.end(), {"--network", "roce"});
   EXPECT_THAT(run_tutti(said).out, HasSubstr("# network roce"));
   // What joins the parts of one machine is then assumed, and said to be.
   const Outcome apart =
       run_tutti({"perf", "--cluster", machine, "--set", "NCCL_P2P_DISABLE=1", "-b", "1M", "-e", "1M"});
-  EXPECT_THAT(apart.out,
-              AllOf(HasSubstr("# network infiniband"), HasSubstr("# note: machine dgx-a100: its network card"),
-                    HasSubstr("; assumed here: infiniband")));
+  EXPECT_THAT(apart.out, AllOf(HasSubstr("# network infiniband"),
+                               testing::ContainsRegex("# note: machine dgx-a100: [^\n]*infiniband")));
 }
 
 TEST(PerfNccl, AnUnstatedTransportIsNotedByAllThatPredict) {
@@ -331,43 +365,46 @@ TEST(PerfNccl, AnUnstatedTransportIsNotedByAllThatPredict) {
                             " } } workload { variable { name: \"v\" shape: 1000000 backward_ms: 1 } forward_ms: 1 "
                             "update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 2 }");
   };
-  const std::string note =
-      "NCCL's times take infiniband, as the network cards of dgx-a100 state; network { transport: … }";
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"simulate"}, {"plan"}, {"explain"}, {"tune", "--evaluations", "2"}}) {
     std::vector<std::string> words = command;
     words.insert(words.begin() + 1, with(""));
-    EXPECT_THAT(run_tutti(words).out, HasSubstr(note)) << command.front();
+    EXPECT_THAT(run_tutti(words).out, testing::ContainsRegex("infiniband.*dgx-a100.*network . transport"))
+        << command.front();
     words[1] = with("transport: INFINIBAND");
     const Outcome stated = run_tutti(words);
     EXPECT_EQ(stated.status, 0) << stated.err;
     EXPECT_THAT(stated.out, testing::Not(HasSubstr("transport"))) << command.front();
   }
   expect_refused({"simulate", with("transport: PIGEONS")}, folder,
-                 AllOf(HasSubstr("s.textproto:1:"), HasSubstr("PIGEONS"), HasSubstr("INFINIBAND, ROCE")));
+                 {ProblemCode::kUnknownName, "Network.transport", 1, 124, folder.file("s.textproto")});
 }
 
 TEST(PerfNccl, WrongRequestsAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, HasSubstr("take a larger factor"));
-  expect_refused({"perf"}, folder, HasSubstr("--cluster hgx-h100"));
-  expect_refused({"perf", "--cluster", "hgx-h10"}, folder, HasSubstr("did you mean \"hgx-h100\""));
-  expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, HasSubstr("no GPUs"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder, HasSubstr("one GPU alone"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, HasSubstr("--nodes"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder, HasSubstr("older than 2.6.4"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder, HasSubstr("rnig"));
+  expect_refused({"perf", "--cluster", "hgx-h100", "-f", "1.0000001"}, folder, {ProblemCode::kTooSmall, "-f"});
+  expect_refused({"perf"}, folder, {ProblemCode::kMissing, "--cluster"});
+  expect_refused({"perf", "--cluster", "hgx-h10"}, folder, {ProblemCode::kUnknownName, "--cluster"});
+  expect_refused({"perf", "--cluster", "cpu-host", "--nodes", "2"}, folder, {ProblemCode::kMissing, "Machine.device"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--gpus", "1"}, folder, {ProblemCode::kTooSmall, "--gpus"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--nodes", "0"}, folder, {ProblemCode::kTooSmall, "--nodes"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--nccl-version", "2.4"}, folder,
+                 {ProblemCode::kUnsupported, "--nccl-version"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_ALGO=rnig"}, folder,
+                 {ProblemCode::kUnknownName, "NCCL_ALGO"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--set", "NCCL_P2P_DISABLE=1", "--set", "NCCL_SHM_DISABLE=1",
                   "--set", "NCCL_NET_DISABLE_INTRA=1"},
-                 folder, HasSubstr("No transport found"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder, HasSubstr("NCCL_ALGO=Ring"));
+                 folder, {ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--set", "strategy.shards=2"}, folder,
+                 {ProblemCode::kSyntax, "--set"});
   expect_refused({"perf", "--cluster", "gb200-nvl72", "--set", "NCCL_P2P_DISABLE=1"}, folder,
-                 HasSubstr("gpu0 hangs on no PCIe"));
-  expect_refused({"perf", "--cluster", "topo.xml"}, folder, HasSubstr("topo.xml"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, HasSubstr("--backend"));
-  expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder, HasSubstr("not both"));
-  expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder, HasSubstr("--nodes"));
-  expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder, HasSubstr("none.log"));
+                 {ProblemCode::kMissing, "Machine.link"});
+  expect_refused({"perf", "--cluster", "topo.xml"}, folder, {.file = "topo.xml"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, {ProblemCode::kConflict, "--backend"});
+  expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder,
+                 {ProblemCode::kConflict, "--cluster"});
+  expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder, {ProblemCode::kUnused, "--nodes"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder, {.file = "none.log"});
 }
 
 }  // namespace

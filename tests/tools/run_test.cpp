@@ -21,10 +21,13 @@
 #include "tests/support/clusters.h"
 #include "tests/support/json.h"
 #include "tests/support/program.h"
+#include "tests/tools/command_line.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string scenario(const std::string& strategy, int workers = 3, const std::string& workload = "", int steps = 2) {
@@ -119,7 +122,7 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
     for (const char* transport : {"tcp", "shm"}) {
       const Outcome ran = run_tutti({"run", file, "--transport", transport});
       EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
-      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(ran.out, says_verified()) << strategy;
       EXPECT_THAT(ran.out, HasSubstr(transport == std::string("shm") ? "shared memory" : "tcp")) << strategy;
     }
   }
@@ -153,7 +156,7 @@ TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
       command.insert(command.end(), how.begin(), how.end());
       const Outcome ran = run_tutti(command);
       EXPECT_EQ(ran.status, 0) << strategy << ": " << ran.err;
-      EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(ran.out, says_verified()) << strategy;
     }
   }
 }
@@ -289,8 +292,8 @@ TEST(RunForReal, BusyComputationTakesTheTimeOfACoreForEachReplica) {
   ASSERT_TRUE(timeline);
   for (const core::StepRecord& step : timeline->steps())
     EXPECT_GE(step.end - step.start, core::milliseconds(90)) << "whether or not it had the core to itself";
-  EXPECT_EQ(run_tutti({"run", file, "--compute", "lazy"}).status, 2);
-  EXPECT_EQ(run_tutti({"run", file, "--compute", "busy", "--emulate"}).status, 2);
+  expect_refused({"run", file, "--compute", "lazy"}, folder, {ProblemCode::kUnknownName, "--compute"});
+  expect_refused({"run", file, "--compute", "busy", "--emulate"}, folder, {ProblemCode::kConflict, "--compute"});
 }
 
 TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
@@ -300,9 +303,7 @@ TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
       "cluster { workers { machine: \"cpu-host\" count: 4 } network { kind: FAT_TREE link: \"edr\" fat_tree { "
       "workers_per_leaf: 2 spines: 1 } } } workload { variable { name: \"v\" shape: 100 } update_ms: 0 } strategy { "
       "algorithm: \"ring\" } run { steps: 1 }");
-  const Outcome o = run_tutti({"run", file, "--emulate"});
-  EXPECT_EQ(o.status, 2);
-  EXPECT_THAT(o.err, HasSubstr("links between switches (fat tree of 2 leaves and 1 spine) cannot be emulated"));
+  expect_refused({"run", file, "--emulate"}, folder, {ProblemCode::kConflict, "--emulate", 0, 0, file});
   EXPECT_EQ(run_tutti({"run", file}).status, 0)
       << "a real run has the network that is there, and needs the file of edr";
 }
@@ -320,7 +321,7 @@ TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
     ::kill(workers[1], SIGKILL);
     const Outcome& ran = running.wait();
     EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.err, testing::ContainsRegex("worker [0-2] was ended by signal 9"));
+    EXPECT_THAT(ran.err, testing::ContainsRegex("worker [0-2] .* signal 9"));
     EXPECT_TRUE(all_gone(workers));
   }
 }
@@ -339,9 +340,7 @@ TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
     const Outcome& ran = running.wait();
     EXPECT_EQ(ran.status, 1);
     // On a very busy machine it may have been stopped before it met the others.
-    EXPECT_THAT(ran.err, testing::AnyOf(HasSubstr("worker 1 says: nothing has moved for 1 s"),
-                                        HasSubstr("worker 0 has said nothing"), HasSubstr("says nothing"),
-                                        HasSubstr("never came"), HasSubstr("is not it")));
+    EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01]"));
     EXPECT_TRUE(all_gone(workers));
   }
 }
@@ -376,7 +375,8 @@ TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
   EXPECT_GE(timeline->steps().size(), 1u);
   EXPECT_LT(timeline->steps().size(), 16u);
   EXPECT_FALSE(timeline->span_blocks().empty());
-  EXPECT_THAT(ran.out, HasSubstr(fmt::format("stopped by request after {} of 16 steps", timeline->steps().size())));
+  EXPECT_THAT(ran.out,
+              AllOf(says_stopped_by_request(), HasSubstr(fmt::format(" {} of 16 steps", timeline->steps().size()))));
 }
 
 TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
@@ -395,7 +395,7 @@ TEST(RunForReal, ControlCBeforeAStepHasEndedLeavesAnOlderTimelineAlone) {
       options);
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_EQ(folder.read("t.tutti"), before);
-  EXPECT_THAT(ran.err, HasSubstr("no step had ended; " + older + " stays as it was"));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("no step had ended"), HasSubstr(older)));
 }
 
 TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
@@ -405,11 +405,12 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   ASSERT_EQ(run_tutti({"simulate", file, "--timeline", predicted}).status, 0);
   const Outcome ran = run_tutti({"run", file, "--timeline", real, "--steps", "1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right"));
-  const Outcome compared = run_tutti({"compare", predicted, real});
+  EXPECT_THAT(ran.out, says_verified());
+  const Outcome compared = run_tutti({"compare", predicted, real, "--format", "json"});
   EXPECT_EQ(compared.status, 0) << compared.err;
-  EXPECT_THAT(compared.out, HasSubstr("packs of the last step, largest difference first"));
-  EXPECT_THAT(compared.out, HasSubstr("schedule steps in both timelines: "));
+  const core::Value document = parse_or_throw(compared.out, "out");
+  EXPECT_EQ(Data(document)["packs"].items().size(), 4u);
+  EXPECT_FALSE(Data(document)["steps"].items().empty()) << "steps of lanes that both recorded";
 }
 
 TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {
@@ -440,14 +441,13 @@ TEST(RunForReal, SeveralConnectionsBetweenWorkersCarryTheSame) {
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"pscpu\" shards: 2"));
   const Outcome ran = run_tutti({"run", file, "--streams", "4"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("every element of every result was compared and is right"));
-  EXPECT_THAT(ran.out, HasSubstr("4 connections between each two workers"));
-  for (const char* streams : {"0", "-1", "65"}) {
-    EXPECT_THAT(run_tutti({"run", file, "--streams", streams}).err,
-                HasSubstr(fmt::format("--streams {}: expected 1 to 64", streams)));
-  }
-  EXPECT_EQ(run_tutti({"run", file, "--streams", "2", "--transport", "shm"}).status, 2);
-  EXPECT_THAT(run_tutti({"perf", file, "--streams", "2"}).err, HasSubstr("--streams is for a real run"));
+  EXPECT_THAT(ran.out, says_verified());
+  EXPECT_THAT(ran.out, HasSubstr("4 connections"));
+  for (const char* streams : {"0", "-1"})
+    expect_refused({"run", file, "--streams", streams}, folder, {ProblemCode::kTooSmall, "--streams"});
+  expect_refused({"run", file, "--streams", "65"}, folder, {ProblemCode::kTooLarge, "--streams"});
+  expect_refused({"run", file, "--streams", "2", "--transport", "shm"}, folder, {ProblemCode::kConflict, "--streams"});
+  expect_refused({"perf", file, "--streams", "2"}, folder, {ProblemCode::kUnused, "--streams"});
 }
 
 TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
@@ -455,23 +455,18 @@ TEST(RunForReal, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingIsStarted) {
   // 4.4 TB on each of the six replicas.
   const std::string file = folder.write(
       "s.textproto", scenario("algorithm: \"ring\"", 3, "variable { name: \"a\" shape: 1099511627776 } forward_ms: 1"));
-  const Outcome o = run_tutti({"run", file, "--timeline", folder.file("t.tutti")});
-  EXPECT_EQ(o.status, 2);
-  EXPECT_THAT(o.err, testing::AllOf(HasSubstr(file + ": the run needs 26.4 TB of this machine's memory for 3 workers"),
-                                    HasSubstr("are free; use fewer replicas or workers, a smaller model")));
-  EXPECT_EQ(o.out, "");
-  EXPECT_EQ(folder.files(), std::vector<std::string>{"s.textproto"});
+  expect_refused({"run", file, "--timeline", folder.file("t.tutti")}, folder,
+                 {ProblemCode::kTooLarge, "Cluster", 0, 0, file});
+  EXPECT_THAT(run_tutti({"run", file}).err, testing::AllOf(HasSubstr("26.4 TB"), HasSubstr("3 workers")));
 }
 
 TEST(RunForReal, RefusesWhatItCannotRun) {
   const TemporaryFolder folder;
-  const Outcome many = run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000))});
-  EXPECT_EQ(many.status, 2);
-  EXPECT_THAT(many.err, HasSubstr("1000 workers would be as many processes"));
-  EXPECT_EQ(run_tutti({"worker", "--join", "nowhere", "--worker", "0"}).status, 2);
-  EXPECT_EQ(run_tutti({"run", folder.file("s.textproto"), "--timeout-seconds", "0"}).status, 2);
-  EXPECT_THAT(run_tutti({"run", folder.file("s.textproto"), "--transport", "rdma"}).err,
-              HasSubstr("--transport rdma: expected tcp or shm"));
+  const std::string many = folder.write("s.textproto", scenario("algorithm: \"ring\"", 1000));
+  expect_refused({"run", many}, folder, {ProblemCode::kTooLarge, "Cluster.workers", 0, 0, many});
+  expect_refused({"worker", "--join", "nowhere", "--worker", "0"}, folder, HasSubstr("--join nowhere"));
+  expect_refused({"run", many, "--timeout-seconds", "0"}, folder, {ProblemCode::kTooSmall, "--timeout-seconds"});
+  expect_refused({"run", many, "--transport", "rdma"}, folder, {ProblemCode::kUnknownName, "--transport"});
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Every shipped scenario: it runs, it is short, and it says what it said before (tests/data/expected). After a change
-// that is meant to alter results, TUTTI_UPDATE_EXPECTED=1 ctest --preset release -R Shipped writes them anew; the
-// difference belongs into the review.
+// Every shipped scenario: it runs, it is short, and its report has the values that it had before (tests/data/expected):
+// values.txt for all, and three reports in full. What the timelines hold is in tests/data/digests/shipped.txt. After a change that is meant to alter results, TUTTI_UPDATE_EXPECTED=1 ctest --preset
+// release -R Shipped writes them anew; the difference belongs into the review.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,16 +49,6 @@ TEST_P(Shipped, IsShortAndCommented) {
   EXPECT_TRUE(text.starts_with("# "));
 }
 
-TEST_P(Shipped, SaysWhatItSaidBefore) {
-  const test::Outcome o = run_tutti({"simulate", file_of(GetParam())});
-  ASSERT_EQ(o.status, 0) << o.err;
-  // The version in the first line may change.
-  const std::string said = o.out.substr(0, o.out.find(", Tutti ")) + o.out.substr(o.out.find('\n') - 1);
-  const std::string expected = test::source_folder() + "/tests/data/expected/" + GetParam() + ".txt";
-  if (std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr) std::ofstream(expected, std::ios::binary) << said;
-  EXPECT_EQ(said, content(expected));
-}
-
 TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
   const test::TemporaryFolder folder;
   const test::Outcome o = run_tutti(
@@ -69,6 +60,72 @@ TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, testing::ValuesIn(shipped()), [](const auto& i) { return i.param; });
+
+/// A file below tests/data/expected, which is written anew on request.
+void expect_as_before(const std::string& file, const std::string& now) {
+  const std::string path = test::source_folder() + "/tests/data/expected/" + file;
+  if (std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr) std::ofstream(path, std::ios::binary) << now;
+  EXPECT_EQ(now, content(path));
+}
+
+/// Times in whole nanoseconds: "step_time_us 112207.583".
+void add_time(std::string& text, const std::string& name, const test::Data& time) {
+  text += fmt::format("  {} {:.3f}\n", name, time.real());
+}
+
+/// What a report says, as far as it is not the timeline's.
+std::string values_of(const test::Data& report) {
+  std::string text;
+  for (const char* name : {"replicas", "gradient_bytes", "steady_from_step"})
+    text += fmt::format("  {} {}\n", name, report[name].number());
+  for (const char* name : {"step_time_us", "forward_us", "backward_us", "other_compute_us", "communication_us",
+                           "exposed_communication_us", "waiting_us", "slowed_by_communication_us"})
+    add_time(text, name, report[name]);
+  if (report.has("step_time_band")) {
+    add_time(text, "band_low_us", report["step_time_band"]["low_us"]);
+    add_time(text, "band_high_us", report["step_time_band"]["high_us"]);
+  }
+  if (report.has("awaited")) {
+    text += fmt::format("  awaited {}\n", report["awaited"].text());
+    add_time(text, "awaited_for_us", report["awaited_for_us"]);
+  }
+  if (report.has("lower_bound")) {
+    add_time(text, "lower_bound_us", report["lower_bound"]["step_us"]);
+    add_time(text, "communication_lower_bound_us", report["lower_bound"]["communication_us"]);
+  }
+  text += fmt::format("  steps {}\n", report["steps"].items().size());
+  std::int64_t bytes = 0;
+  for (const test::Data& pack : report["packs"].items()) bytes += pack["bytes"].number();
+  text += fmt::format("  packs {} of {} bytes\n", report["packs"].items().size(), bytes);
+  const std::vector<test::Data> links = report["links"].items();
+  text += fmt::format("  links {}\n", links.size());
+  if (!links.empty()) text += fmt::format("  busiest {} {}\n", links[0]["link"].text(), links[0]["bytes"].number());
+  for (const test::Data& piece : report["critical_path"].items())
+    text += fmt::format("  critical {} on {} to {:.3f}\n", piece["what"].text(), piece["device"].text(),
+                        piece["end_us"].real());
+  text += fmt::format("  notes {}\n", report["notes"].items().size());
+  return text;
+}
+
+TEST(ShippedScenarios, HaveTheValuesThatTheyHadBefore) {
+  std::string all;
+  for (const std::string& name : shipped()) {
+    const test::Outcome o = run_tutti({"simulate", file_of(name), "--format", "json"});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const core::Value report = test::parse_or_throw(o.out, name);
+    all += name + "\n" + values_of(test::Data(report));
+  }
+  expect_as_before("values.txt", all);
+}
+
+TEST(ShippedScenarios, ReportsSayWhatTheySaidBefore) {
+  for (const std::string name : {"04_resnet50_ring", "06_resnet50_nccl", "13_tensor_parallel"}) {
+    const test::Outcome o = run_tutti({"simulate", file_of(name)});
+    ASSERT_EQ(o.status, 0) << o.err;
+    // The version in the first line may change.
+    expect_as_before(name + ".txt", o.out.substr(0, o.out.find(", Tutti ")) + o.out.substr(o.out.find('\n') - 1));
+  }
+}
 
 double step_time(const std::string& name) {
   const core::Value json = test::parse_or_throw(run_tutti({"simulate", file_of(name), "--format", "json"}).out, name);

@@ -8,6 +8,7 @@
 
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti {
 namespace {
@@ -15,13 +16,14 @@ namespace {
 using test::Data;
 using test::expect_refused;
 using test::kSmall;
+using test::Mistake;
 using test::Outcome;
+using test::ProblemCode;
 using test::run_tutti;
 using test::scenario;
 using test::TemporaryFolder;
 using testing::AllOf;
 using testing::ElementsAre;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -31,48 +33,47 @@ namespace fs = std::filesystem;
 
 TEST(Simulate, SaysWhomEveryoneWaitedFor) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
-  EXPECT_THAT(text.out, HasSubstr("until the last has its gradients: w1/gpu3 in 3 of 3 steps"));
-  EXPECT_THAT(text.out, HasSubstr("note: w1/gpu3 takes 1.3333 times as long"));
+  EXPECT_THAT(text.out, HasSubstr("w1/gpu3 in 3 of 3 steps"));
+  EXPECT_THAT(text.out, HasSubstr("w1/gpu3 takes 1.3333 times as long"));
   const core::Value document =
       test::parse_or_throw(run_tutti({"simulate", scenario("08_straggler"), "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
   EXPECT_GT(json["awaited_for_us"].real(), 34'000);
-  EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out, Not(HasSubstr("waiting for the slowest")))
-      << "no news where all are alike";
+  // In a text no news where all are alike: its last lines but one name the device then.
+  EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out,
+              Not(testing::ContainsRegex(" in [0-9] of [0-9] steps")));
 }
 
 TEST(Simulate, SaysWhatNcclChoseAndHowFarOffThatMayBe) {
   const std::string file = scenario("06_resnet50_nccl");
-  const Outcome text = run_tutti({"simulate", file});
-  EXPECT_THAT(text.out, HasSubstr("by NCCL"));
-  EXPECT_THAT(text.out, HasSubstr(" channels × "));
-  EXPECT_THAT(text.out, HasSubstr("  error band"));
-  EXPECT_THAT(text.out, HasSubstr("note: NCCL 2.28.9 would take"));
   const core::Value document = test::parse_or_throw(run_tutti({"simulate", file, "--format", "json"}).out, "out");
   const Data json(document);
   EXPECT_LE(json["step_time_band"]["low_us"].real(), json["step_time_us"].real());
   EXPECT_GT(json["step_time_band"]["high_us"].real(), json["step_time_us"].real());
-  EXPECT_NE(json["packs"].items()[0]["nccl"].text(), "");
+  EXPECT_EQ(json["packs"].items()[0]["nccl"].text(), "Tree LL128, 8 channels × 640 threads");
   EXPECT_LT(json["packs"].items()[0]["error_band"]["low"].real(), 1);
   EXPECT_GT(json["packs"].items()[0]["error_band"]["high"].real(), 1);
-  const Outcome rings = run_tutti({"simulate", file, "--nccl", "rings"});
-  EXPECT_THAT(rings.out, Not(HasSubstr("by NCCL")));
-  EXPECT_THAT(rings.out, Not(HasSubstr("error band")));
+  const core::Value rings =
+      test::parse_or_throw(run_tutti({"simulate", file, "--nccl", "rings", "--format", "json"}).out, "out");
+  EXPECT_FALSE(Data(rings)["packs"].items()[0].has("nccl"));
+  EXPECT_FALSE(Data(rings).has("step_time_band"));
   const Outcome plan = run_tutti({"plan", file, "--check"});
   EXPECT_EQ(plan.status, 0) << plan.err;
-  EXPECT_THAT(plan.out, HasSubstr("threads: every one of 16 replicas ends with every contribution exactly once"));
+  EXPECT_THAT(plan.out, HasSubstr("threads: every one of 16 replicas"));
 }
 
 TEST(Simulate, SaysByHowMuchCommunicationSlowsComputation) {
   const TemporaryFolder folder;
   const std::string file = scenario("16_interference");
-  EXPECT_THAT(run_tutti({"simulate", file}).out, HasSubstr("slowed by communication"));
-  EXPECT_THAT(run_tutti({"simulate", file, "--interference", "off"}).out, Not(HasSubstr("slowed by")));
-  EXPECT_THAT(run_tutti({"simulate", scenario("02_eight_hosts_ring")}).out, Not(HasSubstr("slowed by")));
-  expect_refused({"simulate", file, "--interference", "sometimes"}, folder, HasSubstr("auto, on, off"));
+  EXPECT_THAT(run_tutti({"simulate", file}).out, HasSubstr("\nslowed by communication "));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"simulate", file, "--interference", "off"},
+                                                {"simulate", scenario("02_eight_hosts_ring")}})
+    EXPECT_THAT(run_tutti(words).out, Not(HasSubstr("\nslowed by communication ")));
+  expect_refused({"simulate", file, "--interference", "sometimes"}, folder,
+                 {ProblemCode::kUnknownName, "--interference"});
   expect_refused({"run", folder.write("on.textproto", std::string(kSmall) + "run { interference: ON }")}, folder,
-                 HasSubstr("interference: ON is simulated only"));
+                 {ProblemCode::kUnsupported, "Run.interference"});
   const auto json = [&](const std::string& how) {
     return test::parse_or_throw(run_tutti({"simulate", file, "--interference", how, "--format", "json"}).out, "out");
   };
@@ -96,8 +97,8 @@ TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
   for (const char* model : {"fifo", "fair"}) {
     const Outcome o = run_tutti({"simulate", dead, "--network-model", model, "--timeline", folder.file("dead.tutti")});
     EXPECT_EQ(o.status, 1);
-    EXPECT_THAT(o.err, HasSubstr("step 2 never ends: link w0/nic2→network is dead from 300 ms on"));
-    EXPECT_THAT(o.err, HasSubstr("2 of 4 steps"));
+    EXPECT_THAT(o.err, AllOf(HasSubstr("step 2 "), HasSubstr("w0/nic2→network"), HasSubstr(" 300 ms"),
+                             HasSubstr("2 of 4 steps")));
     EXPECT_THAT(run_tutti({"export", folder.file("dead.tutti"), "--to", "csv", "--table", "steps", "-o", "-"}).out,
                 HasSubstr("awaited,awaited_for_us"));
   }
@@ -105,8 +106,7 @@ TEST(Simulate, ADeadLinkFailsTheRunAndKeepsTheStepsBefore) {
 
 TEST(RunForReal, RefusesConditionsWhichItCouldNotKeep) {
   const TemporaryFolder folder;
-  expect_refused({"run", scenario("08_straggler")}, folder,
-                 HasSubstr("conditions are simulated only: a real run meets its own; leave them out"));
+  expect_refused({"run", scenario("08_straggler")}, folder, {ProblemCode::kUnsupported, "Condition"});
 }
 
 TEST(Simulate, AnswersInJson) {
@@ -171,9 +171,10 @@ TEST(Simulate, ReadsJsonScenariosToo) {
       "s.json",
       R"({"cluster": {"workers": {"machine": "dgx1-v100"}}, "workload": {"variable": [{"name": "a", "shape": [3, 5]}]},
     "strategy": {"algorithm": "pscpu"}})");
-  const Outcome o = run_tutti({"simulate", file});
+  const Outcome o = run_tutti({"simulate", file, "--format", "json"});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("pscpu"));
+  EXPECT_EQ(Data(test::parse_or_throw(o.out, "out"))["replicas"].number(), 8);
+  EXPECT_THAT(Data(test::parse_or_throw(o.out, "out"))["strategy"].text(), StartsWith("pscpu"));
 }
 
 TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
@@ -183,35 +184,38 @@ TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
                                         "workload { model: \"resnet\" bach: 3 }\n"
                                         "strategy { algorithm: \"ring\" shards: -1 }\n"
                                         "run { compute_jitter_percent: nan }\n");
-  expect_refused({"simulate", file, "--timeline", folder.file("t.tutti")}, folder,
-                 AllOf(HasSubstr(file + ":1:30: "), HasSubstr("did you mean \"dgx1-v100\""),
-                       HasSubstr(file + ":2:19: "), HasSubstr(file + ":2:28: "), HasSubstr("did you mean \"batch\""),
-                       HasSubstr(file + ":3:38: "), HasSubstr(file + ":4:31: ")));
+  for (const Mistake& one : {Mistake{ProblemCode::kUnknownName, "Workers.machine", 1, 30, file},
+                             {ProblemCode::kUnknownName, "Workload.model", 2, 19, file},
+                             {ProblemCode::kUnknownField, "Workload.bach", 2, 28, file},
+                             {ProblemCode::kTooSmall, "Strategy.shards", 3, 38, file},
+                             {ProblemCode::kInvalid, "Run.compute_jitter_percent", 4, 31, file}})
+    expect_refused({"simulate", file, "--timeline", folder.file("t.tutti")}, folder, one);
 }
 
 TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({"simulate", folder.file("absent")}, folder, HasSubstr("absent: cannot be read: No such file"));
-  expect_refused({"simulate", folder.path()}, folder, HasSubstr("folder"));
-  expect_refused({"simulate", folder.write("empty", "")}, folder, HasSubstr("empty"));
+  expect_refused({"simulate", folder.file("absent")}, folder, {.file = folder.file("absent")});
+  expect_refused({"simulate", folder.path()}, folder, {.file = folder.path()});
+  expect_refused({"simulate", folder.write("empty", "")}, folder,
+                 {ProblemCode::kMissing, "Scenario.cluster", 1, 1, folder.file("empty")});
   expect_refused({"simulate", folder.write("binary", std::string("\x7f"
                                                                  "ELF\0\1\2",
                                                                  7))},
-                 folder, HasSubstr("binary:1:1: "));
-  expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder, HasSubstr("open.json:1:"));
+                 folder, {ProblemCode::kSyntax, "", 1, 1, folder.file("binary")});
+  expect_refused({"simulate", folder.write("open.json", "{\"cluster\": {")}, folder,
+                 {ProblemCode::kSyntax, "", 1, 14, folder.file("open.json")});
 }
 
 TEST(Simulate, TakesNothingButUtf8) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", "name: \"caf\xe9\"" + std::string(kSmall));
-  expect_refused({"simulate", file}, folder, HasSubstr("s.textproto:1:11: the byte 0xe9 here is not UTF-8"));
+  expect_refused({"simulate", file}, folder, {ProblemCode::kSyntax, "", 1, 11, file});
   expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))}, folder,
-                 HasSubstr("e.textproto:1:7: the escapes in here make up no UTF-8"));
+                 {ProblemCode::kSyntax, "", 1, 7, folder.file("e.textproto")});
   // Without a name in it a scenario is called by its file's.
   for (const char* command : {"simulate", "plan"})
-    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder,
-                   HasSubstr("the name of this file is not in UTF-8"));
-  expect_refused({"init", "--machine", "\xff"}, folder, HasSubstr("not UTF-8"));
+    expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder, {ProblemCode::kInvalid, "scenario"});
+  expect_refused({"init", "--machine", "\xff"}, folder, {ProblemCode::kSyntax, "", 0, 0});
   const Outcome o = run_tutti({"simulate", folder.write("b.textproto", "\xEF\xBB\xBF" + std::string(kSmall))});
   EXPECT_EQ(o.status, 0) << o.err;
 }
@@ -219,14 +223,14 @@ TEST(Simulate, TakesNothingButUtf8) {
 TEST(Simulate, LosesNoFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
-  expect_refused({"simulate", file, "--timeline", file}, folder, HasSubstr("this is the file to read from"));
-  expect_refused({"simulate", file, "--timeline", folder.path()}, folder, HasSubstr("this is a folder"));
+  expect_refused({"simulate", file, "--timeline", file}, folder, {.code = ProblemCode::kConflict, .file = file});
+  expect_refused({"simulate", file, "--timeline", folder.path()}, folder,
+                 {.code = ProblemCode::kWrongType, .file = folder.path()});
   expect_refused({"simulate", file, "--timeline", folder.file("no/such/folder.tutti")}, folder,
-                 HasSubstr("cannot be written: No such file"));
+                 {.file = folder.file("no/such/folder.tutti")});
   EXPECT_EQ(folder.read("s.textproto"), kSmall);
   const std::string model = folder.write("my_model.csv", "name,shape,type\na,3,\n");
-  expect_refused({"simulate", file, "--timeline", model}, folder,
-                 HasSubstr("my_model.csv: this file exists and is something else"));
+  expect_refused({"simulate", file, "--timeline", model}, folder, {.code = ProblemCode::kConflict, .file = model});
   EXPECT_EQ(folder.read("my_model.csv"), "name,shape,type\na,3,\n");
   const std::string left_over = folder.write("t.tutti.part", "all that is left");
   for (const char* before : {"", "TUTTITL1"}) {
@@ -244,11 +248,11 @@ TEST(Simulate, WritesToDevicesAsTheyAre) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   const Outcome full = run_tutti({"simulate", file, "--timeline", "/dev/full"});
   EXPECT_EQ(full.status, 1);
-  EXPECT_THAT(full.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
+  EXPECT_THAT(full.err, HasSubstr("/dev/full: "));
   EXPECT_EQ(full.out, run_tutti({"simulate", file}).out) << "what was computed is not lost with the timeline";
   const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
   EXPECT_EQ(out.status, 1);
-  EXPECT_THAT(out.err, HasSubstr("cannot write to standard output: No space left on device"));
+  EXPECT_THAT(out.err, HasSubstr("standard output"));
 }
 
 TEST(Simulate, ReadsAScenarioFromAPipe) {
@@ -258,7 +262,7 @@ TEST(Simulate, ReadsAScenarioFromAPipe) {
   std::jthread writer([&] { std::ofstream(pipe) << kSmall; });
   const Outcome o = run_tutti({"simulate", pipe});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("step time"));
+  EXPECT_EQ(o.out, run_tutti({"simulate", folder.write("pipe.textproto", kSmall)}).out);
 }
 
 TEST(Timelines, AreNotReadFromPipes) {
@@ -268,9 +272,7 @@ TEST(Timelines, AreNotReadFromPipes) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"compare", pipe, pipe}, {"export", pipe, "--to", "csv", "-o", "-"}, {"calibrate", file, "--run", pipe}}) {
-    const Outcome o = run_tutti(words);
-    EXPECT_EQ(o.status, 2) << words.front();
-    EXPECT_THAT(o.err, HasSubstr("pipe.tutti: this is a pipe; name a timeline in a file")) << words.front();
+    expect_refused(words, folder, {.file = pipe});
   }
 }
 
@@ -278,9 +280,8 @@ TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
   const Outcome o =
       run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", "/dev/full"});
   EXPECT_EQ(o.status, 1);
-  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
-  EXPECT_THAT(o.err, AllOf(HasSubstr("the run was stopped because its timeline can no longer be written"),
-                           EndsWith("/dev/full: cannot be written: No space left on device\n")));
+  EXPECT_THAT(o.out, test::says_stopped_by_request());
+  EXPECT_THAT(o.err, HasSubstr("/dev/full: "));
 }
 
 TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
@@ -308,8 +309,7 @@ TEST(Simulate, SaysThatMemoryIsOut) {
   ASSERT_EQ(run_tutti({"init", "--machine", "cpu-host", "--nodes", "5000000", "-o", file}).status, 0);
   const Outcome o = run_tutti({"simulate", file, "--timeline", folder.file("t.tutti")}, {.memory_mb = 200});
   EXPECT_EQ(o.status, 1);
-  EXPECT_THAT(o.err, testing::StartsWith("tutti: out of memory ("));
-  EXPECT_THAT(o.err, testing::EndsWith(" GB were free); take fewer workers, steps or recorded spans\n"));
+  EXPECT_THAT(o.err, testing::ContainsRegex("out of memory .[0-9.]+ GB"));
   EXPECT_THAT(folder.files(), ElementsAre("s.textproto"));
 }
 
@@ -328,7 +328,7 @@ TEST(Simulate, InterruptedItLeavesAWholeTimelineOfWhatRan) {
   const Outcome o = run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--steps", "100000", "--timeline", timeline},
                               {.interrupt_once = timeline + ".part"});
   EXPECT_EQ(o.status, 1);
-  EXPECT_THAT(o.out, HasSubstr("note: stopped by request after "));
+  EXPECT_THAT(o.out, test::says_stopped_by_request());
   ASSERT_THAT(folder.files(), ElementsAre("t.tutti"));
   const Outcome read = run_tutti({"export", timeline, "--to", "csv", "--table", "steps", "-o", "-"});
   EXPECT_EQ(read.status, 0);

@@ -5,8 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+
 #include "tests/support/program.h"
 #include "tests/tools/command_line.h"
+#include "tests/tools/sentences.h"
 
 namespace tutti::test {
 namespace {
@@ -34,7 +38,7 @@ Outcome run(const std::string& scenario) {
 void expect_right(const std::string& scenario) {
   const Outcome o = run(scenario);
   EXPECT_EQ(o.status, 0) << scenario << o.err;
-  EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << scenario;
+  EXPECT_THAT(o.out, says_verified()) << scenario;
 }
 
 TEST(StrategiesRun, OneWorker) {
@@ -75,8 +79,8 @@ TEST(StrategiesRun, Horovod) {
         const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(workers, 0, strategy, replicas)),
                                      "--rows", "0", "--transport", transport});
         EXPECT_EQ(o.status, 0) << strategy << o.err;
-        EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
-        EXPECT_THAT(o.out, HasSubstr("4 gradients were fused into ")) << strategy;
+        EXPECT_THAT(o.out, says_verified()) << strategy;
+        EXPECT_THAT(o.out, HasSubstr("4 gradients")) << strategy;
       }
     }
   }
@@ -87,8 +91,8 @@ TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
   const auto fused = [](const std::string& settings) {
     return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1)).out;
   };
-  EXPECT_THAT(fused("cycle_time_ms: 300"), HasSubstr("into 3 all-reduces a step")) << "float32, int32 and bfloat16";
-  EXPECT_THAT(fused("cycle_time_ms: 300 fusion_threshold: 0"), HasSubstr("into 4 all-reduces a step"));
+  EXPECT_THAT(fused("cycle_time_ms: 300"), HasSubstr(" 3 all-reduces")) << "float32, int32 and bfloat16";
+  EXPECT_THAT(fused("cycle_time_ms: 300 fusion_threshold: 0"), HasSubstr(" 4 all-reduces"));
 }
 
 /// BytePS: what is pulled is the sum of what everybody pushed.
@@ -102,7 +106,7 @@ TEST(StrategiesRun, BytePs) {
       const Outcome o = run_tutti({"run", folder.write("s.textproto", scenario_of(2, servers, strategy, 3)), "--rows",
                                    "0", "--transport", transport});
       EXPECT_EQ(o.status, 0) << strategy << o.err;
-      EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
+      EXPECT_THAT(o.out, says_verified()) << strategy;
     }
   }
   std::string on_cpus = scenario_of(2, 2, "byteps { scheduling_credit: 1 }", 1);
@@ -128,7 +132,7 @@ TEST(StrategiesRun, PlansAreProved) {
 TEST(StrategiesRun, PerfSaysWhyNot) {
   const TemporaryFolder folder;
   expect_refused({"perf", folder.write("s.textproto", scenario_of(1, 0, "tensorflow { central_storage {} }"))}, folder,
-                 HasSubstr("CentralStorageStrategy has none"));
+                 {.code = ProblemCode::kUnsupported, .field = "Strategy", .file = folder.file("s.textproto")});
 }
 
 /// Each reads and pushes when it is ready; servers add what comes as it comes. Every push is compared, every read with what was sent, and
@@ -145,9 +149,8 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
       const Outcome o =
           run_tutti({"run", folder.write("s.textproto", scenario_of(2, 2, strategy)), "--transport", transport});
       EXPECT_EQ(o.status, 0) << strategy << o.err;
-      EXPECT_THAT(o.out, HasSubstr("every element of every result was compared and is right")) << strategy;
-      EXPECT_THAT(o.out, HasSubstr("workers do not wait for each other: ")) << strategy;
-      EXPECT_THAT(o.out, HasSubstr("of 2 workers together until the first is through")) << strategy;
+      EXPECT_THAT(o.out, says_verified()) << strategy;
+      EXPECT_THAT(o.out, HasSubstr("2 workers together")) << strategy;
     }
   }
 }
@@ -155,12 +158,11 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
 /// One worker alone is never behind; what of several lies between a read and an update is at most all that others do.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
-              HasSubstr("0.00 updates of others lie between what a gradient is computed from and its own, on average, "
-                        "and 0 at most"));
+              testing::ContainsRegex("0.00 updates of others .* 0 at most"));
   const std::string out = run(scenario_of(3, 1, "tensorflow { parameter_server {} }", 1)).out;
-  const std::size_t at = out.find("on average, and ");
-  ASSERT_NE(at, std::string::npos) << out;
-  EXPECT_LE(std::stoi(out.substr(at + std::string("on average, and ").size())), 2 * 3) << out;
+  std::smatch most;
+  ASSERT_TRUE(std::regex_search(out, most, std::regex(" ([0-9]+) at most"))) << out;
+  EXPECT_LE(std::stoi(most[1]), 2 * 3) << out;
 }
 
 /// What a step's records and a timeline say of workers at their own pace.
@@ -177,20 +179,18 @@ TEST(StrategiesRun, OwnPacesAreRecorded) {
 
 TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
   const TemporaryFolder folder;
-  const auto refused = [&](const std::string& text, const std::string& why, std::vector<std::string> more = {}) {
+  const auto refused = [&](const std::string& text, const Mistake& mistake, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"run", folder.write("s.textproto", text)};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome o = run_tutti(arguments);
-    EXPECT_EQ(o.status, 2) << o.out;
-    EXPECT_THAT(o.err, HasSubstr(why));
+    expect_refused(arguments, folder, mistake);
   };
-  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), "cannot be emulated", {"--emulate"});
+  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
   refused(scenario_of(2, 0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }"),
-          "in groups are simulated only");
-  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), "fused in cycles cannot be emulated", {"--emulate"});
+          {ProblemCode::kUnsupported, "Strategy"});
+  refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
   std::string sparse = scenario_of(2, 1, "tensorflow { parameter_server {} }");
   sparse.insert(sparse.find("forward_ms"), "sparse_gradient { variable: \"a\" rows_per_step: 3 } ");
-  refused(sparse, "sparse gradients of workers that do not wait");
+  refused(sparse, {ProblemCode::kUnsupported, "Workload.sparse_gradient"});
 }
 
 /// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and by rings of others.

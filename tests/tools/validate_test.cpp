@@ -14,6 +14,7 @@ namespace {
 using test::Data;
 using test::expect_refused;
 using test::Outcome;
+using test::ProblemCode;
 using test::run_tutti;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -90,10 +91,10 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
 TEST_F(Validate, FactsThatAreNoneAreReasons) {
   const std::string meta = kMeta;
   for (const auto& [good, bad, why] : std::vector<std::tuple<std::string, std::string, std::string>>{
-           {"\"dtype\": \"float\"", "\"dtype\": \"complex\"", "has no type \"complex\""},
-           {"\"env\": {}", "\"env\": \"NCCL_ALGO=Tree\"", "env: expected an object"},
-           {"\"nodes\": 1,", "\"nodes\": 1.5,", "nodes: expected a whole number"},
-           {"\"outlier_sizes\": []", "\"outlier_sizes\": \"x\"", "outlier_sizes: expected a list"}}) {
+           {"\"dtype\": \"float\"", "\"dtype\": \"complex\"", "\"complex\""},
+           {"\"env\": {}", "\"env\": \"NCCL_ALGO=Tree\"", "env: "},
+           {"\"nodes\": 1,", "\"nodes\": 1.5,", "nodes: "},
+           {"\"outlier_sizes\": []", "\"outlier_sizes\": \"x\"", "outlier_sizes: "}}) {
     std::string broken = meta;
     broken.replace(broken.find(good), good.size(), bad);
     std::ofstream(path("meta.json")) << broken;
@@ -117,9 +118,9 @@ TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {
   std::ofstream(path("noise.csv")) << "config,size_bytes,cv\n\"h|2.28.9|{}\",8,0.031\n";
   const Outcome o = run_tutti(with({"--noise", path("noise.csv")}));
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, AllOf(HasSubstr("in band  band width  score"), HasSubstr("the share of measurements inside"),
-                           HasSubstr("3.1 %"), HasSubstr("collective: all_reduce"), HasSubstr("GPU: H100-SXM5"),
-                           HasSubstr("2 of 3 rows of healthy tables are modelled"), HasSubstr("(1 table):\n  amd")));
+  EXPECT_THAT(o.out,
+              AllOf(HasSubstr("in band  band width  score"), HasSubstr("3.1 %"), HasSubstr("collective: all_reduce"),
+                    HasSubstr("GPU: H100-SXM5"), HasSubstr("2 of 3 rows"), HasSubstr("(1 table):\n  amd")));
 }
 
 TEST_F(Validate, DrawsAPlotOfEveryTable) {
@@ -127,16 +128,18 @@ TEST_F(Validate, DrawsAPlotOfEveryTable) {
   ASSERT_EQ(o.status, 0) << o.err;
   std::stringstream page;
   page << std::ifstream(path("plots.html")).rdbuf();
-  EXPECT_THAT(page.str(), AllOf(HasSubstr("<polyline"), HasSubstr("<b>h100</b>"), HasSubstr("<b>amd</b>"),
-                                HasSubstr("<th>in band</th><th>band width</th><th>interval score</th>"),
-                                HasSubstr("in bands of width 1."), HasSubstr("</html>")));
+  EXPECT_THAT(page.str(),
+              AllOf(HasSubstr("<polyline"), HasSubstr("<b>h100</b>"), HasSubstr("<b>amd</b>"),
+                    HasSubstr("<th>in band</th><th>band width</th><th>interval score</th>"), HasSubstr("</html>")));
 }
 
 TEST_F(Validate, WrongRequestsAreRefused) {
-  expect_refused(with({"--format", "yaml"}), folder_, HasSubstr("--format"));
-  expect_refused({"validate", "--tables", "none.csv", "--meta", path("meta.json")}, folder_, HasSubstr("none.csv"));
-  expect_refused(with({"--times", path("tables.csv")}), folder_, HasSubstr("the column name is missing"));
-  expect_refused(with({"--report", path("meta.json")}), folder_, HasSubstr("meta.json"));
+  expect_refused(with({"--format", "yaml"}), folder_, HasSubstr("--format yaml"));
+  expect_refused({"validate", "--tables", "none.csv", "--meta", path("meta.json")}, folder_, {.file = "none.csv"});
+  expect_refused(with({"--times", path("tables.csv")}), folder_,
+                 {ProblemCode::kMissing, "name", 1, 1, path("tables.csv")});
+  expect_refused(with({"--report", path("meta.json")}), folder_,
+                 {.code = ProblemCode::kConflict, .file = path("meta.json")});
 }
 
 }  // namespace

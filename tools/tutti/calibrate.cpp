@@ -214,9 +214,11 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
 int calibrate(const CalibrateOptions& options, const Environment& environment) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(core::Error::request("--rows must be at least 0"));
+  if (options.rows < 0)
+    return report(core::Error::request({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
   if (options.timelines.empty() && options.logs.empty()) {
     return report(core::Error::request(
+        {core::ProblemCode::kMissing, "--run"},
         "nothing to fit to; give --run TIMELINE (tutti run --timeline) or --log FILE (nccl-tests, tutti perf)"));
   }
   const auto text = read_scenario_file(options.scenario);

@@ -71,6 +71,14 @@ int report(const core::Error& error) {
   return status;
 }
 
+core::Error about(const std::string& option, core::Error error) {
+  std::vector<core::Problem> problems = error.problems();
+  for (core::Problem& problem : problems) {
+    if (problem.kind.field.empty()) problem.kind.field = option;
+  }
+  return {error.kind(), std::move(problems)};
+}
+
 void tell(const std::string& text) { static_cast<void>(std::fputs(text.c_str(), stderr)); }
 
 int print_out(const std::string& text) {

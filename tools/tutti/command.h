@@ -44,6 +44,9 @@ int print_out(const std::string& text);
 /// nothing about a pipe that its reader has closed (`| head`) and so needs no more. Answers kRunFailed, in both cases.
 int stdout_failed(int error);
 
+/// The error with `option` as what its problems are about, where they do not say.
+core::Error about(const std::string& option, core::Error error);
+
 /// One of the choices of a command line option; an error that lists them if it is none.
 template <class T, class Parse>
 core::Expected<T> choice(const std::string& option, const std::string& written, const std::string& choices,
@@ -51,6 +54,14 @@ core::Expected<T> choice(const std::string& option, const std::string& written, 
   if (const auto value = parse(written)) return *value;
   return tl::make_unexpected(core::Error::request({core::ProblemCode::kUnknownName, option},
                                                   fmt::format("{} {}: expected one of {}", option, written, choices)));
+}
+
+/// The kind of problem that a number outside its range is; `largest` is the end of that range.
+/// REQUIRES: it is outside.
+template <class Number>
+core::ProblemKind out_of_range(const std::string& option, Number written, double largest) {
+  const bool above = static_cast<double>(written) > largest;
+  return {above ? core::ProblemCode::kTooLarge : core::ProblemCode::kTooSmall, option};
 }
 
 }  // namespace tutti::tools

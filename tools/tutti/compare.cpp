@@ -138,7 +138,8 @@ std::string json_of(const Comparison& c) {
 int compare(const CompareOptions& options, const Environment&) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(core::Error::request("--rows must be at least 0"));
+  if (options.rows < 0)
+    return report(core::Error::request({core::ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
   const auto a = core::TimelineReader::open(options.a);
   if (!a) return report(a.error());
   const auto b = core::TimelineReader::open(options.b);

@@ -22,6 +22,7 @@ namespace {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using core::RecordLevel;
 using core::RecordOptions;
 
@@ -50,7 +51,8 @@ Expected<void> read_workers(const std::string& written, RecordOptions& record) {
   if (status == std::errc() && stopped == end && record.first_worker >= 0 && record.last_worker >= record.first_worker)
     return {};
   return tl::make_unexpected(
-      Error::request(fmt::format("--workers {}: expected a worker or a range of them, such as 0-3", written)));
+      Error::request({ProblemCode::kSyntax, "--workers"},
+                     fmt::format("--workers {}: expected a worker or a range of them, such as 0-3", written)));
 }
 
 Expected<RecordOptions> record_options(const ExecuteOptions& options) {
@@ -67,7 +69,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
     if (!us) return otherwise;
     if (*us >= 0 && *us <= core::kMostLatencyUs * 100) return core::time_from_us(*us);
     return tl::make_unexpected(
-        Error::request(fmt::format("{} {}: expected microseconds since the start of the run", option, *us)));
+        Error::request({ProblemCode::kInvalid, option},
+                       fmt::format("{} {}: expected microseconds since the start of the run", option, *us)));
   };
   const auto from = time("--from-us", options.from_us, core::Time());
   if (!from) return tl::make_unexpected(from.error());
@@ -75,9 +78,12 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   if (!to) return tl::make_unexpected(to.error());
   record.from = *from;
   record.to = *to;
-  if (record.to < record.from) return tl::make_unexpected(Error::request("--to-us is before --from-us"));
+  if (record.to < record.from)
+    return tl::make_unexpected(Error::request({ProblemCode::kConflict, "--to-us"}, "--to-us is before --from-us"));
   record.most_spans = options.most_spans.value_or(record.most_spans);
-  if (record.most_spans < 0) return tl::make_unexpected(Error::request("--max-spans must be at least 0"));
+  if (record.most_spans < 0)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0"));
   if (!options.timeline.empty()) return record;
   const std::pair<const char*, bool> limits[] = {{"--record", !options.record.empty()},
                                                  {"--workers", !options.workers.empty()},
@@ -87,7 +93,8 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   for (const auto& [option, given] : limits) {
     if (given) {
       return tl::make_unexpected(
-          Error::request(fmt::format("{} limits what --timeline records; give --timeline FILE", option)));
+          Error::request({ProblemCode::kUnused, option},
+                         fmt::format("{} limits what --timeline records; give --timeline FILE", option)));
     }
   }
   return record;
@@ -97,7 +104,8 @@ Expected<void> override_steps(const ExecuteOptions& options, core::RunOptions& r
   if (options.steps) {
     if (*options.steps < 1 || *options.steps > core::kMostSteps) {
       return tl::make_unexpected(
-          Error::request(fmt::format("--steps {}: expected 1 to {}", *options.steps, core::kMostSteps)));
+          Error::request(out_of_range("--steps", *options.steps, core::kMostSteps),
+                         fmt::format("--steps {}: expected 1 to {}", *options.steps, core::kMostSteps)));
     }
     run.steps = *options.steps;
   }
@@ -128,11 +136,12 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (!format) return report(format.error());
   const auto record = record_options(options);
   if (!record) return report(record.error());
-  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
+  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   if (record->first_worker >= scenario->cluster->workers()) {
     return report(Error::request(
+        {ProblemCode::kTooLarge, "--workers"},
         fmt::format("--workers {}: there are only {}, counted from 0", options.workers, scenario->cluster->workers())));
   }
   if (const auto done = override_steps(options, scenario->run); !done) return report(done.error());

@@ -32,6 +32,7 @@ namespace {
 using core::Error;
 using core::Expected;
 using core::Outcome;
+using core::ProblemCode;
 using core::show;
 using core::Time;
 
@@ -312,8 +313,9 @@ std::string json_of(const Explanation& e) {
 int explain(const ExplainOptions& options, const Environment& environment) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
-  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.threads < 0)
+    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
   auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   Interrupt interrupt;

@@ -18,6 +18,7 @@ namespace {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 
 /// FILE with another ending.
 std::string default_output(const ExportOptions& options) {
@@ -40,11 +41,13 @@ Expected<void> write(const core::TimelineReader& timeline, const ExportOptions& 
 
 int export_timeline(const ExportOptions& options, const Environment&) {
   if (options.to != "perfetto" && options.to != "csv" && options.to != "svg") {
-    return report(Error::request(fmt::format("--to {}: expected one of perfetto, csv, svg", options.to)));
+    return report(Error::request({ProblemCode::kUnknownName, "--to"},
+                                 fmt::format("--to {}: expected one of perfetto, csv, svg", options.to)));
   }
   if (!core::parse_csv_content(options.table)) {
     return report(
-        Error::request(fmt::format("--table {}: expected one of spans, packs, steps, links, path", options.table)));
+        Error::request({ProblemCode::kUnknownName, "--table"},
+                       fmt::format("--table {}: expected one of spans, packs, steps, links, path", options.table)));
   }
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());

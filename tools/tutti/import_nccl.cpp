@@ -23,6 +23,7 @@ namespace tutti::tools {
 namespace {
 
 using core::Error;
+using core::ProblemCode;
 using core::nccl::Graph;
 using core::nccl::GraphChannel;
 using core::nccl::NodeKind;
@@ -204,7 +205,8 @@ int compare(const SearchResult& found, const std::string& path) {
 int write(const std::string& path, const std::string& text, const ImportNcclTopologyOptions& options) {
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(path, ignored))
-    return report(Error::request("this file exists; --force overwrites it", {path, 0, 0}));
+    return report(
+        Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it", {path, 0, 0}));
   auto file = OutputFile::create(path, {options.file});
   if (!file) return report(file.error());
   file->stream() << text;
@@ -220,7 +222,8 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
     return tl::unexpected(
-        Error::request(fmt::format("--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus)));
+        Error::request(out_of_range("--gpus", options.gpus, gpus),
+                       fmt::format("--gpus {}: expected 1 to {}, as many as the file has", options.gpus, gpus)));
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
@@ -239,14 +242,15 @@ core::Expected<Wishes> wishes_of(const std::vector<std::string>& written) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos)
       return tl::unexpected(
-          Error::request(fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
+          Error::request({ProblemCode::kSyntax, "--set"},
+                         fmt::format("--set {}: expected NAME=VALUE, such as NCCL_CROSS_NIC=0", one)));
     const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
     if (name == "NCCL_GRAPH_FILE") {
       const auto graphs = core::nccl::load_graphs(value);
       if (!graphs) return tl::unexpected(graphs.error());
       wishes.graphs = *graphs;
     } else if (const auto done = set(wishes.settings, name, value); !done) {
-      return tl::unexpected(done.error());
+      return tl::unexpected(about("--set", done.error()));
     }
   }
   return wishes;
@@ -280,16 +284,19 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
   words.link = options.link;
   words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
   if (words.devices.empty()) {
-    return tl::unexpected(Error::request(fmt::format(
-        "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
-        "says; name one that is near by --devices ({})",
-        options.file, topology.least_sm() / 10, topology.least_sm() % 10,
-        fmt::join(library.names(core::Library::Kind::kMachine), ", "))));
+    return tl::unexpected(Error::request(
+        {ProblemCode::kMissing, "--devices"},
+        fmt::format(
+            "{}: no shipped machine has GPUs of compute capability {}.{}, whose memory and arithmetic no topology "
+            "says; name one that is near by --devices ({})",
+            options.file, topology.least_sm() / 10, topology.least_sm() % 10,
+            fmt::join(library.names(core::Library::Kind::kMachine), ", "))));
   }
   const auto path = library.find(core::Library::Kind::kMachine, words.devices, options.output);
   if (!path)
     return tl::unexpected(
-        Error::request(fmt::format("--devices {}: there is no such machine{}", words.devices,
+        Error::request({ProblemCode::kUnknownName, "--devices"},
+                       fmt::format("--devices {}: there is no such machine{}", words.devices,
                                    core::did_you_mean(words.devices, library.names(core::Library::Kind::kMachine)))));
   const auto like = core::load_machine(*path);
   if (!like) return tl::unexpected(like.error());
@@ -312,26 +319,33 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
   if (options.nodes < 1 || options.nodes > kMostNodes)
-    return report(Error::request(fmt::format("--nodes {}: expected 1 to {}", options.nodes, kMostNodes)));
-  if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
-    return report(Error::request("--format json and --graph-file tell graphs; add --graphs"));
+    return report(Error::request(out_of_range("--nodes", options.nodes, kMostNodes),
+                                 fmt::format("--nodes {}: expected 1 to {}", options.nodes, kMostNodes)));
   if (options.graphs && (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
     return report(
-        Error::request("--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
+        Error::request({ProblemCode::kConflict, "--graphs"},
+                       "--name, --devices and --link describe a cluster, and --graphs makes none; leave them out"));
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
-    return report(Error::request("--link joins machines, and --nodes 1 leaves one; take more nodes"));
+    return report(Error::request({ProblemCode::kUnused, "--link"},
+                                 "--link joins machines, and --nodes 1 leaves one; take more nodes"));
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return report(
-        Error::request("--against holds graphs against a dump, as text; add --graphs, without --format json"));
+        Error::request({ProblemCode::kUnused, "--against"},
+                       "--against holds graphs against a dump, as text; add --graphs, without --format json"));
   const auto wishes = wishes_of(options.set);
   if (!wishes) return report(wishes.error());
   if (!options.graphs && !wishes->graphs.empty())
-    return report(Error::request("--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs"));
+    return report(Error::request({ProblemCode::kUnused, "--set"},
+                                 "--set NCCL_GRAPH_FILE gives graphs, and a cluster has none but rings; add --graphs"));
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return tell_graphs(options, *topology, *wishes, *format);
   const auto text = cluster_of(options, *topology, wishes->settings, environment.library);
   if (!text) return report(text.error());
+  // Last, so that with --format json every other error is JSON.
+  if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
+    return report(Error::request({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
+                                 "--format json and --graph-file tell graphs; add --graphs"));
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);
 }

@@ -19,6 +19,7 @@ namespace {
 
 using core::Error;
 using core::Library;
+using core::ProblemCode;
 
 std::string list_of(const char* what, const std::vector<std::string>& names) {
   std::string text = fmt::format("{}:\n", what);
@@ -178,20 +179,26 @@ int init(const InitOptions& options, const Environment& environment) {
                      list_of("layer times", library.names(Library::Kind::kLayerTimes)) +
                      list_of("algorithms", core::algorithm_names()));
   }
-  if (options.nodes < 1) return report(Error::request(fmt::format("--nodes {}: expected 1 or more", options.nodes)));
+  if (options.nodes < 1)
+    return report(Error::request({ProblemCode::kTooSmall, "--nodes"},
+                                 fmt::format("--nodes {}: expected 1 or more", options.nodes)));
   constexpr std::int64_t kMostServers = 10'000;
   if (options.servers < 0 || options.servers > kMostServers)
-    return report(Error::request(fmt::format("--servers {}: expected 0 to {}", options.servers, kMostServers)));
+    return report(Error::request(out_of_range("--servers", options.servers, kMostServers),
+                                 fmt::format("--servers {}: expected 0 to {}", options.servers, kMostServers)));
   if (options.servers > 0 && !options.algorithm.empty())
     return report(
-        Error::request("--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
+        Error::request({ProblemCode::kConflict, "--servers"},
+                       "--servers are where variables lie and gradients go, and --algorithm reduces them without any; "
                        "take one of the two"));
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
     return report(
-        Error::request(fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
+        Error::request({ProblemCode::kUnknownName, "--network"},
+                       fmt::format("--network {}: there are {}", options.network, fmt::join(kNetworks, ", "))));
   }
   if (options.nodes == 1 && options.servers == 0 && (!options.link.empty() || options.network != InitOptions().network))
-    return report(Error::request("--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
+    return report(Error::request({ProblemCode::kUnused, "--nodes"},
+                                 "--network and --link join workers, and --nodes 1 leaves one; take more nodes"));
   const std::string target = options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);
   // What is written must run; whatever is wrong with the request shows here.
@@ -206,7 +213,8 @@ int init(const InitOptions& options, const Environment& environment) {
     return print_out(as_json ? as_json_text("scenario", text) : text);
   std::error_code ignored;
   if (!options.force && std::filesystem::exists(options.output, ignored)) {
-    return report(Error::request("this file exists; --force overwrites it", {options.output, 0, 0}));
+    return report(Error::request({ProblemCode::kConflict, "-o"}, "this file exists; --force overwrites it",
+                                 {options.output, 0, 0}));
   }
   std::vector<std::string> inputs;
   if (const auto model = library.find(Library::Kind::kModel, options.model, options.output)) inputs.push_back(*model);

@@ -15,6 +15,7 @@ namespace tutti::tools {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using real::Address;
 using real::Launch;
 
@@ -27,7 +28,9 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-tl::unexpected<Error> wrong(const std::string& text) { return tl::make_unexpected(Error::request(text)); }
+tl::unexpected<Error> wrong(core::ProblemKind kind, const std::string& text) {
+  return tl::make_unexpected(Error::request(std::move(kind), text));
+}
 
 /// A name that nobody knows yet may become anyone's.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
@@ -38,11 +41,14 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   if (options.secret_file.empty()) return variables("TUTTI_SECRET").value_or("");
   struct stat status {};
   if (::stat(options.secret_file.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
-    return wrong(fmt::format("--secret-file {}: others may read it (chmod 600 it)", options.secret_file));
+    return wrong({ProblemCode::kInvalid, "--secret-file"},
+                 fmt::format("--secret-file {}: others may read it (chmod 600 it)", options.secret_file));
   auto text = core::read_text_file(options.secret_file, core::TextSource::kAnything);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
-  if (text->empty()) return wrong(fmt::format("--secret-file {}: there is nothing in it", options.secret_file));
+  if (text->empty())
+    return wrong({ProblemCode::kMissing, "--secret-file"},
+                 fmt::format("--secret-file {}: there is nothing in it", options.secret_file));
   return text;
 }
 
@@ -51,12 +57,14 @@ Expected<void> check_secret(const Address& at, const std::string& secret, const 
   if (is_near(at.host)) return {};
   if (secret.empty()) {
     return wrong(
+        {ProblemCode::kMissing, "--secret-file"},
         fmt::format("{} {} needs a secret that all workers share: set TUTTI_SECRET, or give --secret-file FILE "
                     "(openssl rand -hex 16 makes one)",
                     doing, to_string(at)));
   }
   if (secret.size() < kShortestSecret) {
     return wrong(
+        {ProblemCode::kTooSmall, "--secret-file"},
         fmt::format("the secret has {} characters; beyond this machine it needs at least {} (openssl rand -hex "
                     "16 makes one)",
                     secret.size(), kShortestSecret));
@@ -75,12 +83,15 @@ class PartFinder {
     secret_ = std::move(*secret);
     if (options_.wait_seconds) {
       if (!(*options_.wait_seconds > 0 && *options_.wait_seconds <= 86'400))
-        return wrong("--wait-seconds must be above 0 and at most 86400");
+        return wrong(out_of_range("--wait-seconds", *options_.wait_seconds, 86400),
+                     "--wait-seconds must be above 0 and at most 86400");
       part_.wait = std::chrono::duration<double>(*options_.wait_seconds);
     }
     if (!options_.listen.empty()) {
       listen_ = real::parse_address(options_.listen, true);
-      if (!listen_) return wrong(fmt::format("--listen {}: expected HOST:PORT", options_.listen));
+      if (!listen_)
+        return wrong({ProblemCode::kSyntax, "--listen"},
+                     fmt::format("--listen {}: expected HOST:PORT", options_.listen));
     }
     if (auto found = find_part(); !found) return tl::make_unexpected(found.error());
     part_.gathering.wait = part_.wait;
@@ -91,13 +102,16 @@ class PartFinder {
   Expected<void> find_part() {
     if (!join_.empty()) {
       const auto at = real::parse_address(join_);
-      if (!at) return wrong(fmt::format("--join {}: expected the coordinator's HOST:PORT", join_));
+      if (!at)
+        return wrong({ProblemCode::kSyntax, "--join"},
+                     fmt::format("--join {}: expected the coordinator's HOST:PORT", join_));
       return join_at(*at);
     }
     if (auto found = find_launch(); !found) return found;
     if (part_.launch) return launched();
     if (!options_.rendezvous.empty())
-      return wrong("--rendezvous is for processes that a launcher started together, and none has started this one");
+      return wrong({ProblemCode::kUnused, "--rendezvous"},
+                   "--rendezvous is for processes that a launcher started together, and none has started this one");
     if (listen_) return coordinate_at(*listen_, real::Gathering::Spawn::kNone);
     part_.gathering.spawn = real::Gathering::Spawn::kAll;
     return {};
@@ -131,6 +145,7 @@ class PartFinder {
     if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
         !is_said_near(address->host)) {
       return wrong(
+          {ProblemCode::kInvalid, "--listen"},
           fmt::format("{} is 127.… on this machine itself (see /etc/hosts), where other machines do not reach it; give "
                       "--listen HOST:{} with the address by which they do, or 0.0.0.0",
                       address->host, address->port));
@@ -139,6 +154,7 @@ class PartFinder {
     if (address) return join_at(*address);
     if (launch.one_machine) return by_file(variables_("TMPDIR").value_or("/tmp"));
     return wrong(
+        {ProblemCode::kMissing, "--rendezvous"},
         fmt::format("{} started this on several machines and does not say where rank 0 is; give --rendezvous HOST:PORT "
                     "with the name of rank 0's machine and a free port, or --rendezvous FOLDER with one that all "
                     "machines share",
@@ -153,6 +169,7 @@ class PartFinder {
     if (folder && job.empty()) {
       if (!launch.one_machine) {
         return wrong(
+            {ProblemCode::kMissing, "--rendezvous"},
             fmt::format("{} gives its jobs no name; give --rendezvous FILE, in a folder that all machines share",
                         to_string(launch.launcher)));
       }
@@ -172,7 +189,8 @@ class PartFinder {
     if (launch.one_machine && secret_.empty() && !listen_) secret_ = real::random_secret();
     const Address at = listen_.value_or(here);
     if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
-      return wrong(fmt::format("other machines cannot find this one by {}; give --listen HOST:0 with its address",
+      return wrong({ProblemCode::kMissing, "--listen"},
+                   fmt::format("other machines cannot find this one by {}; give --listen HOST:0 with its address",
                                to_string(at)));
     }
     if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated) return coordinated;

@@ -81,22 +81,25 @@ bool empty_or_begins(const std::string& path, std::string_view beginning) {
 
 core::Expected<OutputFile> OutputFile::create(const std::string& path, const std::vector<std::string>& inputs,
                                               std::string_view only_over) {
-  const auto refuse = [&path](const std::string& why) {
-    return tl::make_unexpected(core::Error::request(why, {path, 0, 0}));
+  const auto refuse = [&path](core::ProblemCode code, const std::string& why) {
+    return tl::make_unexpected(core::Error::request({code, ""}, why, {path, 0, 0}));
   };
   std::error_code status;
   for (const std::string& input : inputs) {
-    if (fs::equivalent(path, input, status)) return refuse("this is the file to read from; name another one to write");
+    if (fs::equivalent(path, input, status))
+      return refuse(core::ProblemCode::kConflict, "this is the file to read from; name another one to write");
   }
   const fs::file_status target = fs::status(path, status);
-  if (fs::is_directory(target)) return refuse("this is a folder; name a file to write");
+  if (fs::is_directory(target)) return refuse(core::ProblemCode::kWrongType, "this is a folder; name a file to write");
   if (fs::exists(target) && !fs::is_regular_file(target)) {
     const int device = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (device < 0) return refuse(fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (device < 0)
+      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
     return OutputFile(path, "", device);
   }
   if (fs::exists(target) && !only_over.empty() && !empty_or_begins(path, only_over))
-    return refuse("this file exists and is something else; name another one to write, or remove it");
+    return refuse(core::ProblemCode::kConflict,
+                  "this file exists and is something else; name another one to write, or remove it");
   const std::string whole = followed(path);
   constexpr int kMostLeftOver = 1000;
   for (int number = 1; number <= kMostLeftOver; ++number) {
@@ -107,9 +110,10 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path, const std
       remove_on_signals(part);
       return OutputFile(whole, part, file);
     }
-    if (errno != EEXIST) return refuse(fmt::format("cannot be written: {}", std::strerror(errno)));
+    if (errno != EEXIST)
+      return refuse(core::ProblemCode::kInvalid, fmt::format("cannot be written: {}", std::strerror(errno)));
   }
-  return refuse("too many unfinished files (NAME.part) are left beside it; remove them");
+  return refuse(core::ProblemCode::kTooLarge, "too many unfinished files (NAME.part) are left beside it; remove them");
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

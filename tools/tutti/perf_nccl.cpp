@@ -28,6 +28,7 @@ namespace {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 namespace nccl = core::nccl;
 
 Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::vector<std::string>& set) {
@@ -36,6 +37,7 @@ Expected<std::vector<std::pair<std::string, std::string>>> variables(const std::
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_"))
       return tl::make_unexpected(Error::request(
+          {ProblemCode::kSyntax, "--set"},
           fmt::format("--set {}: with --cluster, expected one of NCCL's variables, such as NCCL_ALGO=Ring", one)));
     all.emplace_back(one.substr(0, equals), one.substr(equals + 1));
   }
@@ -48,7 +50,8 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
   if (!*file) {
     const std::vector<std::string> names = library.names(core::Library::Kind::kMachine);
     return tl::make_unexpected(
-        Error::request(fmt::format("--cluster {}: there is no such machine{}", name, core::did_you_mean(name, names))));
+        Error::request({ProblemCode::kUnknownName, "--cluster"},
+                       fmt::format("--cluster {}: there is no such machine{}", name, core::did_you_mean(name, names))));
   }
   return core::read_machine((*file)->text, (*file)->path);
 }
@@ -61,7 +64,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   const int gpus = topology->count(nccl::NodeKind::kGpu);
   if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
     return tl::make_unexpected(
-        Error::request(fmt::format("--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus)));
+        Error::request(out_of_range("--gpus", *options.gpus, gpus),
+                       fmt::format("--gpus {}: expected 1 to {}, as many as the file has", *options.gpus, gpus)));
   if (options.gpus) {
     std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -73,13 +77,14 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
     if (!network) network = "tcp";
   }
   const auto search = nccl::search_settings(settings, version);
-  if (!search) return tl::make_unexpected(search.error());
+  if (!search) return tl::make_unexpected(about("--set", search.error()));
   const auto found = search_graphs(*topology, options.nodes, *search);
   if (!found) return tl::make_unexpected(found.error());
   const auto system = system_of(*topology, *found, options.nodes, *search, network);
   if (!system) return tl::make_unexpected(system.error());
   if (system->ranks() < 2)
-    return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1"));
   const auto comm = communicator_of(*topology, *found, options.nodes, settings, version);
   if (!comm) return tl::make_unexpected(comm.error());
   return NcclPerfSubject{std::filesystem::path(options.cluster).stem().string(),
@@ -93,17 +98,19 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
 Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Environment& environment) {
   const NcclPerfOptions& options = request.options;
   if (options.nodes < 1 || options.nodes > 100'000)
-    return tl::make_unexpected(Error::request("--nodes: expected a number from 1 to 100000"));
+    return tl::make_unexpected(
+        Error::request(out_of_range("--nodes", options.nodes, 100'000), "--nodes: expected a number from 1 to 100000"));
   const auto version = nccl::parse_version(options.version.value_or(to_string(nccl::kDefaultVersion)));
-  if (!version) return tl::make_unexpected(version.error());
+  if (!version) return tl::make_unexpected(about("--nccl-version", version.error()));
   const auto driving = nccl::parse_driving(options.driving.value_or("process_per_gpu"));
   if (!driving)
     return tl::make_unexpected(Error::request(
+        {ProblemCode::kUnknownName, "--driving"},
         fmt::format("--driving {}: expected process_per_gpu, thread_per_gpu or one_thread", *options.driving)));
   const auto set = variables(request.set);
   if (!set) return tl::make_unexpected(set.error());
   auto settings = nccl::read_settings(*set, *version);
-  if (!settings) return tl::make_unexpected(settings.error());
+  if (!settings) return tl::make_unexpected(about("--set", settings.error()));
   if (options.cluster.ends_with(".xml")) {
     auto subject = subject_of_topology(options, *version, std::move(*settings));
     if (subject) subject->system.driving = *driving;
@@ -112,13 +119,14 @@ Expected<NcclPerfSubject> subject_of(const NcclPerfRequest& request, const Envir
   const auto machine = machine_of(options.cluster, environment.library);
   if (!machine) return tl::make_unexpected(machine.error());
   auto system = nccl::system_of(**machine, options.nodes, options.gpus, options.network);
-  if (!system) return tl::make_unexpected(system.error());
+  if (!system) return tl::make_unexpected(about("--cluster", system.error()));
   if (system->ranks() < 2)
-    return tl::make_unexpected(Error::request("one GPU alone moves nothing: --nodes or --gpus above 1"));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kTooSmall, "--gpus"}, "one GPU alone moves nothing: --nodes or --gpus above 1"));
   system->collnet = nccl::why_no_sharp(*system).empty();
   system->driving = *driving;
   auto known = nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
-  if (!known) return tl::make_unexpected(known.error());
+  if (!known) return tl::make_unexpected(about("--cluster", known.error()));
   if (!known->note.empty()) settings->notes.push_back(known->note);
   return NcclPerfSubject{
       (*machine)->name(), options.nodes, known->system, std::move(*settings), std::move(known->communicator), *machine};
@@ -174,7 +182,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
-    return report(Error::request(fmt::format("-r {}: there are ranks 0 to {}", request.root, ranks - 1)));
+    return report(Error::request(out_of_range("-r", request.root, ranks - 1),
+                                 fmt::format("-r {}: there are ranks 0 to {}", request.root, ranks - 1)));
   const auto parameters = nccl::Parameters::load(environment.library.folder());
   if (!parameters) return report(parameters.error());
   const auto bands = nccl::ErrorBands::load(environment.library.folder());
@@ -211,7 +220,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   }
   if (rows.empty())
     return report(
-        Error::request(fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
+        Error::request({ProblemCode::kTooSmall, "-e"},
+                       fmt::format("-e: {} between {} ranks needs at least {} bytes, 16 for each",
                                    to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks)));
   return print_out(nccl_perf_table(request, *subject, rows));
 }

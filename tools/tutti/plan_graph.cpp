@@ -19,6 +19,7 @@ namespace {
 using core::Collective;
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 using core::Scenario;
 using core::Task;
 
@@ -64,7 +65,8 @@ core::Time known_duration(const core::Plan& plan, const Task& task) {
 Expected<void> check_graph(const std::string& path) {
   if (path.ends_with(".svg") || path.ends_with(".dot")) return {};
   return tl::make_unexpected(
-      Error::request(fmt::format("--graph {}: expected the name of an .svg or a .dot file", path)));
+      Error::request({ProblemCode::kUnknownName, "--graph"},
+                     fmt::format("--graph {}: expected the name of an .svg or a .dot file", path)));
 }
 
 Expected<std::string> write_graph(const Scenario& scenario, core::Executor* executor, const std::string& path) {

@@ -21,6 +21,7 @@ using core::Error;
 using core::Expected;
 using core::Lane;
 using core::Pack;
+using core::ProblemCode;
 using core::Rank;
 using core::Scenario;
 using core::Schedule;
@@ -107,10 +108,12 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   }
   const std::int64_t steps = steps_of(*small.schedule);
   if ((!as_it_is && words_to_check(small) > kMostCheckedWords) || steps > kMostCheckedSteps) {
-    return tl::make_unexpected(Error::request(fmt::format(
-        "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
-        "schedule follows the same rules",
-        what, steps, small.schedule->ranks())));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kTooLarge, "--check"},
+        fmt::format(
+            "--check: the schedule of {} is too large to prove ({} steps on {} ranks); take fewer workers, whose "
+            "schedule follows the same rules",
+            what, steps, small.schedule->ranks())));
   }
   const std::vector<std::string> problems = core::check(*small.schedule, contract);
   if (!problems.empty()) {

@@ -20,6 +20,7 @@ namespace tutti::tools {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 
 namespace {
 
@@ -80,13 +81,16 @@ Expected<void> check_plot(const std::string& path) {
   if (path.empty() || path == "-" || path.ends_with(".svg")) return {};
   if (!is_png(path)) {
     return tl::make_unexpected(
-        Error::request(fmt::format("--plot {}: expected the name of an .svg or a .png file", path)));
+        Error::request({ProblemCode::kUnknownName, "--plot"},
+                       fmt::format("--plot {}: expected the name of an .svg or a .png file", path)));
   }
   if (::access(window_program().c_str(), X_OK) == 0) return {};
-  return tl::make_unexpected(Error::request(fmt::format(
-      "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name an .svg file, or install "
-      "Qt 6 (tools/install_packages.sh window) and build again",
-      path, window_program())));
+  return tl::make_unexpected(Error::request(
+      {ProblemCode::kUnsupported, "--plot"},
+      fmt::format(
+          "--plot {}: a PNG is drawn by the window's program, which is not here ({}); name an .svg file, or install "
+          "Qt 6 (tools/install_packages.sh window) and build again",
+          path, window_program())));
 }
 
 Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs, const std::string& svg) {

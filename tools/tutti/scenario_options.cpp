@@ -11,6 +11,7 @@ namespace tutti::tools {
 
 using core::Error;
 using core::Expected;
+using core::ProblemCode;
 
 Expected<core::TfConfig> load_tf_config(const std::string& from) {
   const bool environment = from == "env";
@@ -18,7 +19,9 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   std::string text;
   if (environment) {
     const char* const value = std::getenv("TF_CONFIG");
-    if (!value) return tl::make_unexpected(Error::request("--tf-config env: TF_CONFIG is not set"));
+    if (!value)
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kMissing, "--tf-config"}, "--tf-config env: TF_CONFIG is not set"));
     text = value;
   } else {
     auto read = core::read_text_file(from, core::TextSource::kAnything);
@@ -27,18 +30,21 @@ Expected<core::TfConfig> load_tf_config(const std::string& from) {
   }
   auto config = core::read_tf_config(text, source);
   if (!config) return config;
-  const auto wrong = [&](const std::string& what) { return tl::make_unexpected(Error::request(what, {source, 0, 0})); };
+  const auto wrong = [&](ProblemCode code, const std::string& what) {
+    return tl::make_unexpected(Error::request({code, "--tf-config"}, what, {source, 0, 0}));
+  };
   const auto task = config->task();
   const auto valid = task ? core::validate(config->cluster, *task) : core::validate(config->cluster);
-  if (!valid) return wrong(valid.error());
+  if (!valid) return wrong(ProblemCode::kInvalid, valid.error());
   if (*core::worker_count(config->cluster, "worker") == 0)
-    return wrong("cluster has neither a chief nor workers, so nobody trains");
+    return wrong(ProblemCode::kMissing, "cluster has neither a chief nor workers, so nobody trains");
   return config;
 }
 
 Expected<std::string> read_scenario_file(const std::string& path) {
   if (core::is_database(path)) {
     return tl::make_unexpected(Error::request(
+        {ProblemCode::kWrongType, ""},
         "this is a sweep and no scenario; tutti sweep tells of it, and tutti view shows it", {path, 0, 0}));
   }
   return core::read_text_file(path, core::TextSource::kAnything);

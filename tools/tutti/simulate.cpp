@@ -60,6 +60,7 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
       if (*nccl == core::NcclModel::kRings) core::simulate_as_rings(scenario);
       if (*nccl != run.nccl)
         return tl::make_unexpected(core::Error::request(
+            {core::ProblemCode::kConflict, "--nccl"},
             "--nccl calibrated: the scenario says run { nccl: RINGS }; say --set run.nccl=CALIBRATED"));
     }
     if (options.seed) run.seed = *options.seed;

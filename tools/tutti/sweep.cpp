@@ -26,6 +26,7 @@ namespace {
 using core::Error;
 using core::Expected;
 using core::Outcome;
+using core::ProblemCode;
 using core::SweepStore;
 
 /// Of the points that a report lists, what is extrapolated: each thing once, with how many of them it is of.
@@ -65,8 +66,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
     if (name.empty() || name == "-") continue;
     const auto [other, fresh] = taken.try_emplace(std::filesystem::absolute(name).lexically_normal(), option);
     if (!fresh)
-      return tl::make_unexpected(
-          Error::request(fmt::format("{} {}: that is what {} has", option, name, other->second)));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, option}, fmt::format("{} {}: that is what {} has", option, name, other->second)));
   }
   return {};
 }
@@ -123,14 +124,16 @@ std::string identity(const core::SweepInfo& info) {
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
     return tl::make_unexpected(
-        Error::request("--listen is for processes that a launcher started; say which with --launcher"));
+        Error::request({ProblemCode::kUnused, "--listen"},
+                       "--listen is for processes that a launcher started; say which with --launcher"));
   auto part = own_part(options);
   if (!part) return tl::make_unexpected(part.error());
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
   if (part->launch && !(by_tf_config && options.launcher == "auto")) return std::optional(std::move(*part));
   if (!part->launch && !options.listen.empty())
     return tl::make_unexpected(
-        Error::request("--listen is for processes that a launcher started, and none has started this one"));
+        Error::request({ProblemCode::kUnused, "--listen"},
+                       "--listen is for processes that a launcher started, and none has started this one"));
   return std::optional<PartInRun>();
 }
 
@@ -191,23 +194,32 @@ Expected<bool> carry_out(SweepStore& store, const core::Library& library, const 
 int sweep(const SweepOptions& options, const Environment& environment) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
-  if (options.rows < 0) return report(Error::request("--rows must be at least 0"));
-  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (options.rows < 0) return report(Error::request({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0"));
+  if (options.threads < 0)
+    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
   if (options.timeout_seconds &&
       !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMostTimeoutSeconds))
     return report(
-        Error::request(fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds)));
+        Error::request(out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMostTimeoutSeconds),
+                       fmt::format("--timeout-seconds must be above 0 and at most {}", real::kMostTimeoutSeconds)));
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
 
   if (!options.measured.empty() && options.plot.empty())
-    return report(Error::request("--measured is drawn into a plot; give --plot FILE"));
+    return report(
+        Error::request({ProblemCode::kUnused, "--measured"}, "--measured is drawn into a plot; give --plot FILE"));
 
   if (core::is_database(options.scenario.file)) {
     if (!options.over.empty() || !options.points.empty() || !options.scenario.set.empty() || !options.output.empty() ||
         options.timeout_seconds) {
-      return report(Error::request(fmt::format(
-          "{} is a sweep that was made; --over, --points, --set, -o and --timeout-seconds are of those that are to be",
-          options.scenario.file)));
+      const char* const given = !options.over.empty()           ? "--over"
+                                : !options.points.empty()       ? "--points"
+                                : !options.scenario.set.empty() ? "--set"
+                                : !options.output.empty()       ? "-o"
+                                                                : "--timeout-seconds";
+      return report(Error::request({ProblemCode::kConflict, given},
+                                   fmt::format("{} is a sweep that was made; --over, --points, --set, -o and "
+                                               "--timeout-seconds are of those that are to be",
+                                               options.scenario.file)));
     }
     if (const auto other = check_names(options, options.scenario.file); !other) return report(other.error());
     auto store = SweepStore::open(options.scenario.file);
@@ -219,9 +231,9 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   auto axes = axes_of(options.points, options.over);
   if (!axes) return report(axes.error());
   if (axes->empty()) {
-    return report(
-        Error::request("nothing varies; say what does with --over FIELD=VALUES, such as --over "
-                       "strategy.bytes_per_pack=64KiB..256MiB*2"));
+    return report(Error::request({ProblemCode::kMissing, "--over"},
+                                 "nothing varies; say what does with --over FIELD=VALUES, such as --over "
+                                 "strategy.bytes_per_pack=64KiB..256MiB*2"));
   }
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
@@ -239,14 +251,15 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
     return report(
-        Error::request("--timeout-seconds is for ranks that a launcher started, and none has started this one"));
+        Error::request({ProblemCode::kUnused, "--timeout-seconds"},
+                       "--timeout-seconds is for ranks that a launcher started, and none has started this one"));
   }
   if (*part && !(*part)->coordinates) return help(**part, info, environment.library, *set, threads, timeout);
   const std::string output =
       options.output.empty() ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep" : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
-    return report(Error::request(fmt::format("-o {}: that is the scenario", output)));
+    return report(Error::request({ProblemCode::kConflict, "-o"}, fmt::format("-o {}: that is the scenario", output)));
   if (const auto other = check_names(options, output); !other) return report(other.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);

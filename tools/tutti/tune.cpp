@@ -36,6 +36,7 @@ namespace {
 using core::Error;
 using core::Expected;
 using core::Outcome;
+using core::ProblemCode;
 
 /// Values to each side of the best along an axis.
 constexpr std::int64_t kAround = 4;
@@ -555,8 +556,10 @@ void write_tried(Tuning& tuning, std::ostream& out) {
 int tune(const TuneOptions& options, const Environment& environment) {
   const auto format = choice<Format>("--format", options.format, kFormats, parse_format);
   if (!format) return report(format.error());
-  if (options.evaluations < 1) return report(Error::request("--evaluations must be at least 1"));
-  if (options.threads < 0) return report(Error::request("--threads must be at least 0 (0: all cores)"));
+  if (options.evaluations < 1)
+    return report(Error::request({ProblemCode::kTooSmall, "--evaluations"}, "--evaluations must be at least 1"));
+  if (options.threads < 0)
+    return report(Error::request({ProblemCode::kTooSmall, "--threads"}, "--threads must be at least 0 (0: all cores)"));
   if (const auto name = check_plot(options.plot); !name) return report(name.error());
   const auto set = settings_of(options.scenario.set);
   if (!set) return report(set.error());
@@ -584,7 +587,9 @@ int tune(const TuneOptions& options, const Environment& environment) {
     const core::Tuner tuner(*space, {});
     bool any = false;
     for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
-    if (!any) return report(Error::request("--plot: no field has values in an order, so there is no curve to draw"));
+    if (!any)
+      return report(Error::request({ProblemCode::kUnused, "--plot"},
+                                   "--plot: no field has values in an order, so there is no curve to draw"));
   }
   const Interrupt interrupt;  // from before there is a file
   std::optional<core::SweepStore> store;

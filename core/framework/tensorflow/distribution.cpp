@@ -88,7 +88,7 @@ class DistributionLowering {
     const std::int64_t packs = mirrored.num_packs.value_or(1);
     if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
-      return complain_at("num_packs", ProblemCode::kInvalid, "mirrored: num_packs: {}; take 1 or more",
+      return complain_at("num_packs", ProblemCode::kTooSmall, "mirrored: num_packs: {}; take 1 or more",
                          problem.empty() ? "it is too large" : problem);
     // One replica has nothing to reduce, and TensorFlow does not even pack then.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;

@@ -95,7 +95,8 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
 
 Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const LoweringRequest& request) {
   const auto refuse = [](const std::string& what) {
-    return tl::make_unexpected(Error::request(fmt::format("{} not lowered to steps", what)));
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kUnsupported}, fmt::format("{} not lowered to steps", what)));
   };
   const auto function = function_of(request.kind);
   const Choice& choice = request.choice;
@@ -103,7 +104,8 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm, const 
   const auto before = [&](Version version) { return comm.version < version; };
   if (!function && before({2, 7, 0}))
     return tl::make_unexpected(
-        Error::request(fmt::format("NCCL {} has no sends and receives, which came with 2.7", to_string(comm.version))));
+        Error::request({ProblemCode::kConflict},
+                       fmt::format("NCCL {} has no sends and receives, which came with 2.7", to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (const std::string why = not_lowered(comm, request); !why.empty()) return refuse(why);
 

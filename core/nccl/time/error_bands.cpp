@@ -77,7 +77,8 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
   std::array<int, 5> at{};
   for (std::size_t c = 0; c < at.size(); ++c) {
     at[c] = table.column(kColumns[c]);
-    if (at[c] < 0) problems.add({file, 1, 1}, "the column {} is missing", kColumns[c]);
+    if (at[c] < 0)
+      problems.add({ProblemCode::kMissing, kColumns[c]}, {file, 1, 1}, "the column {} is missing", kColumns[c]);
   }
   if (!problems.empty()) return problems.take();
   ErrorBands made;
@@ -98,19 +99,22 @@ Expected<ErrorBands> ErrorBands::parse(std::string_view text, const std::string&
       ErrorBand& band = made.bands_[nodes][size];
       number(2, band.low);
       number(3, band.high);
-      if (band.low > band.high) problems.add(where(2), "low is above high");
+      if (band.low > band.high) problems.add({ProblemCode::kConflict, "low"}, where(2), "low is above high");
     } else if (factor != made.factors_.end()) {
       place = 2 * kSizes + static_cast<std::size_t>(factor - made.factors_.begin());
       number(4, factor->value);
     } else {
-      problems.add(where(0), "expected one node or several nodes and a size such as \"{}\", or what widens bands",
-                   kSizeNames[0]);
+      problems.add({ProblemCode::kUnknownName, kColumns[0]}, where(0),
+                   "expected one node or several nodes and a size such as \"{}\", or what widens bands", kSizeNames[0]);
       continue;
     }
-    if (set[place]) problems.add(where(0), "{}, {} is there twice", cell(0).text, cell(1).text);
+    if (set[place])
+      problems.add({ProblemCode::kDuplicate, kColumns[0]}, where(0), "{}, {} is there twice", cell(0).text,
+                   cell(1).text);
     set[place] = true;
   }
-  if (std::find(set.begin(), set.end(), false) != set.end()) problems.add({file, 0, 0}, "a band is missing");
+  if (std::find(set.begin(), set.end(), false) != set.end())
+    problems.add({ProblemCode::kMissing}, {file, 0, 0}, "a band is missing");
   if (!problems.empty()) return problems.take();
   return made;
 }

@@ -176,7 +176,8 @@ Expected<Parameters> Parameters::parse(std::string_view text, const std::string&
   std::array<int, 4> at{};
   for (std::size_t c = 0; c < at.size(); ++c) {
     at[c] = table.column(kColumns[c]);
-    if (at[c] < 0) problems.add({file, 1, 1}, "the column {} is missing", kColumns[c]);
+    if (at[c] < 0)
+      problems.add({ProblemCode::kMissing, kColumns[c]}, {file, 1, 1}, "the column {} is missing", kColumns[c]);
   }
   if (!problems.empty()) return problems.take();
   Parameters made = initial();
@@ -187,19 +188,22 @@ Expected<Parameters> Parameters::parse(std::string_view text, const std::string&
     const auto found =
         std::find_if(made.all_.begin(), made.all_.end(), [&](const Parameter& p) { return p.name == cell(0).text; });
     if (found == made.all_.end()) {
-      problems.add(where, "\"{}\" is no figure of the time model", cell(0).text);
+      problems.add({ProblemCode::kUnknownName, "name"}, where, "\"{}\" is no figure of the time model", cell(0).text);
       continue;
     }
     const auto index = static_cast<std::size_t>(found - made.all_.begin());
-    if (set[index]) problems.add(where, "{} is there twice", found->name);
+    if (set[index]) problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is there twice", found->name);
     set[index] = true;
     const auto value = read_number(cell(1).text, where, "value", 1e-9, 1e9, problems);
     if (value) found->value = *value;
-    if (cell(2).text != found->unit) problems.add(where, "{} is in {}, not {}", found->name, found->unit, cell(2).text);
+    if (cell(2).text != found->unit)
+      problems.add({ProblemCode::kConflict, "unit"}, where, "{} is in {}, not {}", found->name, found->unit,
+                   cell(2).text);
     found->how = cell(3).text;
   }
   for (std::size_t i = 0; i < set.size(); ++i) {
-    if (!set[i]) problems.add({file, 0, 0}, "{} is missing", made.all_[i].name);
+    if (!set[i])
+      problems.add({ProblemCode::kMissing, made.all_[i].name}, {file, 0, 0}, "{} is missing", made.all_[i].name);
   }
   if (!problems.empty()) return problems.take();
   return made;

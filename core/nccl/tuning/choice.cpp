@@ -238,6 +238,7 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model, co
   if (!best) best = backup(communicator, model, operation);
   if (!best)
     return tl::make_unexpected(Error::request(
+        {ProblemCode::kConflict, "NCCL_ALGO"},
         fmt::format("NCCL {} has no algorithm and protocol left for {}: NCCL_ALGO, NCCL_PROTO or both exclude what is "
                     "possible here",
                     to_string(communicator.version), to_string(operation.function))));

@@ -12,14 +12,17 @@ namespace tutti::core::nccl {
 
 Expected<TableModel> TableModel::of(const CollectiveTable& table) {
   const TableFacts& facts = table.facts;
-  if (!table.problem.empty()) return tl::make_unexpected(Error::request(table.problem));
+  if (!table.problems.empty()) return tl::make_unexpected(Error(ErrorKind::kRequest, table.problems));
   const auto kind = parse_collective(facts.collective);
-  if (!kind) return tl::make_unexpected(Error::request("no collective is called " + facts.collective));
+  if (!kind)
+    return tl::make_unexpected(
+        Error::request({ProblemCode::kUnknownName, "collective"}, "no collective is called " + facts.collective));
   constexpr std::string_view kTypes[] = {"",         "float",    "double",  "half",   "float16", "bfloat16",
                                          "int8",     "uint8",    "int32",   "uint32", "int64",   "uint64",
                                          "fp8_e4m3", "fp8_e5m2", "fp8e4m3", "fp8e5m2"};
   if (std::find(std::begin(kTypes), std::end(kTypes), facts.dtype) == std::end(kTypes))
-    return tl::make_unexpected(Error::request(fmt::format("nccl-tests has no type \"{}\"", facts.dtype)));
+    return tl::make_unexpected(Error::request({ProblemCode::kUnknownName, "dtype"},
+                                              fmt::format("nccl-tests has no type \"{}\"", facts.dtype)));
   auto system = system_of(facts);
   if (!system) return tl::make_unexpected(system.error());
   auto comm = uniform_communicator(system->system, system->version, system->settings);

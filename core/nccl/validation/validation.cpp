@@ -39,6 +39,7 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   const auto model = TableModel::of(table);
   if (!model) {
     made.reason = model.error().message();
+    made.about = model.error().problems().front().kind;
     return made;
   }
   made.assumed = model->system().assumed;
@@ -49,6 +50,7 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
     if (!std::isfinite(us) || us <= 0) {
       made.rows.clear();
       made.reason = fmt::format("the model has no time for {} bytes with what its record says", row.bytes);
+      made.about = {ProblemCode::kUnsupported, "size_bytes"};
       return made;
     }
     const BandFacts known = band_facts(model->system().system, model->kind(), parameters);
@@ -58,9 +60,14 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   }
   made.quality = sums.errors.quality();
   made.bands = sums.bands.quality();
-  if (!table.facts.healthy)
+  if (!table.facts.healthy) {
     made.reason = "predicted, but not counted in the whole: its record does not say that the table is healthy";
-  if (table.rows.empty()) made.reason = "it has no rows";
+    made.about = {ProblemCode::kUnused, "healthy"};
+  }
+  if (table.rows.empty()) {
+    made.reason = "it has no rows";
+    made.about = {ProblemCode::kMissing, "size_bytes"};
+  }
   return made;
 }
 
@@ -70,6 +77,7 @@ void add_unread(ValidatedTable& made) {
   if (unread.empty()) return;
   const std::size_t n = unread.size();
   const std::string rows = n == 1 ? "a row that is no measurement" : fmt::format("{} rows that are none", n);
+  if (!made.about) made.about = unread.front().kind;
   if (!made.reason.empty()) made.reason += "; ";
   made.reason += fmt::format("{}: {}", rows, to_string(unread.front()));
   if (n > 1) made.reason += ", …";

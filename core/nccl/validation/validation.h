@@ -27,6 +27,7 @@ struct ValidatedTable {
   const CollectiveTable* table = nullptr;
   std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
   std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
+  std::optional<ProblemKind> about;  ///< what the first of the reasons is about
   std::vector<std::string> assumed;
   Quality quality;  ///< of rows that are no outliers
   BandQuality bands;

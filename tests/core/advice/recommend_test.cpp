@@ -87,11 +87,12 @@ TEST(Recommend, TheBestOfAPublishedSweepIsFoundByItsOwnLatencyAndRate) {
 
 TEST(Recommend, ChangesNothingForWhatMayBeAnError) {
   EXPECT_FALSE(recommend(step(1000), step(1000)).change);
-  EXPECT_THAT(recommend(step(1000), step(1010)).why, HasSubstr("nothing that was tried is faster"));
+  EXPECT_FALSE(recommend(step(1000), step(1010)).change);
   const Advice little = recommend(step(1000), step(980));
   EXPECT_FALSE(little.change);
   EXPECT_LT(little.least_gain, 0);
-  EXPECT_THAT(little.why, HasSubstr("inside the error of a predicted difference, 2.6 %"));
+  EXPECT_NEAR(little.gain, 0.02, 1e-12) << "less than the error of a predicted difference";
+  EXPECT_NE(little.why, recommend(step(1000), step(1010)).why) << "something was faster here";
 }
 
 TEST(Recommend, SaysWhatIsLeftOfAGainAtLeast) {
@@ -99,7 +100,7 @@ TEST(Recommend, SaysWhatIsLeftOfAGainAtLeast) {
   EXPECT_TRUE(much.change);
   EXPECT_NEAR(much.gain, 0.2, 1e-12);
   EXPECT_NEAR(much.least_gain, 0.2 - kDifferenceError, 1e-12);
-  EXPECT_THAT(much.why, HasSubstr("at least 17.4 %"));
+  EXPECT_THAT(much.why, HasSubstr(fmt::format("{:.1f} %", 100 * much.least_gain)));
 }
 
 }  // namespace

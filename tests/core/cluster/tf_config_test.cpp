@@ -3,22 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/problems.h"
+
 namespace tutti::core {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Optional;
 
 TfConfig good(const std::string& text) {
   const auto config = read_tf_config(text, "TF_CONFIG");
   EXPECT_TRUE(config) << config.error().message();
   return config.value_or(TfConfig());
-}
-
-std::string error_of(const std::string& text) {
-  const auto config = read_tf_config(text, "TF_CONFIG");
-  return config ? "" : config.error().message();
 }
 
 ClusterSpec cluster_of(const std::string& jobs) { return good(R"({"cluster": )" + jobs + "}").cluster; }
@@ -48,22 +44,25 @@ TEST(TfConfig, AnIndexMayBeInQuotesAndNullIsNothing) {
 }
 
 TEST(TfConfig, WhatIsWrongIsToldAtItsPlace) {
-  EXPECT_THAT(error_of("{"), HasSubstr("TF_CONFIG:1:"));
-  EXPECT_THAT(error_of("[1]"), HasSubstr("TF_CONFIG:1:1: expected {\"cluster\""));
-  EXPECT_THAT(error_of(R"({"cluster": ["a:1", "b:2"]})"), HasSubstr("TF_CONFIG:1:13: cluster is "));
-  EXPECT_THAT(error_of(R"({"cluster": {"worker": 5}})"), HasSubstr("the tasks of job \"worker\" are 5"));
-  EXPECT_THAT(error_of(R"({"cluster": {"worker": {"x": "a:1"}}})"), HasSubstr("\"x\" is no index"));
+  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+    test::Mistake mistake = test::at(text, mark, code, field);
+    mistake.file = "TF_CONFIG";
+    EXPECT_THAT(read_tf_config(text, "TF_CONFIG"), test::FailsWithAll(std::vector{mistake})) << text;
+  };
+  using enum ProblemCode;
+  wrong("{", "{^", kSyntax, "");
+  wrong("[1]", "[", kWrongType, "");
+  wrong(R"({"cluster": ["a:1", "b:2"]})", "[", kWrongType, "cluster");
+  wrong(R"({"cluster": {"worker": 5}})", "5", kWrongType, "cluster");
+  wrong(R"({"cluster": {"worker": {"x": "a:1"}}})", "\"a:1", kWrongType, "cluster");
   for (const char* address : {"\"a\"", "\":1\"", "\"a:\"", "\"a:99999\"", "7", "null"}) {
-    EXPECT_THAT(error_of(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address)),
-                HasSubstr("is no \"host:port\""))
-        << address;
+    wrong(fmt::format(R"({{"cluster": {{"worker": [{}]}}}})", address), "[^", kWrongType, "cluster");
   }
-  EXPECT_THAT(error_of(R"({"task": 7})"), HasSubstr("task is 7"));
-  EXPECT_THAT(error_of(R"({"task": {"type": 7}})"), HasSubstr("type is 7"));
+  wrong(R"({"task": 7})", "7", kWrongType, "task");
+  wrong(R"({"task": {"type": 7}})", "7", kWrongType, "type");
   for (const char* index : {"-1", "\"x\"", "1.5", "{}"})
-    EXPECT_THAT(error_of(fmt::format(R"({{"task": {{"index": {}}}}})", index)), HasSubstr("index must be a number"))
-        << index;
-  EXPECT_THAT(error_of(R"({"rpc_layer": 1})"), HasSubstr("rpc_layer is 1"));
+    wrong(fmt::format(R"({{"task": {{"index": {}}}}})", index), "index\": ^", kWrongType, "index");
+  wrong(R"({"rpc_layer": 1})", "1", kWrongType, "rpc_layer");
 }
 
 TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
@@ -71,11 +70,14 @@ TEST(TfConfig, ValidationFindsTasksThatCannotBe) {
   for (const TfConfigTask& task :
        {TfConfigTask{"chief", 0}, TfConfigTask{"worker", 1}, TfConfigTask{"ps", 1}, TfConfigTask{"evaluator", 0}})
     EXPECT_TRUE(validate(all, task)) << task.type;
-  EXPECT_THAT(validate(all, {"worker", 2}).error(), HasSubstr("no task worker:2; job worker has 2"));
-  EXPECT_THAT(validate(all, {"master", 0}).error(), HasSubstr("expected chief, worker, evaluator or ps"));
-  EXPECT_THAT(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}).error(), HasSubstr("has no job \"chief\""));
-  EXPECT_THAT(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")).error(), HasSubstr("more than one chief (2)"));
-  EXPECT_THAT(validate(cluster_of(R"({"evaluator": ["a:1", "b:2"]})")).error(), HasSubstr("more than one evaluator"));
+  EXPECT_FALSE(validate(all, {"worker", 2}));
+  EXPECT_FALSE(validate(all, {"master", 0})) << "no type of a task";
+  EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0})) << "though there is one";
+  EXPECT_FALSE(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}));
+  EXPECT_TRUE(validate(cluster_of(R"({"chief": ["a:1"]})")));
+  EXPECT_FALSE(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")));
+  EXPECT_TRUE(validate(cluster_of(R"({"evaluator": ["a:1"]})")));
+  EXPECT_FALSE(validate(cluster_of(R"({"evaluator": ["a:1", "b:2"]})")));
 }
 
 TEST(TfConfig, TheChiefIsFirstAndWorkerZeroWhereThereIsNone) {

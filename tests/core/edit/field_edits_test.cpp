@@ -18,6 +18,7 @@
 #include "core/proto/scenario.pb.h"
 #include "core/text/bind.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
@@ -26,7 +27,8 @@ namespace fs = std::filesystem;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::util::MessageDifferencer;
-using testing::HasSubstr;
+using test::FailsWith;
+using test::Mistake;
 
 const Schema& schema() {
   static const Schema schema = Schema::scenario();
@@ -153,13 +155,16 @@ TEST(FieldEdits, WhatGoesTakesItsLineAndLeavesTheRemarks) {
 }
 
 TEST(FieldEdits, ABrokenTextIsNotEditedByField) {
-  EXPECT_THAT(set("name: \"a\"\nrun { steps: 1", "run.steps", "2"), HasSubstr("line 2"));
-  EXPECT_THAT(set("{\"run\": }", "run.steps", "2"), HasSubstr("line 1"));
-  EXPECT_THAT(set("name: \"\xff\"", "run.steps", "2"), HasSubstr("mend that first"));
-  EXPECT_THAT(set("", "run.stepps", "2"), HasSubstr("there is no run.stepps"));
-  EXPECT_THAT(set("", "run", "2"), HasSubstr("there is no"));
-  EXPECT_THAT(set("", "cluster.workers[3].count", "2"), HasSubstr("there is no"));
-  EXPECT_THAT(removed("", "run"), HasSubstr("there is no"));
+  const auto why = [](const std::string& text, const std::string& field) {
+    return set_field(ScenarioText(text, schema()), path(field), "2");
+  };
+  using enum ProblemCode;
+  EXPECT_THAT(why("name: \"a\"\nrun { steps: 1", "run.steps"), FailsWith(Mistake{kSyntax, "", 2, 5}));
+  EXPECT_THAT(why("{\"run\": }", "run.steps"), FailsWith(Mistake{kSyntax, "", 1, 9}));
+  EXPECT_THAT(why("name: \"\xff\"", "run.steps"), FailsWith(Mistake{kSyntax, "", 1, 8}));
+  for (const char* field : {"run.stepps", "run", "cluster.workers[3].count"})
+    EXPECT_THAT(why("", field), FailsWith(Mistake{kUnknownField, field})) << field;
+  EXPECT_THAT(remove_field(ScenarioText("", schema()), path("run")), FailsWith(Mistake{kUnknownField, "run"}));
 }
 
 TEST(FieldEdits, OfAOneofOneFieldIsWritten) {

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "core/explore/sweep_plot.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
@@ -61,12 +62,14 @@ TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndLeavesOutWhatIsNotDone) {
 
 TEST(SweepPlot, SaysWhatCannotBeDrawn) {
   const Space all = space();
-  EXPECT_THAT(plot_of(all, outcomes(all), "t", {"strategy.algoritm", "", "step_time"}).error().message(),
-              HasSubstr("did you mean \"strategy.algorithm\"?"));
-  EXPECT_THAT(plot_of(all, outcomes(all), "t", {"", "", "price"}).error().message(),
-              HasSubstr("expected one of step_time,"));
-  EXPECT_THAT(plot_of(all, std::vector<std::optional<Outcome>>(24), "t", {}).error().message(),
-              HasSubstr("nothing to draw"));
+  const auto why = [&](const PlotOptions& options) {
+    return test::kinds_of(plot_of(all, outcomes(all), "t", options));
+  };
+  EXPECT_THAT(why({"strategy.algoritm", "", "step_time"}), ElementsAre("unknown-name --x"));
+  EXPECT_THAT(why({"", "strategy.algoritm", "step_time"}), ElementsAre("unknown-name --by"));
+  EXPECT_THAT(why({"strategy.algorithm", "strategy.algorithm", "step_time"}), ElementsAre("conflict --by"));
+  EXPECT_THAT(why({"", "", "price"}), ElementsAre("unknown-name --cost"));
+  EXPECT_THAT(test::kinds_of(plot_of(all, std::vector<std::optional<Outcome>>(24), "t", {})), ElementsAre("missing"));
 }
 
 TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
@@ -77,10 +80,13 @@ TEST(SweepPlot, HasWhatWasMeasuredAsDots) {
   EXPECT_EQ(plot->curves.back().y[0], 7);
   EXPECT_EQ(plot->curves.back().y[1], 9.5);
   EXPECT_EQ(plot->curves.back().y[2], std::nullopt);
-  EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,ms\n5,7\n", "m.csv").error().message(),
-              HasSubstr("m.csv:2:1: \"5\": the sweep has no point there"));
-  EXPECT_THAT(add_measured(*plot, "size,ms\n5,7\n", "m.csv").error().message(),
-              HasSubstr("expected the columns \"strategy.bytes_per_pack\" and \"ms\""));
+  using test::Mistake;
+  EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,ms\n5,7\n", "m.csv"),
+              test::FailsWith(Mistake{ProblemCode::kUnknownName, "strategy.bytes_per_pack", 2, 1, "m.csv"}));
+  EXPECT_THAT(add_measured(*plot, "size,ms\n5,7\n", "m.csv"),
+              test::FailsWith(Mistake{ProblemCode::kMissing, "strategy.bytes_per_pack", 0, 0, "m.csv"}));
+  EXPECT_THAT(add_measured(*plot, "strategy.bytes_per_pack,s\n5,7\n", "m.csv"),
+              test::FailsWith(Mistake{ProblemCode::kMissing, "ms", 0, 0, "m.csv"}));
 }
 
 std::vector<double> attributes(const std::string& svg, const std::string& element, const std::string& name) {

@@ -5,12 +5,13 @@
 
 #include <fstream>
 
+#include "tests/support/problems.h"
 #include "tests/support/program.h"
 
 namespace tutti::core {
 namespace {
 
-using testing::HasSubstr;
+using testing::ElementsAre;
 
 SweepInfo info() {
   SweepInfo made;
@@ -87,15 +88,13 @@ TEST(SweepStore, GoesOnOnlyWithTheSameSweep) {
   const auto why = [&](auto change) {
     SweepInfo other = info();
     change(other);
-    const auto refused = SweepStore::resume(path, other);
-    return refused ? "" : refused.error().message();
+    return test::kinds_of(SweepStore::resume(path, other));
   };
-  EXPECT_THAT(why([](SweepInfo& i) { i.version = "1.3"; }), HasSubstr("made by Tutti 1.2, and this is 1.3"));
-  EXPECT_THAT(why([](SweepInfo& i) { i.scenario_text += "#"; }),
-              HasSubstr("its scenario mine.textproto had another text"));
-  EXPECT_THAT(why([](SweepInfo& i) { i.set.clear(); }), HasSubstr("other --set"));
-  EXPECT_THAT(why([](SweepInfo& i) { i.axes.pop_back(); }), HasSubstr("it varies strategy.shards, strategy.algorithm"));
-  EXPECT_THAT(why([](SweepInfo& i) { i.axes[0].rows.push_back({"3"}); }), HasSubstr("other values of strategy.shards"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.version = "1.3"; }), ElementsAre("conflict --version"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.scenario_text += "#"; }), ElementsAre("conflict Scenario"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.set.clear(); }), ElementsAre("conflict --set"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.axes.pop_back(); }), ElementsAre("conflict --over"));
+  EXPECT_THAT(why([](SweepInfo& i) { i.axes[0].rows.push_back({"3"}); }), ElementsAre("conflict --over"));
 }
 
 TEST(SweepStore, RefusesFilesThatChangedInBetween) {
@@ -104,23 +103,25 @@ TEST(SweepStore, RefusesFilesThatChangedInBetween) {
   ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
   ASSERT_TRUE(store->remember({Library::Kind::kModel, "m", "m.csv", "text"}));
   ASSERT_TRUE(store->remember({Library::Kind::kMachine, "m", "m.textproto", "other"})) << "of another kind";
-  EXPECT_THAT(store->remember({Library::Kind::kModel, "m", "m.csv", "new"}).error().message(),
-              HasSubstr("m.csv is not what it was"));
+  EXPECT_THAT(test::kinds_of(store->remember({Library::Kind::kModel, "m", "m.csv", "new"})), ElementsAre("conflict"));
 }
 
 TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
   const test::TemporaryFolder folder;
   const std::string text =
       folder.write("notes.txt", "these are notes, and long enough to be no header of a database at all, surely");
-  EXPECT_THAT(SweepStore::resume(text, info()).error().message(), HasSubstr("no SQLite database"));
-  EXPECT_THAT(SweepStore::open(folder.file("missing")).error().message(), HasSubstr("cannot be opened"));
+  EXPECT_THAT(test::kinds_of(SweepStore::resume(text, info())), ElementsAre("wrong-type"));
+  const auto missing = SweepStore::open(folder.file("missing"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind(), ErrorKind::kRequest);
+  EXPECT_EQ(missing.error().problems().front().where.file, folder.file("missing"));
   const std::string other = folder.file("other.db");
   {
     auto database = Database::open(other, Database::Mode::kWrite);
     ASSERT_TRUE(database->run("CREATE TABLE t (a)"));
   }
-  EXPECT_THAT(SweepStore::resume(other, info()).error().message(), HasSubstr("something else than a sweep"));
-  EXPECT_THAT(SweepStore::open(other).error().message(), HasSubstr("something else than a sweep"));
+  EXPECT_THAT(test::kinds_of(SweepStore::resume(other, info())), ElementsAre("wrong-type"));
+  EXPECT_THAT(test::kinds_of(SweepStore::open(other)), ElementsAre("wrong-type"));
 }
 
 /// What a kill may leave: the beginning of the file, up to any length. It is refused or gone on with, and nothing else happens.

@@ -4,13 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::SizeIs;
 
 /// nccl-tests 2.13 to 2.17.
@@ -64,9 +62,10 @@ std::vector<NcclTestsTable> parsed(const std::string& text) {
   return tables.value_or(std::vector<NcclTestsTable>{});
 }
 
-std::string refusal(const std::string& text) {
-  const auto tables = parse_nccl_tests(text, "log");
-  return tables ? "accepted" : tables.error().message();
+/// The text as a file "log" has this mistake, and no other.
+void expect_refused(const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+  EXPECT_THAT(parse_nccl_tests(text, "log"), test::FailsWithAll(std::vector{test::at(text, mark, code, field)}))
+      << text;
 }
 
 TEST(NcclTests, ReadsBothHalvesOfARow) {
@@ -202,55 +201,61 @@ TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
   const std::string text = kModern;
   const std::size_t row = text.find("     4194304");
   for (std::size_t length = row + 40; length < row + 75; ++length) {
-    const std::string message = refusal(text.substr(0, length));
+    const auto cut = parse_nccl_tests(text.substr(0, length), "log");
+    ASSERT_FALSE(cut) << length;
     // Cut inside a number it is a number still; then its columns contradict each other, or the rest is missing.
-    EXPECT_THAT(message, AllOf(HasSubstr("log:13:"), testing::AnyOf(HasSubstr("cut off"), HasSubstr("algbw says"))))
-        << length;
+    for (const Problem& problem : cut.error().problems()) {
+      EXPECT_EQ(problem.where.line, 13) << length;
+      EXPECT_THAT(problem.kind, testing::AnyOf(ProblemKind{ProblemCode::kMissing, "out-of-place time"},
+                                               ProblemKind{ProblemCode::kMissing, "in-place time"},
+                                               ProblemKind{ProblemCode::kConflict, "algbw"}))
+          << length;
+    }
   }
 }
 
 TEST(NcclTests, NumbersThatAreNoneAreRefusedAtTheirPlace) {
   const std::string titles = "# size count type redop root time algbw busbw #wrong\n";
-  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 abc 0.05 0.07 0\n"),
-              HasSubstr("log:2:23: time: \"abc\" is not a number"));
-  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 nan 0.05 0.07 0\n"), HasSubstr("log:2:23: "));
-  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 -3 0.05 0.07 0\n"), HasSubstr("time must be from 0"));
-  EXPECT_THAT(refusal(titles + "1024 256 float sum -1 0.00 0.05 0.07 0\n"), HasSubstr("took no time"));
-  EXPECT_THAT(refusal(titles + "99999999999999999999 256 float sum -1 1 1 1 0\n"), HasSubstr("log:2:1: size: "));
-  EXPECT_THAT(refusal(titles + "1048576 262144 float sum -1 10 1.05 2.1 0\n"),
-              HasSubstr("1048576 bytes in 10 us are 105 GB/s, but algbw says 1.05"));
-  EXPECT_THAT(refusal(R"({"results": [{"size": "x", "count": 3}]})"), HasSubstr("log:1:23: size: \"x\""));
-  EXPECT_THAT(refusal(R"({"results": [{"count": 3}]})"), HasSubstr("log:1:14: size is missing"));
-  EXPECT_THAT(refusal("{\"results\": ["), HasSubstr("log:1:"));
+  using enum ProblemCode;
+  expect_refused(titles + "1024 256 float sum -1 abc 0.05 0.07 0\n", "abc", kWrongType, "time");
+  expect_refused(titles + "1024 256 float sum -1 nan 0.05 0.07 0\n", "nan", kWrongType, "time");
+  expect_refused(titles + "1024 256 float sum -1 -3 0.05 0.07 0\n", "-3", kTooSmall, "time");
+  expect_refused(titles + "1024 256 float sum -1 0.00 0.05 0.07 0\n", "1024", kTooSmall, "time");
+  expect_refused(titles + "99999999999999999999 256 float sum -1 1 1 1 0\n", "9999", kTooLarge, "size");
+  expect_refused(titles + "1048576 262144 float sum -1 10 1.05 2.1 0\n", "1048576", kConflict, "algbw");
+  expect_refused(R"({"results": [{"size": "x", "count": 3}]})", "\"x\"", kWrongType, "size");
+  expect_refused(R"({"results": [{"count": 3}]})", "{\"count", kMissing, "size");
+  expect_refused("{\"results\": [", "[^", kSyntax, "");
 }
 
 TEST(NcclTests, FilesWithoutATableAreRefused) {
   for (const std::string text : {"", "hello\n", "# size count type\n1 2 float\n", "{}", "{\"results\": 3}",
                                  "# size count type redop root time algbw busbw #wrong\n"}) {
-    EXPECT_THAT(refusal(text), HasSubstr("there is no table of nccl-tests in this file")) << text;
+    EXPECT_THAT(parse_nccl_tests(text, "log"), test::FailsWithAll(std::vector{test::Mistake{ProblemCode::kMissing}}))
+        << text;
   }
 }
 
 TEST(NcclTests, TablesOfSomethingElseAreToldFromAnAllReduce) {
   const NcclTestsTable table = parsed(kModern).front();
   EXPECT_TRUE(check_collective(table, 4));
-  EXPECT_THAT(check_collective(table, 8).error().message(), HasSubstr("log:10:9: this table is of 4 ranks; the "
-                                                                      "scenario's cluster has 8"));
+  const auto against = [](const NcclTestsTable& one, std::int64_t ranks, const test::Mistake& mistake) {
+    EXPECT_THAT(check_collective(one, ranks), test::FailsWithAll(std::vector{mistake}));
+  };
+  using enum ProblemCode;
+  against(table, 8, {kConflict, "ranks", 10, 9});
   NcclTestsTable unknown = table;
   unknown.ranks.reset();
   EXPECT_TRUE(check_collective(unknown, 4));
-  EXPECT_THAT(check_collective(unknown, 8).error().message(),
-              HasSubstr("log:13:6: busbw is 1.5 times algbw here; over the 8 ranks"));
+  against(unknown, 8, {kConflict, "busbw", 13, 6});
   NcclTestsTable gather = table;
   gather.collective = "all_gather";
-  EXPECT_THAT(check_collective(gather, 4).error().message(),
-              HasSubstr("busbw is 1.5 times algbw here; over the 4 ranks of the "
-                        "scenario's cluster all_gather has 0.75"));
+  against(gather, 4, {kConflict, "busbw", 13, 6});
   gather.collective = "hypercube";
-  EXPECT_THAT(check_collective(gather, 4).error().message(), HasSubstr("this table is of hypercube"));
+  against(gather, 4, {kUnknownName, "collective", 10, 9});
   NcclTestsTable plain = table;
   plain.rows[0].redop.clear();
-  EXPECT_THAT(check_collective(plain, 4).error().message(), HasSubstr("no operation"));
+  against(plain, 4, {kConflict, "redop", 12, 9});
 }
 
 TEST(NcclTests, TypesHaveTwoNames) {

@@ -8,6 +8,7 @@
 #include "core/nccl/graph_file.h"
 #include "core/nccl/search.h"
 #include "tests/reference/nccl/topologies.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core::nccl {
 namespace {
@@ -32,11 +33,6 @@ const char* const kOld = R"(<graphs version="1">
   <graph id="3" pattern="5" crossnic="0" nchannels="0" speedintra="0" speedinter="0" typeintra="LOC" typeinter="LOC" samechannels="0"/>
 </graphs>
 )";
-
-std::string message(const std::string& text) {
-  const auto graphs = read_graphs(text, "g.xml");
-  return graphs ? "read" : graphs.error().message();
-}
 
 TEST(GraphFile, IsReadAsOldVersionsWriteIt) {
   const auto graphs = read_graphs(kOld, "g.xml");
@@ -92,14 +88,20 @@ TEST(GraphFile, NamesDevicesAsNcclDoes) {
 }
 
 TEST(GraphFile, SaysWhatIsWrong) {
-  using test::replaced;
-  EXPECT_THAT(message("<graphs version=\"1\"/>"), HasSubstr("no <graph>"));
-  EXPECT_THAT(message(replaced(kOld, "pattern=\"4\"", "pattern=\"7\"")), HasSubstr("g.xml:2:4: <graph pattern=\"7\">"));
-  EXPECT_THAT(message(replaced(kOld, "typeintra=\"SYS\"", "typeintra=\"FAR\"")), HasSubstr("expected LOC, NVL"));
-  EXPECT_THAT(message(replaced(kOld, "nchannels=\"2\"", "nchannels=\"3\"")), HasSubstr("2 channels follow"));
-  EXPECT_THAT(message(replaced(kOld, "id=\"3\"", "id=\"0\"")), HasSubstr("the second"));
-  EXPECT_THAT(message(replaced(kOld, "<gpu dev=\"10\"/>", "<gpu dev=\"2\"/>")), HasSubstr("in this channel already"));
-  EXPECT_THAT(message(replaced(kOld, "speedintra=\"12\"", "")), HasSubstr("<graph> has no speedintra"));
+  const auto wrong = [](const std::string& text, const std::string& mark, ProblemCode code, const std::string& field) {
+    EXPECT_THAT(read_graphs(text, "g.xml"), test::FailsWith(test::at(text, mark, code, field)));
+  };
+  const auto changed = [&](const std::string& from, const std::string& to, const std::string& mark, ProblemCode code,
+                           const std::string& field) { wrong(test::replaced(kOld, from, to), mark, code, field); };
+  wrong("<graphs version=\"1\"/>", "graphs", ProblemCode::kMissing, "graph");
+  const std::string first = "<^graph id", second = "</graph>\n  <^graph id";
+  changed("pattern=\"4\"", "pattern=\"7\"", first, ProblemCode::kTooLarge, "graph.pattern");
+  changed("typeintra=\"SYS\"", "typeintra=\"FAR\"", first, ProblemCode::kUnknownName, "graph.typeintra");
+  changed("nchannels=\"2\"", "nchannels=\"3\"", first, ProblemCode::kConflict, "graph.nchannels");
+  changed("id=\"3\"", "id=\"0\"", second, ProblemCode::kDuplicate, "graph.id");
+  changed("<gpu dev=\"10\"/>", "<gpu dev=\"2\"/>", "<gpu dev=\"2\"/>\n      <^gpu dev=\"2\"", ProblemCode::kDuplicate,
+          "gpu.dev");
+  changed("speedintra=\"12\"", "", first, ProblemCode::kMissing, "graph.speedintra");
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "core/nccl/settings.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core::nccl {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 Settings set(const std::string& name, const std::string& value, Version version = kDefaultVersion) {
   const auto settings = read_settings({{name, value}}, version);
@@ -18,9 +19,8 @@ Settings set(const std::string& name, const std::string& value, Version version 
   return settings.value_or(Settings());
 }
 
-std::string refused(const std::string& name, const std::string& value, Version version = kDefaultVersion) {
-  const auto settings = read_settings({{name, value}}, version);
-  return settings ? "" : settings.error().message();
+std::vector<std::string> refused(const std::string& name, const std::string& value) {
+  return test::kinds_of(read_settings({{name, value}}, kDefaultVersion));
 }
 
 TEST(NumberSettings, ThreadsAreWholeWarpsBetweenBounds) {
@@ -50,8 +50,7 @@ TEST(NumberSettings, ThreadsThatAreNoneAreNcclsOwn) {
   for (const char* value : {"0", "-1", "abc", "", "99999999999999999999"}) {
     const Settings settings = set("NCCL_NTHREADS", value);
     EXPECT_EQ(settings.threads, std::nullopt) << value;
-    ASSERT_EQ(settings.notes.size(), 1U);
-    EXPECT_THAT(settings.notes.front(), HasSubstr("NCCL takes its default")) << value;
+    EXPECT_EQ(settings.notes.size(), 1U) << value;
   }
 }
 
@@ -59,22 +58,23 @@ TEST(NumberSettings, BuffersAreTakenUnchecked) {
   EXPECT_EQ(set("NCCL_BUFFSIZE", "8388608").buffer_bytes, 8388608);
   EXPECT_THAT(set("NCCL_BUFFSIZE", "8388608").notes, IsEmpty());
   EXPECT_EQ(set("NCCL_BUFFSIZE", "5000").buffer_bytes, 5000);
-  EXPECT_THAT(set("NCCL_BUFFSIZE", "5000").notes, ElementsAre(HasSubstr("slots of 625 bytes, no whole 16")));
+  EXPECT_THAT(set("NCCL_BUFFSIZE", "5000").notes, SizeIs(1));
   EXPECT_EQ(set("NCCL_BUFFSIZE", "0x400000").buffer_bytes, 4194304);
   EXPECT_EQ(set("NCCL_BUFFSIZE", "-2").buffer_bytes, std::nullopt);
   // What NCCL could not work with.
-  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4M"), HasSubstr("NCCL_BUFFSIZE=4M, which NCCL reads as 4, is too little"));
-  EXPECT_THAT(refused("NCCL_BUFFSIZE", "0"), HasSubstr("expected bytes from 4096"));
-  EXPECT_THAT(refused("NCCL_BUFFSIZE", "-1"), HasSubstr("too little"));
-  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4294967296"), HasSubstr("32 bits"));
-  EXPECT_THAT(refused("NCCL_LL128_BUFFSIZE", "8192"), HasSubstr("expected bytes from 16384"));
+  for (const char* little : {"4M", "0", "-1", "4095"})
+    EXPECT_THAT(refused("NCCL_BUFFSIZE", little), ElementsAre("too-small NCCL_BUFFSIZE")) << little;
+  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4096"), IsEmpty());
+  EXPECT_THAT(refused("NCCL_BUFFSIZE", "4294967296"), ElementsAre("too-large NCCL_BUFFSIZE")) << "beyond 32 bits";
+  EXPECT_THAT(refused("NCCL_LL128_BUFFSIZE", "8192"), ElementsAre("too-small NCCL_LL128_BUFFSIZE"));
+  EXPECT_THAT(refused("NCCL_LL128_BUFFSIZE", "16384"), IsEmpty());
   EXPECT_EQ(set("NCCL_LL128_BUFFSIZE", "8192", {2, 21, 5}).ll128_buffer_bytes, 8192);
 }
 
 TEST(NumberSettings, BuffersOfLlAreUnknownTo2_6) {
   const Settings settings = set("NCCL_LL_BUFFSIZE", "1048576", {2, 6, 4});
   EXPECT_EQ(settings.ll_buffer_bytes, std::nullopt);
-  EXPECT_THAT(settings.notes, ElementsAre(HasSubstr("NCCL 2.6.4 does not know it")));
+  EXPECT_THAT(settings.notes, SizeIs(1));
   EXPECT_EQ(set("NCCL_LL_BUFFSIZE", "1048576", {2, 7, 8}).ll_buffer_bytes, 1048576);
 }
 

@@ -12,11 +12,12 @@
 #include "core/nccl/time/prediction.h"
 #include "core/nccl/uniform_graphs.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core::nccl {
 namespace {
 
-using testing::HasSubstr;
+using testing::ElementsAre;
 
 Parameters shipped() {
   auto loaded = Parameters::load(test::source_folder() + "/scenarios");
@@ -343,18 +344,17 @@ TEST(NcclMachines, AreReadAsNcclSeesThem) {
   EXPECT_EQ(machine("dgx1-v100", 2, 8, "efa").transport, Transport::kEfaCopies);
 }
 
-std::string refusal(const std::string& name, int nodes, std::optional<int> gpus,
-                    const std::optional<std::string>& network) {
+std::vector<std::string> refusal(const std::string& name, int nodes, std::optional<int> gpus,
+                                 const std::optional<std::string>& network) {
   const auto loaded = load_machine(test::source_folder() + "/scenarios/machines/" + name + ".textproto");
-  const auto system = system_of(**loaded, nodes, gpus, network);
-  return system ? "" : system.error().message();
+  return test::kinds_of(system_of(**loaded, nodes, gpus, network));
 }
 
 TEST(NcclMachines, ThatCannotBeModelledAreRefusedWithTheReason) {
-  EXPECT_THAT(refusal("cpu-host", 2, {}, {}), HasSubstr("no GPUs"));
-  EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), HasSubstr("K80"));
-  EXPECT_THAT(refusal("hgx-h100", 1, 9, {}), HasSubstr("8 GPUs, not 9"));
-  EXPECT_THAT(refusal("hgx-h100", 2, {}, "pigeons"), HasSubstr("expected one of infiniband"));
+  EXPECT_THAT(refusal("cpu-host", 2, {}, {}), ElementsAre("missing Machine.device"));
+  EXPECT_THAT(refusal("ec2-p2-16xlarge", 1, {}, {}), ElementsAre("unsupported Device.source"));
+  EXPECT_THAT(refusal("hgx-h100", 1, 9, {}), ElementsAre("too-large Machine.device"));
+  EXPECT_THAT(refusal("hgx-h100", 2, {}, "pigeons"), ElementsAre("unknown-name --network"));
 }
 
 TEST(NcclMachines, OfTwoGpusThatATextSpeaksOfTheFirstIsMeant) {
@@ -372,23 +372,31 @@ TEST(NcclParameters, OfTheShippedFileSurviveBeingWrittenAndRead) {
   EXPECT_EQ(Parameters::initial().all().size(), parameters.all().size());
 }
 
-std::string broken(const std::string& from, const std::string& to) {
+/// What is wrong with the shipped figures where `from` is `to`: with the line of `from`, or the file's.
+std::vector<std::string> broken(const std::string& from, const std::string& to) {
   std::string text = Parameters::initial().to_csv();
   const auto at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
   const auto parsed = Parameters::parse(text, "mine.csv");
-  return parsed ? "" : parsed.error().message();
+  const int line = static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')) + 1;
+  std::vector<std::string> kinds = test::kinds_of(parsed);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const int where = parsed.error().problems()[i].where.line;
+    kinds[i] += where == line ? " here" : where == 0 ? "" : " elsewhere";
+  }
+  return kinds;
 }
 
 TEST(NcclParameters, MistakesAreNamed) {
-  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"), HasSubstr("mine.csv"));
-  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,-1"), HasSubstr("mine.csv"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,fast"), ElementsAre("wrong-type value here"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6", "hopper.hop_ll,-1"), ElementsAre("too-small value here"));
   EXPECT_THAT(broken("hopper.hop_ll,", "hopper.hip_ll,"),
-              AllOf(HasSubstr("hip_ll"), HasSubstr("hopper.hop_ll is missing")));
-  EXPECT_THAT(broken("hopper.hop_ll,", "volta.hop_ll,"), HasSubstr("volta.hop_ll is there twice"));
-  EXPECT_THAT(broken("hopper.hop_ll,0.6,us", "hopper.hop_ll,0.6,ms"), HasSubstr("is in us, not ms"));
-  EXPECT_THAT(broken("name,value", "name,worth"), HasSubstr("the column value is missing"));
+              ElementsAre("missing hopper.hop_ll", "unknown-name name here"));
+  EXPECT_THAT(broken("hopper.hop_ll,", "volta.hop_ll,"),
+              ElementsAre("missing hopper.hop_ll", "duplicate volta.hop_ll here"));
+  EXPECT_THAT(broken("hopper.hop_ll,0.6,us", "hopper.hop_ll,0.6,ms"), ElementsAre("conflict unit here"));
+  EXPECT_THAT(broken("name,value", "name,worth"), ElementsAre("missing value here"));
 }
 
 TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
@@ -404,12 +412,13 @@ TEST(NcclErrorBands, HoldTheirPredictionsAndAreRead) {
     }
   }
   EXPECT_EQ(ErrorBands::parse(bands->to_csv(), "again")->to_csv(), bands->to_csv());
-  const auto wrong = ErrorBands::parse(
-      "part,name,low,high,widen\none node,below 64 KiB,1,2,1\none node,below 64 KiB,2,1,1\ndriving,by nobody,1,1,1\n",
-      "mine.csv");
-  ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().message(), AllOf(HasSubstr("there twice"), HasSubstr("low is above high"),
-                                             HasSubstr("mine.csv:4"), HasSubstr("a band is missing")));
+  const std::string text =
+      "part,name,low,high,widen\none node,below 64 KiB,1,2,1\none node,below 64 KiB,2,1,1\ndriving,by nobody,1,1,1\n";
+  const std::vector<test::Mistake> mistakes{{ProblemCode::kMissing, ""},
+                                            test::at(text, ",2,1\n^one node", ProblemCode::kDuplicate, "part"),
+                                            test::at(text, "KiB,^2,1,1", ProblemCode::kConflict, "low"),
+                                            test::at(text, "driving", ProblemCode::kUnknownName, "part")};
+  EXPECT_THAT(ErrorBands::parse(text, "mine.csv"), test::FailsWithAll(mistakes));
 }
 
 TEST(NcclErrorBands, FactsMoveTheirEndsAsLogarithms) {

@@ -10,11 +10,10 @@
 #include "core/strategy/plan_digest.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
-
-using testing::HasSubstr;
 
 std::string text_of(const std::string& strategy, int workers = 2,
                     const std::string& workload =
@@ -28,11 +27,6 @@ std::string text_of(const std::string& strategy, int workers = 2,
 
 Expected<Scenario> read(const std::string& text) {
   return read_scenario(text, "f", Library(test::source_folder() + "/scenarios"));
-}
-
-std::string errors_of(const std::string& strategy, int workers = 2) {
-  const auto scenario = read(text_of(strategy, workers));
-  return scenario ? "" : scenario.error().message();
 }
 
 Scenario good(const std::string& strategy, int workers = 2) {
@@ -74,96 +68,72 @@ TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByWhoseTextItIs) {
 
 TEST(AllReduceSpecReader, EmptyItIsTensorFlowsDefault) {
   EXPECT_EQ(describe(good("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }").strategy), "pscpu/pscpu#2");
-  EXPECT_THAT(errors_of("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }", 1),
-              HasSubstr("all_reduce_spec: TensorFlow's default, pscpu/pscpu#2: 2 shards are more than the 1 workers"));
+  EXPECT_THAT(test::kinds_of(read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }", 1))),
+              testing::ElementsAre("conflict Strategy.all_reduce_spec"));
 }
 
-/// One clear line each, with the field and the remedy.
+/// One problem each, at its place.
 TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
-  const auto says = [](const std::string& strategy, const std::string& place, const std::string& words,
-                       int workers = 2) {
-    const std::string errors = errors_of(strategy, workers);
-    EXPECT_THAT(errors, HasSubstr(words)) << strategy;
-    EXPECT_THAT(errors, HasSubstr("f:3:" + place + ": ")) << strategy;
-    EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 0) << errors;
+  const auto wrong = [](const std::string& strategy, const std::string& mark, ProblemCode code,
+                        const std::string& field, int workers = 2) {
+    const std::string text = text_of(strategy, workers);
+    EXPECT_THAT(read(text), test::FailsWithAll(std::vector{test::at(text, mark, code, field)})) << strategy;
   };
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"xrign\" } } } }", "88",
-       "entry 1: algorithm: TensorFlow's all_reduce_spec knows no \"xrign\"; did you mean \"xring\"?");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"rechd\" } } } }", "88",
-       "take nccl/rechd here, or strategy { algorithm: \"rechd\" }");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { shards: 2 } } } }", "75",
-       "entry 1: algorithm: algorithm is missing; say one of nccl, nccl/xring");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 3 } } } }", "104",
-       "entry 1: shards: 3 shards are more than the 2 workers whose CPUs could sum them; take at most 2");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" shards: 0 } } } }", "104",
-       "shards must be at least 1 (got 0)");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"nccl/rechd\" } } } }", "88",
-       "needs a power of two of workers (here 6)", 6);
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"nccl/xring\" shards: 2 } } } }",
-       "109", "nccl/xring has one ring across workers");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"nccl/pscpu\" shards: 3 } } } }",
-       "109", "nccl/pscpu always sums on all of them");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"xring\" shards: 9 } } } }", "104",
-       "take at most 8");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"xring\" limit: 100 } } } }",
-       "103", "entry 1: limit: the last entry, xring, takes gradients up to 100 only");
-  says(
-      "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" } entry { algorithm: "
-      "\"xring\" } } } }",
-      "75", "pscpu has no limit, so that nothing is left for the entries behind it");
-  says(
-      "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" limit: 9 } entry { "
-      "algorithm: \"psgpu\" limit: 9 } entry { algorithm: \"xring\" } } } }",
-      "141", "limit 9 is not above that of the entry before, 9");
-  says(
-      "tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: \"pscpu\" limit: 0 } entry { "
-      "algorithm: \"xring\" } } } }",
-      "103", "limit must be above 0");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } num_packs: -1 } }", "96",
-       "num_packs must be at least 0 (got -1)");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2q:xring\" } } }", "75",
-       "\"pscpu:2q:xring\", character 7: expected a limit behind \"pscpu:\", such as 2048 or 2k (got \"2q\")");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"\" } } }", "75",
-       "character 1: expected an algorithm");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu:2k:xring#9\" } } }", "75",
-       "\"pscpu:2k:xring#9\", entry 2: 9 rings cannot be rotated");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"None\" } } }", "75", "names no algorithm");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" entry { algorithm: \"xring\" } } } }",
-       "75", "text and entry both list algorithms");
-  says("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" result_order: BY_ENTRY } } }", "97",
-       "tf_cnn_benchmarks keeps every gradient");
-  says("algorithm: \"ring\" tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "23",
-       "algorithm: tensorflow decides that by itself");
-  says("shards: 2 tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "20",
-       "shards: tensorflow decides that by itself");
-  says("bytes_per_pack: 2 tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "30",
-       "exclude each other");
-  says("all_reduce_merge_scope: 2 tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "36",
-       "tensorflow packs by rules of its own");
-  says("merging: CONCAT tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "21",
-       "merging does nothing");
-  says("collective: BROADCAST tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "24",
-       "collective: tensorflow decides that by itself");
-  says("channels: 2 tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", "22",
-       "no entry of all_reduce_spec has channels");
-  says("agg_small_grads_exact_group: true algorithm: \"ring\"", "41", "does nothing without agg_small_grads_max_bytes");
+  using enum ProblemCode;
+  const std::string entry = "entry ^{", algorithm = "SpecEntry.algorithm", shards = "SpecEntry.shards",
+                    limit = "SpecEntry.limit", text = "AllReduceSpec.text";
+  const auto entries = [](const std::string& all) { return "tensorflow { multi_worker_all_reduce { all_reduce_spec { " + all + " } } }"; };
+  wrong(entries("entry { algorithm: \"xrign\" }"), "\"xrign", kUnknownName, algorithm);
+  wrong(entries("entry { algorithm: \"rechd\" }"), "\"rechd", kUnsupported, algorithm);
+  wrong(entries("entry { shards: 2 }"), entry, kMissing, algorithm);
+  wrong(entries("entry { algorithm: \"pscpu\" shards: 3 }"), "shards: ^3", kConflict, shards);
+  wrong(entries("entry { algorithm: \"pscpu\" shards: 0 }"), "shards: ^0", kTooSmall, shards);
+  wrong(entries("entry { algorithm: \"nccl/rechd\" }"), "\"nccl/rechd", kConflict, algorithm, 6);
+  wrong(entries("entry { algorithm: \"nccl/xring\" shards: 2 }"), "shards: ^2", kUnsupported, shards);
+  wrong(entries("entry { algorithm: \"nccl/pscpu\" shards: 3 }"), "shards: ^3", kConflict, shards);
+  wrong(entries("entry { algorithm: \"xring\" shards: 9 }"), "shards: ^9", kConflict, shards);
+  wrong(entries("entry { algorithm: \"xring\" limit: 100 }"), "limit: ^100", kConflict, limit);
+  wrong(entries("entry { algorithm: \"pscpu\" } entry { algorithm: \"xring\" }"), entry, kMissing, limit);
+  wrong(entries("entry { algorithm: \"pscpu\" limit: 9 } entry { algorithm: \"psgpu\" limit: 9 } entry { "
+                "algorithm: \"xring\" }"),
+        "\"psgpu\" limit: ^9", kTooSmall, limit);
+  wrong(entries("entry { algorithm: \"pscpu\" limit: 0 } entry { algorithm: \"xring\" }"), "limit: ^0", kTooSmall,
+        limit);
+  wrong("tensorflow { multi_worker_all_reduce { num_packs: -1 all_reduce_spec { text: \"xring\" } } }", "num_packs: ^-1", kTooSmall,
+        "MultiWorkerAllReduce.num_packs");
+  wrong(entries("text: \"pscpu:2q:xring\""), "text: ^", kSyntax, text);
+  wrong(entries("text: \"\""), "text: ^", kSyntax, text);
+  wrong(entries("text: \"pscpu:2k:xring#9\""), "text: ^", kConflict, text);
+  wrong(entries("text: \"None\""), "text: ^", kMissing, text);
+  wrong(entries("text: \"xring\" entry { algorithm: \"xring\" }"), "text: ^", kConflict, text);
+  wrong(entries("text: \"xring\" result_order: BY_ENTRY"), "result_order: ^", kUnused, "AllReduceSpec.result_order");
+  // Other fields beside it.
+  const auto beside = [&](const std::string& field, const std::string& value, ProblemCode code) {
+    wrong(field + ": " + value + " tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", field + ": ^", code, "Strategy." + field);
+  };
+  beside("algorithm", "\"ring\"", kConflict);
+  beside("shards", "2", kConflict);
+  beside("bytes_per_pack", "2", kUnused);
+  beside("all_reduce_merge_scope", "2", kUnused);
+  beside("merging", "CONCAT", kUnused);
+  beside("collective", "BROADCAST", kConflict);
+  beside("channels", "2", kUnused);
+  wrong("agg_small_grads_exact_group: true algorithm: \"ring\"", "agg_small_grads_exact_group: ^", kUnused,
+        "Strategy.agg_small_grads_exact_group");
 }
 
 TEST(AllReduceSpecReader, WithNumPacksAndSmallGradientsOnlyTheLetterIsClear) {
-  const auto both = [](const std::string& validation) {
-    return "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 all_reduce_spec { text: "
-           "\"xring\" " +
-           validation + " } } }";
-  };
-  EXPECT_THAT(errors_of(both("")), HasSubstr("num_packs and agg_small_grads_max_bytes are two ways of packing"));
-  EXPECT_EQ(good(both("validation: LITERAL")).plan.packs.size(), 2u) << "TensorFlow takes num_packs";
+  const std::string both =
+      "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 all_reduce_spec { text: \"xring\" ";
+  EXPECT_THAT(test::kinds_of(read(text_of(both + "} } }"))),
+              testing::ElementsAre("conflict Strategy.agg_small_grads_max_bytes"));
+  EXPECT_EQ(good(both + "validation: LITERAL } } }").plan.packs.size(), 2u) << "TensorFlow takes num_packs";
 }
 
 TEST(AllReduceSpecReader, CommunicatorsThatSplitTheModelAreRefused) {
   const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl\" } } }") +
                              "communicator { name: \"tensor\" size: 2 algorithm: \"nccl\" splits_model: true }");
-  ASSERT_FALSE(scenario);
-  EXPECT_THAT(scenario.error().message(), HasSubstr("all_reduce_spec reduces over all replicas"));
+  EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("conflict Strategy.all_reduce_spec"));
 }
 
 TEST(AllReduceSpecReader, OneBufferIsReducedByTheEntryOfItsSize) {
@@ -182,10 +152,8 @@ TEST(TensorFlowSpec, ShapesAreKnown) {
   for (const test::Data& c : test::golden_cases("all_reduce.flatten")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_TRUE(c["input"]["shape"].items()[0].is_null());
-    const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }",
-                                       2, "variable { name: \"v\" shape: -1 }"));
-    ASSERT_FALSE(scenario);
-    EXPECT_THAT(scenario.error().message(), HasSubstr("sides of its shape must be 0 or more"));
+    const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", 2, "variable { name: \"v\" shape: -1 }"));
+    EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("invalid Variable.shape"));
   }
 }
 

@@ -155,8 +155,8 @@ TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
   const auto port = with("w5/nic0", "leaf1");
   ASSERT_TRUE(port) << port.error().message();
   EXPECT_EQ(port->run.conditions.links.size(), 2u);
-  EXPECT_THAT(test::kinds_of(with("w5/nic0", "leaf2")), ElementsAre("invalid LinkChange.from"));
-  EXPECT_THAT(test::kinds_of(with("leaf0", "leaf2")), ElementsAre("invalid LinkChange.from"));
+  EXPECT_THAT(test::kinds_of(with("w5/nic0", "leaf2")), ElementsAre("unknown-name LinkChange.from"));
+  EXPECT_THAT(test::kinds_of(with("leaf0", "leaf2")), ElementsAre("unknown-name LinkChange.from"));
   const auto of_one_switch = with("w5/nic0", "network");
   EXPECT_THAT(test::kinds_of(of_one_switch), ElementsAre("unknown-name LinkChange.to"));
   // Those that there are are named.

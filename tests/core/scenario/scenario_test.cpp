@@ -187,7 +187,7 @@ TEST(Conditions, ThatMakeNoSenseAreReported) {
   expect("slow { random_workers: 3 slowdown: 2 }", kTooLarge, "SlowDevices.random_workers", "3 slow");
   expect("slow { random_workers: 1 device: \"gpu0\" slowdown: 2 }", kUnused, "SlowDevices.device", "\"gpu0\"");
   expect("slow { worker: 0 device: \"gpu8\" slowdown: 2 }", kUnknownName, "SlowDevices.device", "\"gpu8\"");
-  expect("slow { worker: 0 slowdown: 2 from_ms: 5 to_ms: 5 }", kInvalid, "SlowDevices.to_ms", "to_ms: ^5");
+  expect("slow { worker: 0 slowdown: 2 from_ms: 5 to_ms: 5 }", kTooSmall, "SlowDevices.to_ms", "to_ms: ^5");
   expect("link { from: \"w0/nic0\" to: \"network\" }", kMissing, "LinkChange.bandwidth_share", "link ^{");
   expect("link { from: \"w0/nic0\" to: \"network\" bandwidth_share: 2 }", kTooLarge, "LinkChange.bandwidth_share",
          "share: ^2");
@@ -195,8 +195,9 @@ TEST(Conditions, ThatMakeNoSenseAreReported) {
   expect("link { from: \"w\" to: \"network\" bandwidth_share: 1 }", kUnknownName, "LinkChange.from", "\"w\" to");
   expect("link { from: \"w99999999999999999999/nic0\" to: \"network\" bandwidth_share: 1 }", kUnknownName,
          "LinkChange.from", "\"w999");
-  expect("link { from: \"network\" to: \"network\" bandwidth_share: 1 }", kInvalid, "LinkChange.from", "\"network\"");
-  expect("link { from: \"w0/gpu0\" to: \"network\" bandwidth_share: 1 }", kInvalid, "LinkChange.from", "\"w0/gpu0\"");
+  expect("link { from: \"network\" to: \"network\" bandwidth_share: 1 }", kConflict, "LinkChange.from", "\"network\"");
+  expect("link { from: \"w0/gpu0\" to: \"network\" bandwidth_share: 1 }", kUnknownName, "LinkChange.from",
+         "\"w0/gpu0\"");
   expect("compute_noise { mean_percent: 1 }", kMissing, "Noise.distribution", "compute_noise ^{");
   expect("compute_noise { distribution: EXPONENTIAL }", kMissing, "Noise.mean_percent", "compute_noise ^{");
   expect("compute_noise { distribution: PARETO mean_percent: 1 }", kMissing, "Noise.tail_index", "compute_noise ^{");
@@ -253,7 +254,7 @@ TEST(Scenario, LinksLeadSomewhere) {
       with_machine(
           "device { name: \"gpu[0-2]\" kind: GPU memory_gb_per_s: 1 } switch { name: \"s[0-1]\" kind: PCIE_SWITCH }\n"
           "link { from: \"gpu[0-2]\" to: \"s[0-1]\" kind: PCIE bandwidth_gb_per_s: 1 latency_us: 0 }"),
-      kInvalid, "Link", "link ^{");
+      kConflict, "Link", "link ^{");
   expect_problem(with_machine("device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1 }"), kMissing, "Machine.link",
                  "machine ^{");
 }

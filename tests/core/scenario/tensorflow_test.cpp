@@ -5,11 +5,11 @@
 
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
 
-using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -34,11 +34,6 @@ Scenario good(const std::string& strategy, const std::string& workload = kThree,
   auto scenario = read(strategy, workload, cluster);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   return scenario ? std::move(*scenario) : Scenario{};
-}
-
-std::string errors_of(const std::string& strategy) {
-  const auto scenario = read(strategy);
-  return scenario ? "" : scenario.error().message();
 }
 
 /// The variables of each pack, in launch order.
@@ -189,72 +184,55 @@ TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
 }
 
 TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
-  struct Case {
-    std::string text, says;
+  const auto wrong = [](const std::string& strategy, const std::string& kind) {
+    EXPECT_THAT(test::kinds_of(read(strategy)), ElementsAre(kind)) << strategy;
   };
-  for (const Case& c : std::vector<Case>{
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"",
-            "algorithm: tensorflow decides that by itself"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } bytes_per_pack: 1",
-            "exclude each other"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { num_packs: 2 } } }",
-            "num_packs: CollectiveAllReduce of TF_2_4 does not know it"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { "
-            "all_reduce_merge_scope: 2 } } }",
-            "all_reduce_merge_scope: CollectiveAllReduce of TF_2_4 does not know it"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } agg_small_grads_max_bytes: 1",
-            "exclude each other"},
-           {"tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce "
-            "{ generation: TF_1_15 } } }",
-            "passes no hint on"},
-           {"tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: "
-            "TF_2_1 } } }",
-            "hints: bytes_per_pack: CollectiveAllReduce of TF_2_1 packs by number of gradients; say "
-            "collective_all_reduce { num_packs"},
-           {"tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: "
-            "TF_1_15 } } }",
-            "wait for ever"},
-           {"tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 eager: true } } }",
-            "Eager execution with collective ops is not supported yet."},
-           {"tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 "
-            "experimental_aggregate_gradients: true } } }",
-            "does not know it"},
-           {"tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } "
-            "} update: AFTER_ALL",
-            "keep one"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } update: PER_PACK",
-            "say that in its place"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } multi_worker_all_reduce { "
-            "all_reduce_spec { } } }",
-            "keep one"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } pytorch_ddp { }", "keep one"},
-           {"tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: -1 } } }",
-            "communication_options: bytes_per_pack must be"},
-           {"tensorflow { multi_worker_mirrored { communication_options { implementation: MPI } } }", "MPI"},
-           {"tensorflow { multi_worker_mirrored { communication_options { } } } collective: REDUCE_SCATTER",
-            "\"tf_ring\" has no reduce_scatter"}}) {
-    const std::string errors = errors_of(c.text);
-    EXPECT_THAT(errors, HasSubstr(c.says)) << c.text;
-    EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 0) << errors;
-  }
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"", "conflict Strategy.algorithm");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } bytes_per_pack: 1", "conflict Strategy.bytes_per_pack");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { num_packs: 2 } } }",
+        "conflict CollectiveAllReduce.num_packs");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { all_reduce_merge_scope: 2 } } }",
+        "conflict CollectiveAllReduce.all_reduce_merge_scope");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } agg_small_grads_max_bytes: 1", "conflict Strategy.agg_small_grads_max_bytes");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce { generation: TF_1_15 } } }",
+        "conflict MultiWorkerMirrored.communication_options");
+  wrong("tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 } } }",
+        "conflict MultiWorkerMirrored.hints");
+  wrong("tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 } } }",
+        "conflict MultiWorkerMirrored.hints");
+  wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 eager: true } } }",
+        "conflict MultiWorkerMirrored.collective_all_reduce");
+  wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 experimental_aggregate_gradients: true } } }",
+        "unused CollectiveAllReduce.experimental_aggregate_gradients");
+  wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } } update: AFTER_ALL",
+        "conflict Strategy.update");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } update: PER_PACK", "conflict Strategy.update");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } multi_worker_all_reduce { all_reduce_spec { } } }",
+        "conflict TensorFlow.multi_worker_all_reduce");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } pytorch_ddp { }", "conflict Strategy.pytorch_ddp");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: -1 } } }", "too-small CommunicationOptions.bytes_per_pack");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { implementation: MPI } } }", "unknown-name CommunicationOptions.implementation");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } collective: REDUCE_SCATTER", "conflict Strategy.algorithm");
 }
 
 // --- tf_ring ---
 
 TEST(TfRingOfAScenario, MistakesAreExplained) {
-  struct Case {
-    std::string text, says;
+  const auto wrong = [](const std::string& strategy, const std::string& kind) {
+    EXPECT_THAT(test::kinds_of(read("algorithm: \"tf_ring\" " + strategy)), ElementsAre(kind)) << strategy;
   };
-  for (const Case& c : std::vector<Case>{
-           {"tf_ring { align_bytes: 48 }", "align_bytes must be 64, 32 or 16 (got 48)"},
-           {"shards: 3", "collective#2 (got 3)"},
-           {"shards: 2 tf_ring { subdiv_offsets: 0 }", "keep one"},
-           {"tf_ring { subdiv_offsets: 8 }", "take -7 to 7"},
-           {"tf_ring { gpu_ring_order: \"0,1,2\" }", "does not name each of the 8 devices"},
-           {"pad_packs: true", "leave pad_packs out"},
-           {"collective: ALL_GATHER out_of_place: true shards: 2", "only the all-reduce has several rings"}}) {
-    EXPECT_THAT(errors_of("algorithm: \"tf_ring\" " + c.text), HasSubstr(c.says)) << c.text;
-  }
+  for (const char* align : {"16", "32", "64"})
+    EXPECT_TRUE(read(fmt::format("algorithm: \"tf_ring\" tf_ring {{ align_bytes: {} }}", align))) << align;
+  wrong("tf_ring { align_bytes: 48 }", "invalid TfRing.align_bytes");
+  EXPECT_TRUE(read("algorithm: \"tf_ring\" shards: 2"));
+  wrong("shards: 3", "conflict Strategy.shards");
+  wrong("shards: 2 tf_ring { subdiv_offsets: 0 }", "conflict Strategy.tf_ring");
+  for (const int offset : {-7, 7})
+    EXPECT_TRUE(read(fmt::format("algorithm: \"tf_ring\" tf_ring {{ subdiv_offsets: {} }}", offset))) << offset;
+  wrong("tf_ring { subdiv_offsets: 8 }", "conflict Strategy.tf_ring");
+  wrong("tf_ring { gpu_ring_order: \"0,1,2\" }", "conflict Strategy.tf_ring");
+  wrong("pad_packs: true", "conflict Strategy.pad_packs");
+  wrong("collective: ALL_GATHER out_of_place: true shards: 2", "conflict Strategy.tf_ring");
 }
 
 TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {

@@ -14,7 +14,6 @@ namespace {
 using test::Data;
 using test::golden_cases;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 using Tuple = std::tuple<std::string, int, std::int64_t>;
 
@@ -57,8 +56,8 @@ TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
     const auto read = parse_spec(c["input"]["all_reduce_spec"].text());
     if (c["expected"].has("error")) {
       ASSERT_FALSE(read);
-      const bool of_list = c["id"].text() == "spec-err-str-in-list";
-      EXPECT_THAT(read.error().text, HasSubstr(of_list ? "a tuple is expected" : "one to three elements (got 4)"));
+      // A string in a list, or a tuple of four.
+      EXPECT_EQ(read.error().at, c["id"].text() == "spec-err-str-in-list" ? 1u : 0u);
       continue;
     }
     ASSERT_TRUE(read) << read.error().text;
@@ -110,29 +109,29 @@ TEST(TensorFlowSpec, SuffixesArePowersOf1024) {
 }
 
 TEST(TensorFlowSpec, MistakesInTextsSayWhichCharacter) {
-  for (const auto& [text, at, words] : std::vector<std::tuple<std::string, std::size_t, std::string>>{
-           {"", 0, "expected an algorithm"},
-           {"pscpu:2k", 8, "for gradients above the limit 2k"},
-           {"pscpu:2q:xring", 6, "expected a limit behind \"pscpu:\", such as 2048 or 2k (got \"2q\")"},
-           {"pscpu:-1:xring", 6, "(got \"-1\")"},
-           {"pscpu:9223372036854775807k:xring", 6, "expected a limit"},
-           {"pscpu:2k:", 9, "expected an algorithm"},
-           {"pscpu#0:2k:xring", 6, "number of shards"},
-           {"xring#", 6, "number of shards"},
-           {"('xring', 2", 0, "never closed"},
-           {"('xring' 2)", 9, "expected \",\" or \")\""},
-           {"('xring', 2.5)", 10, "whole number"},
-           {"(2, 'xring')", 1, "begins with the name"},
-           {"('xring', 2) x", 13, "nothing more"},
-           {"'xring", 0, "has no end"},
-           {"()", 0, "one to three elements (got 0)"},
-           {"[('xring', 'a')]", 11, "number of shards"},
-           {"[[[[[[[[[[[[[", 9, "too deep"},
-           {"('xring', 99999999999999999999)", 10, "whole number"}}) {
+  for (const auto& [text, at] :
+       std::vector<std::pair<std::string, std::size_t>>{{"", 0},
+                                                        {"pscpu:2k", 8},
+                                                        {"pscpu:2q:xring", 6},
+                                                        {"pscpu:-1:xring", 6},
+                                                        {"pscpu:9223372036854775807k:xring", 6},
+                                                        {"pscpu:2k:", 9},
+                                                        {"pscpu#0:2k:xring", 6},
+                                                        {"xring#", 6},
+                                                        {"('xring', 2", 0},
+                                                        {"('xring' 2)", 9},
+                                                        {"('xring', 2.5)", 10},
+                                                        {"(2, 'xring')", 1},
+                                                        {"('xring', 2) x", 13},
+                                                        {"'xring", 0},
+                                                        {"()", 0},
+                                                        {"[('xring', 'a')]", 11},
+                                                        {"[[[[[[[[[[[[[", 9},
+                                                        {"('xring', 99999999999999999999)", 10}}) {
     const auto read = parse_spec(text);
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().at, at) << text << ": " << read.error().text;
-    EXPECT_THAT(read.error().text, HasSubstr(words)) << text;
+    EXPECT_FALSE(read.error().text.empty()) << text;
   }
 }
 
@@ -153,7 +152,7 @@ TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
     const auto problems = problems_of(spec);
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_EQ(problems[0].field, "algorithm");
-    EXPECT_THAT(problems[0].text, HasSubstr("nccl/"));
+    EXPECT_EQ(problems[0].code, name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName);
   }
   EXPECT_EQ(spec_algorithm_names().size(), 8u);
 }
@@ -212,7 +211,7 @@ TEST(AllReduceSpec, TheUsualOneNeedsTwoWorkers) {
   const auto problems = problems_on(strategy, 0, *gpus(1));
   ASSERT_EQ(problems.size(), 1u);
   EXPECT_EQ(problems[0].field, "shards");
-  EXPECT_THAT(problems[0].text, HasSubstr("2 shards are more than the 1 workers"));
+  EXPECT_EQ(problems[0].code, ProblemCode::kConflict);
 }
 
 TEST(TensorFlowSpec, XringNeedsTwoTensors) {
@@ -221,7 +220,8 @@ TEST(TensorFlowSpec, XringNeedsTwoTensors) {
     const auto cluster = test::plain_cluster(static_cast<int>(c["input"]["input_tensors"].number()));
     const auto problems = problems_of(Strategy::for_algorithm(BaseAlgorithm::kXring), *cluster);
     ASSERT_EQ(problems.size(), 1u);
-    EXPECT_THAT(problems[0].text, HasSubstr("at least 2 replicas"));
+    EXPECT_EQ(problems[0].field, "algorithm");
+    EXPECT_EQ(problems[0].code, ProblemCode::kConflict);
   }
 }
 

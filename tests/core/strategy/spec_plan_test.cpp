@@ -212,7 +212,6 @@ TEST(SpecPlan, ResultsByEntryWantVariablesOfOneShape) {
   const auto refused = make_plan(gradients({10, 1000, 20, 2000}), strategy, *cluster);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "all_reduce_spec");
-  EXPECT_THAT(refused.error().text, HasSubstr("gives variable \"v1\" the gradient of \"v2\", which has another shape"));
   EXPECT_TRUE(make_plan(gradients({10, 20, 1000}), strategy, *cluster)) << "they come in order anyway";
 }
 
@@ -222,17 +221,21 @@ TEST(SpecPlan, TakenLiterallyTensorFlowsOwnLimitsHold) {
     Strategy strategy = by_spec(text);
     strategy.spec->validation = SpecValidation::kLiteral;
     const auto plan = make_plan(gradients(sizes), strategy, *cluster);
-    return plan ? std::string() : plan.error().text;
+    if (plan) return std::string();
+    EXPECT_FALSE(plan.error().text.empty());
+    return fmt::format("{} {}", to_string(plan.error().code), plan.error().field);
   };
   EXPECT_EQ(error("[('nccl/rechd',1,-1)]", {10, 20}), "");
-  EXPECT_THAT(error("[('nccl/rechd',1,-1)]", {10, 21}), HasSubstr("cannot halve 21 elements for 2 workers"));
-  EXPECT_THAT(error("'nccl'", {10}), HasSubstr("inside one process"));
-  EXPECT_THAT(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}),
-              HasSubstr("no entry takes \"v0\" of 5000 elements"));
+  const std::string conflict = "conflict all_reduce_spec";
+  EXPECT_EQ(error("[('nccl/rechd',1,-1)]", {10, 21}), conflict) << "21 elements cannot be halved";
+  EXPECT_EQ(error("'nccl'", {10}), conflict);
+  EXPECT_EQ(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}), conflict) << "no entry takes them";
+  EXPECT_EQ(error("[('nccl/xring',1,5000),('xring',1,10)]", {5000}), "");
   EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "") << "a name that no gradient meets";
-  EXPECT_THAT(error("[('rechd',1,50),('xring',1,-1)]", {10}), HasSubstr("nccl/rechd here"));
-  EXPECT_THAT(error("('pscpu',3)", {10}), HasSubstr("3 shards are more than the 2 workers"));
-  EXPECT_THAT(error("None", {10}), HasSubstr("it has no entry"));
+  EXPECT_EQ(error("[('rechd',1,50),('xring',1,-1)]", {10}), conflict);
+  EXPECT_EQ(error("('pscpu',3)", {10}), conflict) << "for two workers";
+  EXPECT_EQ(error("('pscpu',2)", {10}), "");
+  EXPECT_EQ(error("None", {10}), conflict);
 }
 
 // --- TensorFlow's cases ---
@@ -310,7 +313,8 @@ TEST(TensorFlowSpec, NothingToReduceIsRefused) {
     ASSERT_TRUE(c["input"]["tensors"].items().empty());
     const auto plan = make_plan(gradients({}), by_spec("nccl"), *gpu_cluster(1, 2));
     ASSERT_FALSE(plan);
-    EXPECT_THAT(plan.error().text, HasSubstr("nothing to send"));
+    EXPECT_EQ(plan.error().field, "");
+    EXPECT_TRUE(make_plan(gradients({1}), by_spec("nccl"), *gpu_cluster(1, 2)));
   }
 }
 

@@ -4,11 +4,12 @@
 
 #include "core/base/random.h"
 #include "core/text/utf8.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
 
-std::string problems_of(Problems& problems) { return problems.empty() ? "" : problems.take().value().message(); }
+using test::placed;
 
 /// "a: 1 b: { c: x }": what was understood.
 std::string shown(const Value& value) {
@@ -31,7 +32,7 @@ TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   Problems problems;
   const Value v =
       parse_text_format("# remark\na: 1\nb { c: \"x\" 'y' d: -inf }\ne: [1, 2.5]; f <g: YES>", "f", problems).root;
-  EXPECT_EQ(problems_of(problems), "");
+  EXPECT_EQ(placed(problems), "");
   ASSERT_EQ(v.fields.size(), 4u);
   EXPECT_EQ(v.fields[0].name, "a");
   EXPECT_EQ(v.fields[0].value.text, "1");
@@ -70,7 +71,7 @@ TEST(TextFormat, EveryValueEndsBehindItsLastCharacter) {
   EXPECT_EQ(values(parse_text_format(text, "f", problems).root, text),
             (std::vector<std::string>{"1", "<c: 'x'  # r| \"é\" d: - inf >", "'x'  # r| \"é\"", "- inf", "[1 , {f: 2}]",
                                       "1", "{f: 2}", "2", "{|}", "x"}));
-  EXPECT_EQ(problems_of(problems), "");
+  EXPECT_EQ(placed(problems), "");
 }
 
 TEST(Json, EveryValueEndsBehindItsLastCharacter) {
@@ -80,16 +81,16 @@ TEST(Json, EveryValueEndsBehindItsLastCharacter) {
   EXPECT_EQ(values(parse_json(text, "f", problems).root, text),
             (std::vector<std::string>{"1", "{ }", "[ 1, [true,null] , {\"d\": \"x\\\"y\" } ]", "1", "[true,null]",
                                       "true", "null", "{\"d\": \"x\\\"y\" }", "\"x\\\"y\"", "-1.5e3", "[ | ]"}));
-  EXPECT_EQ(problems_of(problems), "");
+  EXPECT_EQ(placed(problems), "");
 }
 
 TEST(TextFormat, ReportsEveryMistakeNotOnlyTheFirst) {
   Problems problems;
   const Value v = parse_text_format("a: }\nb 5\nc: 7\n[d.e]: 1\n", "f", problems).root;
-  EXPECT_EQ(problems_of(problems),
-            "f:1:4: expected a value, found '}'\n"
-            "f:2:3: expected ':' after \"b\", found '5'\n"
-            "f:4:1: extension names in [ ] mean nothing here; write a field of the schema");
+  EXPECT_EQ(placed(problems),
+            "1:4 syntax\n"
+            "2:3 syntax\n"
+            "4:1 syntax");
   EXPECT_EQ(shown(v), "b: 5 c: 7") << "what is right in between is kept";
 }
 
@@ -97,21 +98,20 @@ TEST(TextFormat, AMistakeCostsNoOtherField) {
   const auto read = [](const std::string& text) {
     Problems problems;
     std::string fields = shown(parse_text_format(text, "f", problems).root);
-    return problems_of(problems) + " | " + fields;
+    return placed(problems) + " | " + fields;
   };
-  EXPECT_EQ(read("a { b\n c: 2 } d: 3"), "f:2:2: expected ':' after \"b\", found 'c' | a: { c: 2 } d: 3");
-  EXPECT_EQ(read("a { b \"x\" c: 2 }"), "f:1:7: expected ':' after \"b\", found '\"x\"' | a: { b: x c: 2 }");
-  EXPECT_EQ(read("a -1 b: 2"), "f:1:3: expected ':' after \"a\", found '-' | a: -1 b: 2");
-  EXPECT_EQ(read("a:\nb: 2"), "f:2:1: expected a value, found the field \"b\" | b: 2");
-  EXPECT_EQ(read("a: ! b: 2"), "f:1:4: expected a value, found '!' | b: 2");
-  EXPECT_EQ(read("a: dgx1-v100 b: 2"), "f:1:8: expected a field name, found '-' | a: dgx1 b: 2");
-  EXPECT_EQ(read("a: [1 2] b: 2"), "f:1:7: expected ',' or ']', found '2' | b: 2");
-  EXPECT_EQ(read("a: [1,\n 2 X,\n Y]\nb: 2"), "f:2:4: expected ',' or ']', found 'X' | b: 2");
-  EXPECT_EQ(read("a: [{ x 1 y: 2 }, { z: 3 }] b: 2"),
-            "f:1:9: expected ':' after \"x\", found '1' | a: [ x: 1 y: 2 z: 3 ] b: 2");
+  EXPECT_EQ(read("a { b\n c: 2 } d: 3"), "2:2 syntax | a: { c: 2 } d: 3");
+  EXPECT_EQ(read("a { b \"x\" c: 2 }"), "1:7 syntax | a: { b: x c: 2 }");
+  EXPECT_EQ(read("a -1 b: 2"), "1:3 syntax | a: -1 b: 2");
+  EXPECT_EQ(read("a:\nb: 2"), "2:1 syntax | b: 2");
+  EXPECT_EQ(read("a: ! b: 2"), "1:4 syntax | b: 2");
+  EXPECT_EQ(read("a: dgx1-v100 b: 2"), "1:8 syntax | a: dgx1 b: 2");
+  EXPECT_EQ(read("a: [1 2] b: 2"), "1:7 syntax | b: 2");
+  EXPECT_EQ(read("a: [1,\n 2 X,\n Y]\nb: 2"), "2:4 syntax | b: 2");
+  EXPECT_EQ(read("a: [{ x 1 y: 2 }, { z: 3 }] b: 2"), "1:9 syntax | a: [ x: 1 y: 2 z: 3 ] b: 2");
   EXPECT_EQ(read("a: “x” b: 2"),
-            "f:1:4: a character that is not ASCII means something only in quotes (\"…\") and remarks\n"
-            "f:1:8: a character that is not ASCII means something only in quotes (\"…\") and remarks | b: 2");
+            "1:4 syntax\n"
+            "1:8 syntax | b: 2");
 }
 
 TEST(TextFormat, ComesToAnEndWhateverStandsThere) {
@@ -138,7 +138,7 @@ TEST(TextFormat, StopsWhereThereAreTooManyMistakesToRead) {
 TEST(TextFormat, SaysWhenABraceIsMissing) {
   Problems problems;
   EXPECT_TRUE(parse_text_format("a {\n  b { c: 1\n", "f", problems).cut_off);
-  EXPECT_EQ(problems_of(problems), "f:2:5: this is not closed; a '}' is missing") << "of the innermost, once";
+  EXPECT_EQ(placed(problems), "2:5 syntax") << "of the innermost, once";
 }
 
 TEST(TextFormat, GoesOnBehindABracketThatClosesNothing) {
@@ -153,14 +153,14 @@ TEST(TextFormat, RefusesDepthInsteadOfOverflowingTheStack) {
   for (int i = 0; i < 100'000; ++i) deep += "a{";
   Problems problems;
   parse_text_format(deep, "f", problems);
-  EXPECT_NE(problems_of(problems).find("nested deeper than 64 levels"), std::string::npos);
+  EXPECT_EQ(placed(problems), "1:130 syntax");
 }
 
 TEST(Json, KeepsEveryValueAndItsPlace) {
   Problems problems;
   const Value v =
       parse_json("{\n  \"a\": -1.5e3,\n  \"b\": [true, null, \"x\\u00e9\\/\"],\n \"c\": {}\n}", "f", problems).root;
-  EXPECT_EQ(problems_of(problems), "");
+  EXPECT_EQ(placed(problems), "");
   ASSERT_EQ(v.fields.size(), 3u);
   EXPECT_EQ(v.fields[0].at.line, 2);
   EXPECT_EQ(v.fields[0].at.column, 3);
@@ -175,13 +175,13 @@ TEST(Json, KeepsEveryValueAndItsPlace) {
 TEST(Json, SaysWhereItStopsBeingJson) {
   Problems problems;
   parse_json("{\n \"a\": 1,\n \"b\" 2\n}", "f", problems);
-  EXPECT_EQ(problems_of(problems), "f:3:6: this is not JSON: Missing a colon after a name of object member.");
+  EXPECT_EQ(placed(problems), "3:6 syntax");
 }
 
 TEST(Json, RefusesDepth) {
   Problems problems;
   parse_json(std::string(100'000, '['), "f", problems);
-  EXPECT_NE(problems_of(problems).find("nested deeper than 64 levels"), std::string::npos);
+  EXPECT_EQ(placed(problems), "1:65 syntax");
 }
 
 TEST(Utf8, IsWhatRfc3629Says) {
@@ -198,22 +198,23 @@ TEST(Document, TextsAreUtf8) {
   for (const char* begin : {"a: 1\n", "[1,\n"}) {
     Problems problems;
     EXPECT_TRUE(parse_document(begin + std::string("  \"\xe9\""), "f", problems).cut_off);
-    EXPECT_EQ(problems_of(problems),
-              "f:2:4: the byte 0xe9 here is not UTF-8; save this file in UTF-8 (iconv and most editors can)");
+    EXPECT_EQ(placed(problems), "2:4 syntax");
   }
 }
 
 TEST(Document, EscapesMakeUpUtf8Too) {
-  for (const char* text : {R"(a: 1 b: "\xff")", R"(a: 1 b: "\377")", R"(a: 1 b: '\xc3' '(')", R"(a: 1 b: "\ud800")",
-                           R"({"a": 1, "b": "\udc00"})", R"({"a": 1, "\udc00": 3})"}) {
+  const std::pair<const char*, const char*> all[] = {
+      {R"(a: 1 b: "\xff")", "1:9 syntax"},           {R"(a: 1 b: "\377")", "1:9 syntax"},
+      {R"(a: 1 b: '\xc3' '(')", "1:9 syntax"},       {R"(a: 1 b: "\ud800")", "1:9 syntax"},
+      {R"({"a": 1, "b": "\udc00"})", "1:15 syntax"}, {R"({"a": 1, "\udc00": 3})", "1:10 syntax"}};
+  for (const auto& [text, mistake] : all) {
     Problems problems;
     parse_document(text, "f", problems);
-    EXPECT_EQ(problems.size(), 1u) << text;
-    EXPECT_NE(problems_of(problems).find(": the escapes in here make up no UTF-8"), std::string::npos) << text;
+    EXPECT_EQ(placed(problems), mistake) << text;
   }
   Problems problems;
   const Value v = parse_document(R"(a: '\xc3' "\xa9" b: "\351\u00e9")", "f", problems).root;
-  EXPECT_EQ(problems_of(problems).find("f:1:21: "), 0u) << "a character may be put together from its bytes";
+  EXPECT_EQ(placed(problems), "1:21 syntax") << "a character may be put together from its bytes";
   EXPECT_EQ(v.fields[0].value.text, "é");
 }
 
@@ -229,7 +230,7 @@ TEST(Document, AByteOrderMarkIsNoPartOfTheText) {
                          .root;
   ASSERT_EQ(text.fields.size(), 1u);
   EXPECT_EQ(text.fields[0].at.column, 1);
-  EXPECT_EQ(problems_of(problems), "");
+  EXPECT_EQ(placed(problems), "");
 }
 
 TEST(Document, TellsTheFormsApart) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/proto/scenario.pb.h"
+#include "tests/support/problems.h"
 
 namespace tutti::core {
 namespace {
@@ -57,7 +58,7 @@ TEST(Places, AreWhatComplaintsPointAt) {
   EXPECT_EQ(complaints.in_range("strategy.byteps.servers_on_workers", "byteps", 9, 1, 9), 9);
   EXPECT_EQ(complaints.in_range("strategy.byteps.servers_on_workers", "byteps", 9, 1, 4), std::nullopt);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems.take().value().message(), "f:2:32: byteps: servers_on_workers must be at most 4 (got 9)");
+  EXPECT_EQ(test::placed(problems), "2:32 too-large BytePs.servers_on_workers");
 }
 
 }  // namespace

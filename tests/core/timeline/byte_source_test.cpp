@@ -6,12 +6,11 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/problems.h"
 #include "tests/support/program.h"
 
 namespace tutti::core {
 namespace {
-
-using testing::HasSubstr;
 
 /// Bytes that tell where they are.
 std::string pattern(std::size_t count) {
@@ -50,8 +49,10 @@ TEST(ByteSource, ManyThreadsReadAFileAtOnce) {
 }
 
 TEST(ByteSource, WhatIsNoFileIsAnError) {
-  EXPECT_THAT(open_byte_source("/no/such/file").error().message(), HasSubstr("cannot be read: No such file"));
-  EXPECT_THAT(open_byte_source("/tmp").error().message(), HasSubstr("this is a folder; name a timeline in a file"));
+  using test::Mistake;
+  EXPECT_THAT(open_byte_source("/no/such/file"),
+              test::FailsWith(Mistake{ProblemCode::kMissing, "", 0, 0, "/no/such/file"}));
+  EXPECT_THAT(open_byte_source("/tmp"), test::FailsWith(Mistake{ProblemCode::kWrongType, "", 0, 0, "/tmp"}));
 }
 
 /// Counts what is read of another source.

@@ -235,7 +235,7 @@ TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
     EXPECT_THAT(reader.tracks(), SizeIs(count));
     EXPECT_THAT(reader.span_blocks(), SizeIs(count));
     EXPECT_THAT(reader.run().notes, SizeIs(count));
-    EXPECT_THAT(reader.damage(), HasSubstr("ends before its index: the run did not end well"));
+    EXPECT_FALSE(reader.complete()) << "it has no index";
   }
   writer.end();
   const TimelineReader reader = reader_of(out.str());

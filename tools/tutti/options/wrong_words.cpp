@@ -44,9 +44,23 @@ core::Error wrong(ProblemCode code, std::string field, std::string text) {
   return core::Error::request({code, std::move(field)}, std::move(text));
 }
 
-/// The option that CLI11 begins its message with, if it does.
-std::string option_in(const std::string& text) {
-  return text.starts_with('-') ? text.substr(0, text.find_first_of(": ")) : "";
+/// The option, or the argument without one, that a message of CLI11's is about: it begins with its name, or names an option
+/// further on. Empty if it does neither.
+std::string field_in(const std::string& text, const CLI::App* app) {
+  for (const CLI::Option* option : app->get_options()) {
+    const std::string name = option->get_single_name();
+    if (option->get_positional() && (text.starts_with(name + ": ") || text.starts_with(name + " "))) return name;
+  }
+  const std::size_t at = text.starts_with('-') ? 0 : text.find(" -") + 1;
+  return at < text.size() && text[at] == '-' ? text.substr(at, text.find_first_of(": ", at) - at) : "";
+}
+
+ProblemCode code_of(const CLI::ParseError& error) {
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::RequiredError: return ProblemCode::kMissing;
+    case CLI::ExitCodes::ConversionError: return ProblemCode::kWrongType;
+    default: return ProblemCode::kInvalid;
+  }
 }
 
 std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -68,7 +82,7 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   }
   // Its name is that of the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
-    return wrong(ProblemCode::kInvalid, option_in(error.what()),
+    return wrong(code_of(error), field_in(error.what(), command),
                  fmt::format("{}: {}; {} --help tells more", name, error.what(), name));
   const auto option =
       std::find_if(unknown.begin(), unknown.end(), [](const auto& word) { return word.starts_with('-'); });
