@@ -92,7 +92,8 @@ Expected<std::vector<bool>> kept_figures(const ClusterFigures& figures, const st
     if (found) continue;
     std::string list;
     for (const std::string& figure : known) list += (list.empty() ? "" : ", ") + figure;
-    problems.add({}, "--keep {}: the cluster has no such figure; there are {}", name, list);
+    problems.add({ProblemCode::kUnknownName, "--keep"}, {}, "--keep {}: the cluster has no such figure; there are {}",
+                 name, list);
   }
   if (!problems.empty()) return problems.take();
   return kept;
