@@ -84,7 +84,7 @@ TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
       machines()));
   ASSERT_EQ(s.plan.packs.size(), 1u);
   EXPECT_EQ(s.plan.packs[0].phase, core::PackPhase::kGradients);
-  EXPECT_EQ(s.plan.packs[0].collective.kind, core::CollectiveKind::kAllReduce);
+  EXPECT_EQ(s.plan.collective(s.plan.packs[0]).kind, core::CollectiveKind::kAllReduce);
   EXPECT_EQ(s.plan.update, core::Update::kOnServers);
 }
 
@@ -192,7 +192,7 @@ TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
         "cluster {{ workers {{ machine: \"m3\" }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 8 }} }}\n"
         "strategy {{ algorithm: \"hierarchical_copy\" drop_odd_device: {} }}\n",
         odd, drops ? "true" : "false"));
-    const core::Collective& c = s.plan.packs.front().collective;
+    const core::Collective& c = s.plan.collective(s.plan.packs.front());
     EXPECT_EQ(c.contract().contributors.count, drops ? 2 : 3);
     EXPECT_EQ(c.contract().receivers.count, 3);
     EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<std::string>{});

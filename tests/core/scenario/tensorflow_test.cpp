@@ -203,7 +203,7 @@ TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
   const Scenario s = good("algorithm: \"tf_ring\"");
   EXPECT_THAT(device_order(s.cluster->machine(0), 8, ""), ElementsAre(0, 1, 2, 3, 7, 4, 5, 6));
   const Scenario ordered = good("algorithm: \"tf_ring\" tf_ring { gpu_ring_order: \"7,6,5,4,3,2,1,0\" }");
-  const Schedule& schedule = *ordered.plan.packs.front().collective.schedule;
+  const Schedule& schedule = *ordered.plan.collective(ordered.plan.packs.front()).schedule;
   EXPECT_EQ(schedule.step(7, 1, 0).to.rank(7, 16), 6);
   EXPECT_EQ(schedule.step(0, 1, 0).to.rank(0, 16), 15);
 }

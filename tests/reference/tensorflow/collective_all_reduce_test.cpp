@@ -160,7 +160,7 @@ TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
                                    static_cast<int>(c["input"]["workers"].number()),
                                    static_cast<int>(c["input"]["devices_per_worker"].number()));
     ASSERT_EQ(scenario.plan.packs.size(), 1u);
-    const core::Schedule& schedule = *scenario.plan.packs.front().collective.schedule;
+    const core::Schedule& schedule = *scenario.plan.collective(scenario.plan.packs.front()).schedule;
     for (Rank r = 0; r < schedule.ranks(); ++r) {
       const Lane last = schedule.lanes(r) - 1;
       const Step step = schedule.step(r, last, schedule.steps(r, last) - 1);
@@ -220,7 +220,7 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
         std::vector<std::vector<double>> values;  // device d of every worker has d and d + 1
         for (int r = 0; r < workers * devices; ++r) values.push_back({static_cast<double>(r % devices + v)});
         const std::vector<double> expected{c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};
-        for (const std::vector<double>& result : run(*pack.collective.schedule, values)) {
+        for (const std::vector<double>& result : run(*scenario.plan.collective(pack).schedule, values)) {
           ASSERT_EQ(result.size(), 1u);
           EXPECT_DOUBLE_EQ(result[0], expected[0]) << reduction << " of v" << v;
         }
