@@ -185,7 +185,7 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options, const
     nccl.factor = 1.0 / static_cast<double>(cluster.replicas());
   for (std::size_t p = 0; nccl_id.empty() && p < scenario.plan.packs.size(); ++p) {
     const core::Pack& pack = scenario.plan.packs[p];
-    const core::Collective& whole = pack.collective;
+    const core::Collective& whole = scenario.plan.collective(pack);
     auto across = core::make_across_workers(cluster, core::strategy_of(scenario.strategy, pack), whole.type,
                                             whole.elements, pack.turn);
     if (!across) break;  // there is one worker

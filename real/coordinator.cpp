@@ -152,12 +152,12 @@ void Coordinator::begin_timeline() {
   if (emulates()) return;
   if (options_.streams > 1) sink_.note(fmt::format("{} connections between each two workers", options_.streams));
   if (options_.busy) sink_.note("computation kept cores busy, a thread for each replica");
-  if (scenario_.plan.launch_overhead > Time()) sink_.note("launch_us is not replayed");
+  if (scenario_.strategy.launch_overhead > Time()) sink_.note("launch_us is not replayed");
   const std::vector<core::Pack>& packs = scenario_.plan.packs;
   if (scenario_.strategy.timeout) sink_.note("timeout_seconds is simulated only; a real run ends by --timeout-seconds");
   if (devices_in_memory() && scenario_.cluster->workers() > 1 &&
       std::any_of(packs.begin(), packs.end(),
-                  [](const core::Pack& p) { return p.collective.staging != core::Staging::kDirect; }))
+                  [&](const core::Pack& p) { return scenario_.plan.collective(p).staging != core::Staging::kDirect; }))
     sink_.note("devices are emulated in memory of their worker: copies through host memory are not replayed");
 }
 

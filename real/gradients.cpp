@@ -36,18 +36,18 @@ Reduced reduced_of(core::Reduction reduction, const core::Collective& collective
 
 core::Bytes Gradients::bytes_of(const core::Scenario& scenario) {
   core::Bytes bytes;
-  for (const core::Pack& pack : scenario.plan.packs) bytes += pack.collective.buffer_bytes();
+  for (const core::Pack& pack : scenario.plan.packs) bytes += scenario.plan.collective(pack).buffer_bytes();
   return bytes;
 }
 
 Reduced Gradients::reduced(std::int32_t step, std::size_t pack) const {
   const core::Pack& of = scenario_.plan.packs[pack];
-  return reduced_of(core::reduction_of(scenario_.strategy, of), of.collective, key_of(step, pack));
+  return reduced_of(core::reduction_of(scenario_.strategy, of), scenario_.plan.collective(of), key_of(step, pack));
 }
 
 std::vector<Rank> Gradients::holders(std::size_t pack) const {
   std::vector<Rank> ranks = replicas_;
-  if (host_holds_data(scenario_.plan.packs[pack].collective, host_)) ranks.push_back(host_);
+  if (host_holds_data(scenario_.plan.collective(scenario_.plan.packs[pack]), host_)) ranks.push_back(host_);
   return ranks;
 }
 
@@ -60,7 +60,7 @@ void Gradients::fill(std::int32_t first, std::int32_t count) {
     set.resize(packs);
     for (std::size_t p = 0; p < packs; ++p) {
       if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
-      const core::Collective& collective = scenario_.plan.packs[p].collective;
+      const core::Collective& collective = scenario_.plan.collective(scenario_.plan.packs[p]);
       const std::vector<Rank> ranks = holders(p);
       for (std::size_t r = 0; r < ranks.size(); ++r) {
         if (gives_back(p, r)) continue;
@@ -81,7 +81,7 @@ void Gradients::fill(const Reduced& reduced, const core::Contract& contract, Ran
 }
 
 std::optional<WrongElement> Gradients::find_wrong(std::int32_t step, std::size_t pack) const {
-  const core::Collective& collective = scenario_.plan.packs[pack].collective;
+  const core::Collective& collective = scenario_.plan.collective(scenario_.plan.packs[pack]);
   std::vector<const std::byte*> results;
   std::vector<std::vector<std::byte>> fetched;
   const std::vector<Rank> ranks = holders(pack);
@@ -104,7 +104,7 @@ core::Expected<void> Gradients::verify(std::int32_t step) const {
     if (!core::takes_part(scenario_.plan, scenario_.plan.packs[p], step)) continue;
     const auto wrong = find_wrong(step, p);
     if (!wrong) continue;
-    const core::PartId device = scenario_.plan.packs[p].collective.group.device(wrong->rank);
+    const core::PartId device = scenario_.plan.collective(scenario_.plan.packs[p]).group.device(wrong->rank);
     return tl::make_unexpected(core::Error::run(fmt::format(
         "step {}: element {} of pack {} is wrong on rank {} ({}): {:.17g}, not {:.17g} ± {:.2g}", step, wrong->element,
         p, wrong->rank, scenario_.cluster->part_name(device), wrong->got, wrong->expected, wrong->tolerance)));

@@ -46,7 +46,7 @@ class Gradients {
   /// The CPU is where the pack comes from that answers another: it gives what it has of that one.
   [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
     const core::Pack& p = scenario_.plan.packs[pack];
-    return p.answers >= 0 && replica == replicas_.size() && p.collective.root == host_;
+    return p.answers >= 0 && replica == replicas_.size() && scenario_.plan.collective(p).root == host_;
   }
   /// Ranks here that hold data of the pack.
   [[nodiscard]] std::vector<core::Rank> holders(std::size_t pack) const;

@@ -14,7 +14,7 @@ void LanePeers::add(std::int32_t worker, const std::string& device, core::Lane l
 LanePeers::PackRanks& LanePeers::ranks_of(std::int32_t pack) {
   std::optional<PackRanks>& ranks = packs_[static_cast<std::size_t>(pack)];
   if (ranks) return *ranks;
-  const core::Collective& collective = scenario_.plan.packs[static_cast<std::size_t>(pack)].collective;
+  const core::Collective& collective = scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(pack)]);
   ranks.emplace();
   for (core::Rank rank = 0; rank < collective.schedule->ranks(); ++rank) {
     const core::PartId part = collective.group.device(rank);

@@ -76,7 +76,7 @@ class WorkersNeed {
 
   void add_pack(std::size_t p) {
     const Pack& pack = scenario_.plan.packs[p];
-    const core::Collective& collective = pack.collective;
+    const core::Collective& collective = scenario_.plan.collective(pack);
     const Bytes buffer = collective.buffer_bytes();
     const std::int64_t sets = sets_of(pack);
     Bytes on_gpus;
@@ -114,7 +114,7 @@ class WorkersNeed {
     for (std::int64_t group = 0; group < scenario_.plan.partition->groups(); ++group) {
       const GroupRanks ranks{*scenario_.plan.partition, group};
       for (const Pack& pack : scenario_.plan.packs) {
-        const core::Collective& collective = pack.collective;
+        const core::Collective& collective = scenario_.plan.collective(pack);
         const core::Schedule& schedule = *collective.schedule;
         const auto add = [&](Rank rank) {
           const Rank own = ranks.to_group(rank);

@@ -28,7 +28,7 @@ std::unique_ptr<Collectives> interpreter(Transport& transport, Devices& devices,
 PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transport& transport, Devices& devices,
                    const WorkerOptions& options, const LoopOptions& loop, const CollectivesMaker& maker)
     : scenario_(scenario),
-      collective_(scenario.plan.packs.front().collective),
+      collective_(scenario.plan.collective(scenario.plan.packs.front())),
       worker_(worker),
       transport_(transport),
       devices_(devices),

@@ -109,7 +109,7 @@ void StepLog::lane_step(const StepDone& done) {
   span.index = done.index;
   const bool sends_only = done.step.kind == core::StepKind::kSend || done.step.kind == core::StepKind::kMulticast;
   span.bytes = (sends_only ? done.step.source.count : done.step.target.count) *
-               core::size_of(scenario_.plan.packs[done.collective.pack].collective.type);
+               core::size_of(scenario_.plan.collective(scenario_.plan.packs[done.collective.pack]).type);
   row->add(span);
 }
 

@@ -97,7 +97,8 @@ std::vector<std::string> WorkerRun::last_words() const {
 
 /// Of a pack, which the host may have no part in.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
-  const bool host = scenario_.plan.packs[pack].collective.schedule->ranks() > scenario_.cluster->replicas();
+  const bool host =
+      scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() > scenario_.cluster->replicas();
   return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
 }
 
@@ -119,7 +120,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
       const std::vector<Rank> ranks = ranks_of(p);
       std::vector<std::byte*> data(ranks.size());
       for (std::size_t r = 0; r < data.size(); ++r) data[r] = gradients_->data(step, p, r);
-      collectives_->open(tag_of(step, p), scenario_.plan.packs[p].collective,
+      collectives_->open(tag_of(step, p), scenario_.plan.collective(scenario_.plan.packs[p]),
                          operation_of(core::reduction_of(scenario_.strategy, scenario_.plan.packs[p])), ranks, data);
     }
   }

@@ -33,7 +33,7 @@ void WorkerRun::begin(Replica& replica, int pack) {
       own_pace_ ? own_pace_->tag(replica.step, pack) : tag_of(replica.step, static_cast<std::size_t>(pack));
   launched(replica, replica.step, pack);
   if (own_pace_) own_pace_->ask(replica.step, pack, *collectives_);
-  const core::Time overhead = scenario_.plan.launch_overhead;
+  const core::Time overhead = scenario_.strategy.launch_overhead;
   if (!options_.replay_launch || overhead == core::Time()) return collectives_->start(tag, replica.rank);
   timers_.at(now + options_.scale.here(overhead), [this, tag, rank = replica.rank] { collectives_->start(tag, rank); });
 }

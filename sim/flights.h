@@ -21,10 +21,11 @@ struct Flight {
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;
-  std::vector<Cause> causes;        ///< per rank: of its launch
-  std::vector<core::Time> started;  ///< per rank
-  std::vector<bool> came, done;     ///< by replica's rank; only where there are timers (Timeouts)
-  std::vector<bool> through;        ///< by rank; only of packs that others answer (Answers)
+  std::vector<Cause> causes;                         ///< per rank: of its launch
+  std::vector<core::Time> started;                   ///< per rank
+  std::vector<bool> came, done;                      ///< by replica's rank; only where there are timers (Timeouts)
+  std::vector<bool> through;                         ///< by rank; only of packs that others answer (Answers)
+  std::shared_ptr<const core::Collective> in_group;  ///< the work's, in another group than the first
   // Of packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream
@@ -60,6 +61,7 @@ class Flights {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
     flight.fused.reset();
+    flight.in_group.reset();
     flight.came.clear(), flight.done.clear(), flight.through.clear();
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }

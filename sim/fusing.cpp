@@ -9,7 +9,8 @@ namespace tutti::sim {
 std::vector<core::Collective> Fusing::largest() const {
   std::map<core::DataType, std::int64_t> elements;
   for (const core::Pack& pack : scenario_.plan.packs) {
-    if (pack.phase == core::PackPhase::kGradients) elements[pack.collective.type] += pack.collective.elements;
+    const core::Collective& collective = scenario_.plan.collective(pack);
+    if (pack.phase == core::PackPhase::kGradients) elements[collective.type] += collective.elements;
   }
   std::vector<core::Collective> all;
   for (const auto& [type, count] : elements) all.push_back(make(type, count));
@@ -37,7 +38,7 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(const std::shared_ptr<const core:
   auto made = std::make_shared<FusedPacks>();
   made->batch = batch;
   const auto of = [&](int p) -> const core::Collective& {
-    return scenario_.plan.packs[static_cast<std::size_t>(p)].collective;
+    return scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(p)]);
   };
   std::int64_t elements = 0;
   for (const int p : batch->items) elements += of(p).elements;

@@ -9,81 +9,61 @@
 
 namespace tutti::sim {
 
-/// What is carried out together in a step: the collective of a pack or an exchange, in one of the groups that do it at the
-/// same time.
+/// What is carried out together in a step: a collective of the plan, in one of the groups that do it at the same time.
 struct Work {
+  core::CollectiveId collective = -1;
+  core::Partition::Place place;  ///< the replica's, whoever that is
+  // Labels: by whom it is asked for.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
-  core::Partition::Place place;  ///< the replica's, whoever that is
 };
 
-/// The collectives of a plan in all the groups that carry them out. Those of a plan without groups are the plan's own.
+/// The collectives of a plan in all the groups that carry them out. Only the first group's are kept; the others are made when
+/// they are needed, so that a plan takes the same memory whatever the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives the collectives.
-  explicit PlanCollectives(const core::Plan& plan) : plan_(plan) {
-    if (plan.partition) {
-      for (const core::Pack& pack : plan.packs) packs_.push_back(others(pack.collective, *plan.partition));
-    }
-    for (const core::PlannedExchange& e : plan.exchanges) exchanges_.push_back(others(e.collective, e.partition));
-  }
+  explicit PlanCollectives(const core::Plan& plan) : plan_(plan) {}
 
   [[nodiscard]] Work of_pack(std::int32_t pack, std::int64_t replica) const {
-    return {pack, -1, plan_.partition ? plan_.partition->place(replica) : core::Partition::Place{0, replica}};
+    const core::CollectiveId id = plan_.packs[static_cast<std::size_t>(pack)].collective;
+    return {id, plan_.planned(id).place(replica), pack, -1};
   }
   [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t replica) const {
-    return {-1, exchange, plan_.exchanges[static_cast<std::size_t>(exchange)].partition.place(replica)};
+    const core::CollectiveId id = plan_.exchanges[static_cast<std::size_t>(exchange)].collective;
+    return {id, plan_.planned(id).place(replica), -1, exchange};
   }
-  [[nodiscard]] const core::Collective& collective(const Work& work) const {
-    const auto group = static_cast<std::size_t>(work.place.group);
-    if (work.pack < 0) {
-      const auto e = static_cast<std::size_t>(work.exchange);
-      return group == 0 ? plan_.exchanges[e].collective : exchanges_[e][group - 1];
-    }
-    const auto p = static_cast<std::size_t>(work.pack);
-    return group == 0 ? plan_.packs[p].collective : packs_[p][group - 1];
+  [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
+    return plan_.planned(work.collective);
   }
   /// The replica that is `rank` in the group of `work`. REQUIRES: the rank is no helper's.
   [[nodiscard]] std::int64_t replica(const Work& work, std::int64_t rank) const {
-    if (work.pack < 0)
-      return plan_.exchanges[static_cast<std::size_t>(work.exchange)].partition.replica({work.place.group, rank});
-    return plan_.partition ? plan_.partition->replica({work.place.group, rank}) : rank;
+    return planned(work).replica({work.place.group, rank});
   }
   /// How many groups carry out the same pack.
   [[nodiscard]] std::int64_t groups_of_packs() const { return plan_.partition ? plan_.partition->groups() : 1; }
-  [[nodiscard]] core::Time launch_overhead(const Work& work) const {
-    return launch_of(collective(work), work.pack < 0
-                                           ? plan_.exchanges[static_cast<std::size_t>(work.exchange)].launch_overhead
-                                           : plan_.launch_overhead);
-  }
-  /// NCCL's own, if that is what the collective begins with.
+  /// NCCL's own launch, if that is what the collective begins with.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
     return parts && parts->all.front().inside_workers ? parts->all.front().collective.nccl->launch : otherwise;
   }
 
-  /// Calls with every one of them.
+  /// Calls with every one of them: those of first groups, in the order of packs and then of exchanges, and then of the other groups.
   template <class Visit>
   void visit(Visit visit) const {
-    for (const core::Pack& pack : plan_.packs) visit(pack.collective);
-    for (const core::PlannedExchange& e : plan_.exchanges) visit(e.collective);
-    for (const auto* lists : {&packs_, &exchanges_}) {
-      for (const std::vector<core::Collective>& list : *lists) {
-        for (const core::Collective& collective : list) visit(collective);
-      }
-    }
+    const auto each = [this](const auto& with) {
+      for (const core::Pack& pack : plan_.packs) with(plan_.planned(pack.collective));
+      for (const core::PlannedExchange& e : plan_.exchanges) with(plan_.planned(e.collective));
+    };
+    each([&](const core::PlannedCollective& one) { visit(one.first); });
+    each([&](const core::PlannedCollective& one) {
+      for (std::int64_t g = 1; g < one.number_of_groups(); ++g) visit(one.in(g));
+    });
   }
 
  private:
-  static std::vector<core::Collective> others(const core::Collective& first, const core::Partition& partition) {
-    std::vector<core::Collective> all;
-    for (std::int64_t g = 1; g < partition.groups(); ++g) all.push_back(core::in_group(first, g));
-    return all;
-  }
-
   const core::Plan& plan_;
-  std::vector<std::vector<core::Collective>> packs_, exchanges_;  ///< of groups 1, 2, …
 };
 
 }  // namespace tutti::sim

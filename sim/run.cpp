@@ -183,8 +183,10 @@ core::Error Run::stuck_forever(const std::string& dead) const {
 
 double steps_of(const Scenario& scenario) {
   double steps = 0;
-  const auto groups = static_cast<double>(scenario.plan.partition ? scenario.plan.partition->groups() : 1);
-  for (const core::Pack& pack : scenario.plan.packs) steps += work_of(pack.collective, groups);
+  for (const core::Pack& pack : scenario.plan.packs) {
+    const core::PlannedCollective& planned = scenario.plan.planned(pack.collective);
+    steps += work_of(planned.first, static_cast<double>(planned.number_of_groups()));
+  }
   return steps * scenario.run.steps;
 }
 

@@ -43,9 +43,13 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
-  const core::Collective& collective = fused ? *fused->collective : collectives_.collective(work);
+  std::shared_ptr<const core::Collective> in_group;
+  const core::PlannedCollective& planned = collectives_.planned(work);
+  if (work.place.group > 0) in_group = std::make_shared<const core::Collective>(planned.in(work.place.group));
+  const core::Collective& collective = fused ? *fused->collective : in_group ? *in_group : planned.first;
   Flight& flight = flights_.add(engines_.open(collective), step, number, work);
   flight.fused = fused;
+  flight.in_group = std::move(in_group);
   if (asynchrony_) asynchrony_->opened(work);
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;

@@ -120,12 +120,12 @@ class Run : private CollectiveListener, private Gates::Starter {
   Flight& flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                     const std::shared_ptr<const FusedPacks>& fused = {});
   [[nodiscard]] const core::Collective& collective_of(const Flight& flight) const {
-    return flight.fused ? *flight.fused->collective : collectives_.collective(flight.work);
+    if (flight.fused) return *flight.fused->collective;
+    return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
   /// Of what travels: packs that were fused are launched as one.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
-    const core::Time of_pack = collectives_.launch_overhead(flight.work);
-    return flight.fused ? PlanCollectives::launch_of(*flight.fused->collective, of_pack) : of_pack;
+    return PlanCollectives::launch_of(collective_of(flight), collectives_.planned(flight.work).launch_overhead);
   }
   void start_rank(Flight& flight, core::Rank rank, core::PartId device, Cause cause, core::Time now,
                   core::Time later = {});

@@ -60,7 +60,7 @@ void Run::set_up_replicas() {
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff) return;
-  const core::Schedule& first = *scenario_.plan.packs.front().collective.schedule;
+  const core::Schedule& first = *scenario_.plan.collective(scenario_.plan.packs.front()).schedule;
   const bool kernels = first.lanes(0) > 0 && first.engine(0, 0) == core::Engine::kKernel;
   std::set<std::string> unknown;
   for (Replica& replica : replicas_) {

@@ -23,11 +23,12 @@ constexpr double kFewSteps = 100e3;  // of lanes; some hundredth of a second
 /// Interpreter::kMostLanes of a collective can be simulated. Packs of one algorithm differ in their number only by their size,
 /// if at all.
 std::int64_t lanes_of(const Scenario& scenario) {
-  std::map<int, const core::Pack*> largest;  // by entry of the spec
+  std::map<int, const core::Collective*> largest;  // by entry of the spec
   for (const core::Pack& pack : scenario.plan.packs) {
-    if (pack.collective.nccl) continue;
-    const core::Pack*& most = largest[pack.entry];
-    if (most == nullptr || pack.collective.elements > most->collective.elements) most = &pack;
+    const core::Collective& collective = scenario.plan.collective(pack);
+    if (collective.nccl) continue;
+    const core::Collective*& most = largest[pack.entry];
+    if (most == nullptr || collective.elements > most->elements) most = &collective;
   }
   const auto lanes_in = [](const core::Schedule& schedule) {
     std::int64_t lanes = 0;
@@ -42,12 +43,13 @@ std::int64_t lanes_of(const Scenario& scenario) {
     }
     return of_any;
   };
-  for (const auto& [entry, pack] : largest) {
-    const core::CollectiveParts* const parts = core::timed_parts(pack->collective);
-    most = std::max(most, parts ? lanes_of_parts(*parts) : lanes_in(*pack->collective.schedule));
+  for (const auto& [entry, collective] : largest) {
+    const core::CollectiveParts* const parts = core::timed_parts(*collective);
+    most = std::max(most, parts ? lanes_of_parts(*parts) : lanes_in(*collective->schedule));
   }
   for (const core::PlannedExchange& e : scenario.plan.exchanges) {
-    if (!e.collective.nccl) most = std::max(most, lanes_in(*e.collective.schedule));
+    const core::Collective& collective = scenario.plan.collective(e);
+    if (!collective.nccl) most = std::max(most, lanes_in(*collective.schedule));
   }
   return most;
 }
@@ -71,10 +73,11 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
-    const core::Schedule& schedule = *pack.collective.schedule;
-    if (pack.collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
+    const core::Collective& collective = scenario.plan.collective(pack);
+    const core::Schedule& schedule = *collective.schedule;
+    if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
     // Packs share their ways inside workers, which are looked up once, and expected by each.
-    if (const core::CollectiveParts* const parts = core::timed_parts(pack.collective)) ways += parts->layout.replicas();
+    if (const core::CollectiveParts* const parts = core::timed_parts(collective)) ways += parts->layout.replicas();
   }
   constexpr double kStepsOfAWay = 15;
   return kStepsOfAWay * ways;

@@ -29,15 +29,16 @@ std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time)
 }
 
 const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective, std::int32_t worker) {
-  const void* const what = worker < 0 ? static_cast<const void*>(&collective) : collective.nccl_ways.get();
-  std::shared_ptr<const core::NcclLinks>& known = links_[{what, worker}];
-  if (!known) {
+  const std::shared_ptr<const core::Schedule>& what = worker < 0 ? collective.schedule : collective.nccl_ways;
+  KnownLinks& known = links_[{what.get(), worker < 0 ? collective.group.number() : worker}];
+  if (!known.links || known.of.expired()) {
     const core::Group group = worker < 0 ? collective.group : collective.group.in(worker);
-    known = std::make_shared<const core::NcclLinks>(collective, group, network_.paths());
-    if (last_links_ && *last_links_ == *known) known = last_links_;
-    last_links_ = known;
+    known.of = what;
+    known.links = std::make_shared<const core::NcclLinks>(collective, group, network_.paths());
+    if (last_links_ && *last_links_ == *known.links) known.links = last_links_;
+    last_links_ = known.links;
   }
-  return *known;
+  return *known.links;
 }
 
 void TimedCollectives::expect(const core::Collective& collective, const GoOn&) { expect_inside(collective, -1); }

@@ -97,8 +97,13 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// Of collectives; inside workers of ways, which many share, and workers.
-  std::map<std::pair<const void*, std::int32_t>, std::shared_ptr<const core::NcclLinks>> links_;
+  /// Where data goes, by what says so (a collective's schedule; inside workers its ways, which many share) and group or worker.
+  /// A schedule that is gone may leave its address to another one.
+  struct KnownLinks {
+    std::weak_ptr<const core::Schedule> of;
+    std::shared_ptr<const core::NcclLinks> links;
+  };
+  std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
   std::shared_ptr<const core::NcclLinks> last_links_;  ///< packs have few different ones
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
   /// The lowest is taken first: with nothing under way all that follows is the same, whatever was before (Repetition).

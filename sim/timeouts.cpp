@@ -15,7 +15,7 @@ using core::Time;
 
 void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
   if (!deadlines_.any()) return;
-  flight.came.resize(static_cast<std::size_t>(collectives_.collective(flight.work).contributors), false);
+  flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors), false);
   flight.done.resize(flight.came.size(), false);
   flight.came[static_cast<std::size_t>(rank)] = true;
   const bool last = deadlines_.joins(replica);
@@ -48,7 +48,7 @@ void Timeouts::fires(const Event& event) {
   // What was under way is shown up to here.
   flights_.visit([&](const Flight& open) {
     if (open.ranks_left == 0 || open.work.pack < 0) return;
-    const core::Group& group = collectives_.collective(open.work).group;
+    const core::Group group = group_of(open);
     for (std::size_t r = 0; r < open.came.size(); ++r) {
       if (open.came[r] && !open.done[r])
         recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step, open.work.pack,
@@ -58,7 +58,7 @@ void Timeouts::fires(const Event& event) {
 }
 
 core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer, Time now) const {
-  const core::Group& group = collectives_.collective(flight.work).group;
+  const core::Group group = group_of(flight);
   const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
   std::string awaited = not_come(flight);
   if (awaited.empty()) awaited = what_is_gone(scenario_);
@@ -81,7 +81,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
 /// The workers of whose devices some have not started the collective.
 std::string Timeouts::not_come(const Flight& flight) const {
   constexpr int kMostNamed = 8;
-  const core::Group& group = collectives_.collective(flight.work).group;
+  const core::Group group = group_of(flight);
   std::string text;
   std::int32_t last = -1;
   int named = 0;

@@ -45,6 +45,11 @@ class Timeouts {
   [[nodiscard]] std::string not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
+  /// Without helpers of fused packs.
+  [[nodiscard]] core::Group group_of(const Flight& flight) const {
+    return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
+  }
+
   const PlanCollectives& collectives_;
   Flights& flights_;
   EventQueue& events_;

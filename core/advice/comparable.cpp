@@ -12,7 +12,7 @@ namespace tutti::core {
 namespace {
 
 void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Travel& travel) {
-  const Collective& collective = pack.collective;
+  const Collective& collective = scenario.plan.collective(pack);
   const AlgorithmTraits& algorithm = traits(strategy_of(scenario.strategy, pack).algorithm);
   const bool whole = algorithm.nccl == NcclPart::kAll;
   const bool inside = algorithm.uses_nccl() || collective.parts != nullptr;
@@ -60,7 +60,7 @@ Travel travel_of(const Scenario& scenario) {
   Travel travel;
   const KnownTimes links = is_calibrated(scenario) ? KnownTimes::kMeasured : KnownTimes::kLinks;
   for (const Pack& pack : scenario.plan.packs) {
-    if (pack.collective.group.size() > 1) add_pack(scenario, pack, links, travel);
+    if (scenario.plan.collective(pack).group.size() > 1) add_pack(scenario, pack, links, travel);
   }
   return travel;
 }

@@ -74,10 +74,10 @@ std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario, const p
 /// "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)": which packs, and how large they are. REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
   constexpr std::size_t kMostNamed = 6;
-  Bytes least = plan.packs[numbers.front()].collective.bytes(), most = least;
+  Bytes least = plan.collective(plan.packs[numbers.front()]).bytes(), most = least;
   for (const std::size_t pack : numbers) {
-    least = std::min(least, plan.packs[pack].collective.bytes());
-    most = std::max(most, plan.packs[pack].collective.bytes());
+    least = std::min(least, plan.collective(plan.packs[pack]).bytes());
+    most = std::max(most, plan.collective(plan.packs[pack]).bytes());
   }
   std::string text;
   if (numbers.size() == 1) {
@@ -103,7 +103,7 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message, st
   }
   std::vector<std::size_t> smaller, larger;
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
-    const std::int64_t bytes = scenario.plan.packs[p].collective.bytes().count();
+    const std::int64_t bytes = scenario.plan.collective(scenario.plan.packs[p]).bytes().count();
     if (calibrated->has_least_bytes() && bytes < calibrated->least_bytes()) smaller.push_back(p);
     if (calibrated->has_most_bytes() && bytes > calibrated->most_bytes()) larger.push_back(p);
   }

@@ -5,7 +5,7 @@ namespace tutti::core {
 int lanes_of(const Scenario& scenario, const Pack& pack) {
   Strategy strategy = strategy_of(scenario.strategy, pack);
   strategy.reduction = Reduction::kSum;
-  const Collective& whole = pack.collective;
+  const Collective& whole = scenario.plan.collective(pack);
   const Collective sum =
       scenario.plan.partition
           ? make_collective(*scenario.cluster, strategy, whole.type, whole.elements, 0, *scenario.plan.partition)

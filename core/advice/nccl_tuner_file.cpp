@@ -137,7 +137,7 @@ class File {
 std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
   for (const Pack& pack : scenario.plan.packs)
-    sizes.emplace_back(pack.collective.bytes().count(), lanes_of(scenario, pack));
+    sizes.emplace_back(scenario.plan.collective(pack).bytes().count(), lanes_of(scenario, pack));
   std::sort(sizes.begin(), sizes.end());
   std::vector<nccl::ChoiceRange> lines;
   std::int64_t from = 0;
@@ -155,7 +155,7 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
 /// machine.
 OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario, const Library& library) {
   const auto of = [](const Scenario& read) {
-    const auto& time = read.plan.packs.front().collective.nccl;
+    const auto& time = read.plan.collective(read.plan.packs.front()).nccl;
     return time ? time->communicator : nullptr;
   };
   if (auto known = of(scenario)) return known;
@@ -202,7 +202,7 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
   const auto own = tuned(comm, as_it_is(variables, is_nccl ? variables_of(now) : Variables()),
                          is_nccl ? now.strategy.channels : std::nullopt);
   if (!own) return tl::make_unexpected(own.error());
-  const Collective& gradients = recommended.plan.packs.front().collective;
+  const Collective& gradients = recommended.plan.collective(recommended.plan.packs.front());
 
   std::vector<nccl::ChoiceRange> all_reduces;
   if (gradients.nccl) {
@@ -222,8 +222,8 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
   file.add(nccl::Function::kAllReduce, all_reduces, comm.nodes, comm.ranks);
   std::set<std::pair<int, int>> seen{{comm.nodes, comm.ranks}};
   for (const PlannedExchange& exchange : recommended.plan.exchanges) {
-    if (!exchange.collective.nccl) continue;
-    const nccl::Communicator& other = *exchange.collective.nccl->communicator;
+    if (!recommended.plan.collective(exchange).nccl) continue;
+    const nccl::Communicator& other = *recommended.plan.collective(exchange).nccl->communicator;
     if (!seen.emplace(other.nodes, other.ranks).second) continue;
     const auto channels = recommended.communicators[static_cast<std::size_t>(exchange.communicator)].strategy.channels;
     const auto its_own = tuned(other, variables, channels);

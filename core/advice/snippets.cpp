@@ -41,7 +41,7 @@ Snippet snippet_of(ProgramSetting setting) {
 /// example tuner plugin.
 void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
-  const bool rings = !scenario.plan.packs.front().collective.nccl;
+  const bool rings = !scenario.plan.collective(scenario.plan.packs.front()).nccl;
   const auto message = scenario_message(scenario.text, scenario.file);
   if (!message) return;
   const auto variables = nccl_variables((*message)->strategy().nccl());

@@ -153,7 +153,7 @@ void add(const Cluster& cluster, const Scenario& run, bool in_memory, const List
   std::map<Ends, std::vector<Hop>> hops;
   for (const auto& [ends, message] : one.messages) {
     if (hops.contains(ends) || (in_memory && ends.first.first == ends.second.first)) continue;
-    const auto way = hops_of(cluster, run.plan.packs.front().collective.staging, ends);
+    const auto way = hops_of(cluster, run.plan.collective(run.plan.packs.front()).staging, ends);
     if (!way) continue;
     hops[ends] = *way;
     heard.routes.try_emplace(ends, route_over(cluster, *way));
@@ -194,8 +194,9 @@ Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& t
     const auto run = read_scenario(info.scenario_text, info.scenario_file, library);
     if (!run) return tl::make_unexpected(run.error());
     const std::vector<Pack>& packs = run->plan.packs;
-    const Staging staging = packs.front().collective.staging;
-    if (std::any_of(packs.begin(), packs.end(), [&](const Pack& p) { return p.collective.staging != staging; })) {
+    const Staging staging = run->plan.collective(packs.front()).staging;
+    if (std::any_of(packs.begin(), packs.end(),
+                    [&](const Pack& p) { return run->plan.collective(p).staging != staging; })) {
       heard.staged_differently.push_back(path);
       continue;
     }

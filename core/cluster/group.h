@@ -37,6 +37,8 @@ class Group {
   }
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  /// Of a group of a partition: which; else 0.
+  [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());
     if (partition_) return partition_->group_size() + (hosts_ ? 1 + cluster_->workers() : 0);

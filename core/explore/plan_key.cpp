@@ -49,7 +49,7 @@ PlanKey plan_key(const Plan& plan) {
       for (const std::int64_t number : {std::int64_t{member.variable}, member.first, member.count, member.offset})
         mixer.add(number);
     }
-    const Collective& collective = pack.collective;
+    const Collective& collective = plan.collective(pack);
     for (const std::int64_t number :
          {collective.elements, std::int64_t{size_of(collective.type).count()},
           static_cast<std::int64_t>(collective.type), pack.copied_in.count(), pack.copied_out.count(),
@@ -63,7 +63,7 @@ PlanKey plan_key(const Plan& plan) {
   }
   mixer.add(std::int64_t{plan.computation_waits});
   mixer.add(static_cast<std::int64_t>(plan.update));
-  mixer.add(plan.launch_overhead.count());
+  mixer.add(plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
   if (const auto& fusion = plan.fusion) {

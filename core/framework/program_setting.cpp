@@ -24,7 +24,8 @@ std::int64_t element_bytes(const Planned& planned) {
   for (const DataType type : {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16, DataType::kFloat64}) {
     std::int64_t bytes = 0;
     for (const Pack& pack : planned.plan.packs) {
-      if (pack.collective.type == type) bytes += pack.collective.bytes().count();
+      const Collective& collective = planned.plan.collective(pack);
+      if (collective.type == type) bytes += collective.bytes().count();
     }
     if (bytes > most) most = bytes, size = size_of(type).count();
   }

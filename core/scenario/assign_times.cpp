@@ -76,8 +76,10 @@ class Nccl {
   std::vector<Taken> collectives() {
     std::vector<Taken> all;
     const int per_worker = scenario_.cluster->replicas_per_worker();
-    const auto& partition = scenario_.plan.partition;
-    const auto add = [&](Collective& c, const Strategy& strategy, const Partition* groups, bool of_pack) {
+    const auto add = [&](CollectiveId id, const Strategy& strategy, bool of_pack) {
+      PlannedCollective& planned = scenario_.plan.collectives[static_cast<std::size_t>(id)];
+      Collective& c = planned.first;
+      const Partition* const groups = planned.groups ? &*planned.groups : nullptr;
       const bool whole = traits(strategy.algorithm).nccl == NcclPart::kAll && c.contributors > 1;
       const std::int64_t gpus = groups ? groups->per_worker(per_worker) : per_worker;
       if (whole)
@@ -88,11 +90,10 @@ class Nccl {
     for (Pack& pack : scenario_.plan.packs) {
       auto [known, fresh] = entries_.try_emplace(scenario_.strategy.spec ? pack.entry : 0);
       if (fresh) known->second = strategy_of(scenario_.strategy, pack);
-      add(pack.collective, known->second, partition ? &*partition : nullptr, true);
+      add(pack.collective, known->second, true);
     }
     for (PlannedExchange& e : scenario_.plan.exchanges)
-      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, &e.partition,
-          false);
+      add(e.collective, scenario_.communicators[static_cast<std::size_t>(e.communicator)].strategy, false);
     return all;
   }
 

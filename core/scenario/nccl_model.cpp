@@ -19,8 +19,8 @@ namespace {
 /// Calls with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
-  for (auto& pack : plan.packs) visit(pack.collective);
-  for (auto& exchange : plan.exchanges) visit(exchange.collective);
+  for (auto& pack : plan.packs) visit(plan.collectives[static_cast<std::size_t>(pack.collective)].first);
+  for (auto& exchange : plan.exchanges) visit(plan.collectives[static_cast<std::size_t>(exchange.collective)].first);
 }
 
 std::shared_ptr<const nccl::CollectiveTime> at_band_end(nccl::CollectiveTime time, BandEnd end) {

@@ -159,14 +159,14 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   for (const Pack& pack : scenario.plan.packs) {
     RunInfo::PackInfo& entry = info.packs.emplace_back();
     entry.gradients = names_of(scenario.workload, pack);
-    entry.bytes = pack.collective.bytes();
-    entry.type = std::string(to_string(pack.collective.type));
+    entry.bytes = scenario.plan.collective(pack).bytes();
+    entry.type = std::string(to_string(scenario.plan.collective(pack).type));
     // What is fused travels otherwise than it would alone.
     if (!simulated || scenario.plan.fusion) continue;
-    entry.nccl = describe_nccl(pack.collective);
-    entry.capped_at = capped_at(pack.collective);
+    entry.nccl = describe_nccl(scenario.plan.collective(pack));
+    entry.capped_at = capped_at(scenario.plan.collective(pack));
     // Of parts each has its own, and what is between them has none.
-    if (const auto& nccl = pack.collective.nccl) {
+    if (const auto& nccl = scenario.plan.collective(pack).nccl) {
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;
     }

@@ -67,13 +67,15 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
         cluster.replicas() == 1)
       continue;
     one.reduction = variable.aggregation == OnReadAggregation::kMean ? Reduction::kMean : Reduction::kSum;
-    Pack pack = pack_of({}, rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
-                                         : make_collective(cluster, one, variable.type, variable.elements, i));
+    Pack pack = plan.pack_of({},
+                             rules.on_cpu ? to_cpu(cluster, strategy, variable, one.reduction)
+                                          : make_collective(cluster, one, variable.type, variable.elements, i),
+                             strategy.launch_overhead);
     pack.phase = PackPhase::kCheckpoint;
     pack.payload.on_read = i;
     pack.turn = i;
     pack.payload.reduction = one.reduction;
-    bytes += pack.collective.bytes().count();
+    bytes += plan.collective(pack).bytes().count();
     ++sent;
     plan.packs.push_back(std::move(pack));
   }

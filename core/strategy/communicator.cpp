@@ -6,14 +6,9 @@
 
 #include "core/base/format.h"
 #include "core/strategy/algorithm_table.h"
+#include "core/strategy/plan.h"
 
 namespace tutti::core {
-
-Collective in_group(const Collective& first, std::int64_t group) {
-  Collective other = first;
-  other.group = first.group.in(group);
-  return other;
-}
 
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster) {
   std::vector<std::string> problems;
@@ -41,26 +36,25 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
   return problems;
 }
 
-std::vector<PlannedExchange> planned(const std::vector<Communicator>& communicators, const Cluster& cluster) {
-  std::vector<PlannedExchange> all;
+void add_exchanges(const std::vector<Communicator>& communicators, const Cluster& cluster, Plan& plan) {
   for (std::size_t c = 0; c < communicators.size(); ++c) {
     const Communicator& communicator = communicators[c];
     for (const Exchange& exchange : communicator.exchanges) {
       Strategy strategy = communicator.strategy;
       strategy.collective = exchange.collective;
       strategy.out_of_place = !can_be_in_place(exchange.collective);
-      all.push_back({static_cast<int>(c), exchange, communicator.partition, strategy.launch_overhead,
-                     make_collective(cluster, strategy, exchange.type, exchange.elements, static_cast<int>(all.size()),
-                                     communicator.partition)});
+      Collective first = make_collective(cluster, strategy, exchange.type, exchange.elements,
+                                         static_cast<int>(plan.exchanges.size()), communicator.partition);
+      const CollectiveId id = plan.add({std::move(first), communicator.partition, strategy.launch_overhead});
+      plan.exchanges.push_back({static_cast<int>(c), exchange, id});
     }
   }
-  return all;
 }
 
 std::string describe(const PlannedExchange& planned, const Communicator& communicator, std::int32_t micro_batches) {
   const Exchange& e = planned.exchange;
-  return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}", communicator.name, planned.partition.groups(),
-                     planned.partition.group_size(),
+  return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}", communicator.name,
+                     communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
                      to_string(e.collective), show(e.bytes()), e.overlaps ? ", beside computation" : "");
 }

@@ -39,18 +39,14 @@ inline constexpr std::int32_t kMostExchanges = 1 << 20;
 struct PlannedExchange {
   int communicator = 0;
   Exchange exchange;
-  Partition partition;
-  Time launch_overhead;
-  Collective collective;  ///< of the first group
+  std::int32_t collective = -1;  ///< in Plan::collectives
 };
-
-/// The same collective among another group of its partition.
-Collective in_group(const Collective& first, std::int64_t group);
 
 /// What keeps a communicator from being (texts, empty if nothing does): its algorithm and sizes.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
-/// Its exchanges. REQUIRES: problems_of() is empty; `cluster` outlives them.
-std::vector<PlannedExchange> planned(const std::vector<Communicator>& communicators, const Cluster& cluster);
+struct Plan;
+/// Adds their exchanges to `plan`. REQUIRES: problems_of() each is empty; `cluster` outlives the plan.
+void add_exchanges(const std::vector<Communicator>& communicators, const Cluster& cluster, Plan& plan);
 
 /// "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB"
 std::string describe(const PlannedExchange& exchange, const Communicator& communicator, std::int32_t micro_batches);

@@ -39,8 +39,8 @@ PlanGate::PlanGate(const Plan& plan) : plan_(&plan) {
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
     const Pack& pack = plan.packs[p];
     const bool passes = plan.credit ? pull_of[p] >= 0 : pack.phase == PackPhase::kGradients;
-    items.push_back({pack.collective.bytes(), priority[p], static_cast<int>(pack.collective.type),
-                     pack.collective.kind != CollectiveKind::kAllReduce, passes});
+    items.push_back({plan.collective(pack).bytes(), priority[p], static_cast<int>(plan.collective(pack).type),
+                     plan.collective(pack).kind != CollectiveKind::kAllReduce, passes});
   }
   items_ = std::make_shared<const std::vector<GateItem>>(std::move(items));
 }

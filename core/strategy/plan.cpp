@@ -19,22 +19,31 @@
 
 namespace tutti::core {
 
-Pack pack_of(std::vector<Member> members, Collective collective) {
-  return {{std::move(members)}, std::move(collective)};
+Collective PlannedCollective::in(std::int64_t group) const {
+  Collective other = first;
+  if (group > 0) other.group = first.group.in(group);
+  return other;
+}
+
+CollectiveId Plan::add(PlannedCollective collective) {
+  collectives.push_back(std::move(collective));
+  return static_cast<CollectiveId>(collectives.size()) - 1;
+}
+
+Pack Plan::pack_of(std::vector<Member> members, Collective first, Time launch_overhead) {
+  return {{std::move(members)}, add({std::move(first), partition, launch_overhead})};
 }
 
 Bytes Plan::bytes() const {
   Bytes total;
-  for (const Pack& pack : packs) total += pack.collective.bytes();
+  for (const Pack& pack : packs) total += collective(pack).bytes();
   return total;
 }
 
 const Collective& Plan::widest() const {
-  return std::max_element(packs.begin(), packs.end(),
-                          [](const Pack& a, const Pack& b) {
-                            return a.collective.schedule->ranks() < b.collective.schedule->ranks();
-                          })
-      ->collective;
+  return collective(*std::max_element(packs.begin(), packs.end(), [this](const Pack& a, const Pack& b) {
+    return collective(a).schedule->ranks() < collective(b).schedule->ranks();
+  }));
 }
 
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
@@ -70,7 +79,7 @@ class Planner : private PackMaker {
         cluster_(cluster),
         merging_(strategy.merging) {
     plan_.notes = strategy.notes;
-    plan_.exchanges = planned(communicators, cluster);
+    add_exchanges(communicators, cluster, plan_);
     for (const Communicator& c : communicators) {
       if (c.splits_model) plan_.partition = c.partition.across();
     }
@@ -87,7 +96,6 @@ class Planner : private PackMaker {
     plan_.update = strategy_.update;
     plan_.compression = strategy_.compression;
     note_what_is_not_converted();
-    plan_.launch_overhead = strategy_.launch_overhead;
     if (strategy_.num_packs > 0) {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
@@ -309,11 +317,11 @@ class Planner : private PackMaker {
       }
       elements += replicas - elements % replicas;  // of a plan that nobody will see
     }
-    Pack pack = pack_of({}, collective(strategy_, sent, elements, turn_));
+    Pack pack = plan_.pack_of({}, collective(strategy_, sent, elements, turn_), strategy_.launch_overhead);
     pack.turn = turn_++;
     // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
-    if (traits(strategy_.algorithm).pads_by_copy && pack.collective.elements > elements)
-      pack.copied_in = pack.collective.bytes();
+    if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
+      pack.copied_in = plan_.collective(pack).bytes();
     pack.converted_in = pack.converted_out = converted(elements, type, sent);
     if (strategy_.compression && !strategy_.compression->of_packs) {
       for (const Member& m : members)

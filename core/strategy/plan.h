@@ -39,10 +39,32 @@ struct Payload {
   int on_read = -1;
 };
 
+/// A collective of a plan, in all the groups of replicas that carry it out at the same time.
+struct PlannedCollective {
+  Collective first;  ///< in the first group; PlannedCollective::in() computes the others
+  /// The groups; nothing: all replicas together.
+  std::optional<Partition> groups = std::nullopt;
+  Time launch_overhead = {};  ///< if no model of its times has one of its own
+
+  [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
+  /// The same in another group. REQUIRES: group < number_of_groups().
+  [[nodiscard]] Collective in(std::int64_t group) const;
+  /// Where a replica is in it.
+  [[nodiscard]] Partition::Place place(std::int64_t replica) const {
+    return groups ? groups->place(replica) : Partition::Place{0, replica};
+  }
+  /// The replica at a place. REQUIRES: the rank is no helper's.
+  [[nodiscard]] std::int64_t replica(Partition::Place place) const {
+    return groups ? groups->replica(place) : place.rank;
+  }
+};
+/// The index of a collective in Plan::collectives.
+using CollectiveId = std::int32_t;
+
 /// Gradients that travel as one buffer, and how.
 struct Pack {
   Payload payload;
-  Collective collective;
+  CollectiveId collective = -1;
   /// Bytes that a device copies before the pack can start and after it is complete (into and out of the buffer).
   Bytes copied_in = {};
   Bytes copied_out = {};
@@ -66,9 +88,6 @@ struct Pack {
   int answers = -1;
 };
 
-/// Returns the pack that carries `members` by `collective`, with the defaults of everything else.
-Pack pack_of(std::vector<Member> members, Collective collective);
-
 /// Packs are launched in cycles, in which those that are ready on all replicas are fused into one collective (Horovod).
 struct Fusion {
   Bytes threshold;  ///< of fused packs together
@@ -81,15 +100,16 @@ struct Fusion {
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
 /// ready at the same time.
 struct Plan {
+  /// What replicas carry out together, of packs and exchanges alike, each once.
+  std::vector<PlannedCollective> collectives;
   std::vector<Pack> packs;
   /// By gradient: the entry of the strategy's spec that takes it. Empty: there is no spec.
   std::vector<int> entry_of_gradient;
   /// Replicas go on with the backward pass only when the packs that are ready are complete.
   bool computation_waits = false;
   Update update = Update::kPerPack;
-  Time launch_overhead;
   std::optional<Compression> compression;
-  /// Of the replicas, by whom gradients are reduced; nothing: all of them together. Packs have the first group's collective.
+  /// Of the replicas, by whom gradients are reduced; nothing: all of them together.
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
   std::optional<Fusion> fusion;
@@ -100,6 +120,18 @@ struct Plan {
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
+
+  CollectiveId add(PlannedCollective collective);
+  /// Returns a pack that carries `members` by a collective that is added, with the defaults of everything else. The groups are
+  /// those of `partition`.
+  Pack pack_of(std::vector<Member> members, Collective first, Time launch_overhead = {});
+  [[nodiscard]] const Collective& collective(const Pack& pack) const { return planned(pack.collective).first; }
+  [[nodiscard]] const Collective& collective(const PlannedExchange& exchange) const {
+    return planned(exchange.collective).first;
+  }
+  [[nodiscard]] const PlannedCollective& planned(CollectiveId id) const {
+    return collectives[static_cast<std::size_t>(id)];
+  }
 
   [[nodiscard]] Bytes bytes() const;
   /// A collective of those with the most ranks. Ranks that others have too are the same devices there.

@@ -32,7 +32,7 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
   view.communicators.push_back({"gradients, by keys", all, false});
   view.use = [&plan, by_keys](std::int32_t, const Task& task) -> PlanView::Use {
     if (task.pack < 0) return {plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1, task.index};
-    const Collective& collective = plan.packs[static_cast<std::size_t>(task.pack)].collective;
+    const Collective& collective = plan.collective(plan.packs[static_cast<std::size_t>(task.pack)]);
     return {collective.nccl || collective.parts ? 0 : by_keys, task.pack};
   };
   return view;

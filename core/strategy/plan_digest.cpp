@@ -88,7 +88,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.number(scenario.plan.checkpoint_every);
   digest.number(scenario.plan.credit.value_or(Bytes()).count());
   std::int64_t steps = 0;
-  for (const Pack& pack : scenario.plan.packs) steps += steps_of(*pack.collective.schedule);
+  for (const Pack& pack : scenario.plan.packs) steps += steps_of(*scenario.plan.collective(pack).schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostSteps + 1);
   digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
   for (const Pack& pack : scenario.plan.packs) {
@@ -105,10 +105,10 @@ std::uint64_t plan_digest(const Scenario& scenario) {
     digest.number(pack.also_needs);
     digest.number(static_cast<int>(pack.phase));
     digest.number(static_cast<int>(reduction_of(scenario.strategy, pack)));
-    digest.number(static_cast<int>(pack.collective.type));
-    digest.number(pack.collective.elements);
-    digest.number(pack.collective.contributors);
-    add_schedule(digest, *pack.collective.schedule, stride);
+    digest.number(static_cast<int>(scenario.plan.collective(pack).type));
+    digest.number(scenario.plan.collective(pack).elements);
+    digest.number(scenario.plan.collective(pack).contributors);
+    add_schedule(digest, *scenario.plan.collective(pack).schedule, stride);
   }
   return digest.value();
 }

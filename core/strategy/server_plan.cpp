@@ -32,7 +32,6 @@ class ServerPlanner {
   tl::expected<Plan, StrategyProblem> make() {
     plan_.notes = strategy_.notes;
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
-    plan_.launch_overhead = strategy_.launch_overhead;
     // Each has collectives of its own, at its own time.
     constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 22;
     if (servers_.asynchronous && plan_.partition->groups() > kMostAtOnce / (2 * std::max(1, count()))) {
@@ -139,10 +138,7 @@ class ServerPlanner {
     if (variable(v).elements == 0) return;
     if (is_sparse(v, phase)) return add_rows(v, phase, root(places[static_cast<std::size_t>(v)]));
     const Rank at = root(places[static_cast<std::size_t>(v)]);
-    Pack pack = pack_of({{v, 0, variable(v).elements, 0}}, collective(v, at));
-    pack.phase = phase;
-    pack.turn = v;
-    Collective& c = pack.collective;
+    Collective c = collective(v, at);
     if (phase == PackPhase::kRead) {
       c.kind = CollectiveKind::kBroadcast;
       c.schedule = tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
@@ -152,6 +148,9 @@ class ServerPlanner {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
       c.schedule = brought_together(v, at, c.elements);
     }
+    Pack pack = plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(c), strategy_.launch_overhead);
+    pack.phase = phase;
+    pack.turn = v;
     plan_.packs.push_back(std::move(pack));
   }
 
@@ -166,26 +165,27 @@ class ServerPlanner {
   void add_rows(int v, PackPhase phase, Rank at) {
     const Slices& slices = *variable(v).slices;
     const std::int64_t values = slices.rows * variable(v).row_elements();
-    Pack which = pack_of({{v, 0, 0, 0}}, collective(v, at));
+    const bool read = phase == PackPhase::kRead;
+    Collective of_which = collective(v, at), of_rows = of_which;
+    fill(of_which, slices.index_type, slices.rows, CollectiveKind::kGather);
+    fill(of_rows, variable(v).type, values, read ? CollectiveKind::kScatter : CollectiveKind::kGather);
+    const StarTree tree = this->tree(v, at, read ? servers_.pull : servers_.push);
+    of_which.schedule = gathered(tree, slices.rows, 0);
+    if (read) {
+      of_rows.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
+    } else {
+      // A mean reads and writes them once more.
+      const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
+      of_rows.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
+    }
+    Pack which = plan_.pack_of({{v, 0, 0, 0}}, std::move(of_which), strategy_.launch_overhead);
     which.payload.content = PackContent::kIndices;
-    Pack rows = pack_of({{v, 0, variable(v).elements, 0}}, collective(v, at));
+    Pack rows = plan_.pack_of({{v, 0, variable(v).elements, 0}}, std::move(of_rows), strategy_.launch_overhead);
+    if (read) rows.after = static_cast<int>(plan_.packs.size());
     for (Pack* const pack : {&which, &rows}) {
       pack->phase = phase;
       pack->turn = v;
       pack->payload.reduction = Reduction::kSum;
-    }
-    const bool read = phase == PackPhase::kRead;
-    fill(which.collective, slices.index_type, slices.rows, CollectiveKind::kGather);
-    fill(rows.collective, variable(v).type, values, read ? CollectiveKind::kScatter : CollectiveKind::kGather);
-    const StarTree tree = this->tree(v, at, read ? servers_.pull : servers_.push);
-    which.collective.schedule = gathered(tree, slices.rows, 0);
-    if (read) {
-      rows.collective.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
-      rows.after = static_cast<int>(plan_.packs.size());
-    } else {
-      // A mean reads and writes them once more.
-      const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
-      rows.collective.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
     }
     plan_.packs.push_back(std::move(which));
     plan_.packs.push_back(std::move(rows));

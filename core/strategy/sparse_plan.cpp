@@ -64,7 +64,6 @@ class SparsePlanner {
     if (dense.was.empty()) {
       plan.notes = strategy_.notes;
       plan.update = strategy_.update;
-      plan.launch_overhead = strategy_.launch_overhead;
     } else {
       auto made = make_plan(dense.workload, strategy_, cluster_, communicators);
       if (!made) return made;
@@ -170,7 +169,8 @@ class SparsePlanner {
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
     Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
     // A mean is divided when all are there.
-    if (strategy_.reduction == Reduction::kMean && replicas() > 1) of_values.copied_out = of_values.collective.bytes();
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1)
+      of_values.copied_out = plan_->collective(of_values).bytes();
     // Variables are updated once both are there; indices come last.
     const int first = put(std::move(of_values), before);
     Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
@@ -188,12 +188,15 @@ class SparsePlanner {
     put(std::move(pack), before);
   }
 
+  Pack pack_of(std::vector<Member> members, Collective collective) {
+    return plan_->pack_of(std::move(members), std::move(collective), strategy_.launch_overhead);
+  }
   /// Answers its number.
   int put(Pack pack, int after) {
     pack.after = after;
     pack.turn = static_cast<int>(plan_->packs.size());
     pack.payload.reduction =
-        pack.collective.kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
+        plan_->collective(pack).kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
     plan_->packs.push_back(std::move(pack));
     return static_cast<int>(plan_->packs.size()) - 1;
   }

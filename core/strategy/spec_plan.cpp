@@ -22,7 +22,6 @@ class SpecPlanner {
   tl::expected<Plan, StrategyProblem> make() {
     plan_.update = strategy_.update;
     plan_.compression = strategy_.compression;
-    plan_.launch_overhead = strategy_.launch_overhead;
     plan_.entry_of_gradient = core::entries_of(spec_, sizes());
     for (std::size_t v = 0; v < plan_.entry_of_gradient.size(); ++v) {
       if (plan_.entry_of_gradient[v] < 0) return nobody_takes(v);
@@ -101,15 +100,18 @@ class SpecPlanner {
     const bool first = plan_.packs.empty();
     auto part = make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
     if (!part) return std::move(part.error());
-    if (first) plan_.exchanges = std::move(part->exchanges);
     for (std::string& text : part->notes) note("{}", text);
     if (auto problem = what_tensorflow_refuses(entry, *part)) return problem;
+    const auto collectives = static_cast<CollectiveId>(plan_.collectives.size());
+    for (PlannedCollective& collective : part->collectives) plan_.add(std::move(collective));
+    if (first) plan_.exchanges = std::move(part->exchanges);
     note_ignored_shards(entry);
     const auto before = static_cast<int>(plan_.packs.size());
     for (Pack& pack : part->packs) {
       for (Member& member : pack.payload.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
       if (pack.after >= 0) pack.after += before;
       pack.entry = static_cast<int>(e);
+      pack.collective += collectives;
       plan_.packs.push_back(std::move(pack));
     }
     return std::nullopt;
@@ -128,14 +130,14 @@ class SpecPlanner {
            cluster_.workers());
     }
     if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
-    const auto uneven = [this](const Pack& pack) { return pack.collective.elements % cluster_.workers() != 0; };
+    const auto uneven = [&](const Pack& pack) { return part.collective(pack).elements % cluster_.workers() != 0; };
     const auto first = std::find_if(part.packs.begin(), part.packs.end(), uneven);
     if (first == part.packs.end()) return std::nullopt;
     if (literal())
       return about(
           "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or leave validation "
           "out",
-          first->collective.elements, cluster_.workers());
+          part.collective(*first).elements, cluster_.workers());
     note(
         "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not divide by {} workers; here halves "
         "differ by one element",

@@ -14,8 +14,8 @@ WhoReduces who_reduces(const Strategy& strategy, const Plan& plan) {
 }
 
 bool network_adds(const Plan& plan) {
-  return std::any_of(plan.packs.begin(), plan.packs.end(), [](const Pack& pack) {
-    const auto& nccl = pack.collective.nccl;
+  return std::any_of(plan.packs.begin(), plan.packs.end(), [&](const Pack& pack) {
+    const auto& nccl = plan.collective(pack).nccl;
     return nccl && nccl->communicator && nccl->communicator->collnet;
   });
 }

@@ -46,7 +46,7 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(std::shared_ptr<const
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
     return tl::make_unexpected(
         Error::request({core::ProblemCode::kUnknownName, "pack"}, fmt::format("the plan has no pack {}", pack)));
-  const core::Collective& collective = plan->plan.packs[static_cast<std::size_t>(pack)].collective;
+  const core::Collective& collective = plan->plan.collective(plan->plan.packs[static_cast<std::size_t>(pack)]);
   std::vector<std::int32_t> devices = devices_of_ranks(collective, *traffic);
   if (devices.empty()) {
     return tl::make_unexpected(Error::request(fmt::format(

@@ -13,7 +13,8 @@ core::Expected<std::shared_ptr<const core::Scenario>> plan_of_run(const Trace& t
   if (!scenario) return tl::make_unexpected(scenario.error());
   const std::vector<core::Pack>& packs = scenario->plan.packs;
   bool same = packs.size() == run.packs.size();
-  for (std::size_t p = 0; same && p < packs.size(); ++p) same = packs[p].collective.bytes() == run.packs[p].bytes;
+  for (std::size_t p = 0; same && p < packs.size(); ++p)
+    same = scenario->plan.collective(packs[p]).bytes() == run.packs[p].bytes;
   if (!same) {
     return tl::make_unexpected(
         Error::request(run.scenario_file + ": the files that it names have changed since: its packs are others now"));

@@ -88,7 +88,7 @@ Parts parts_of(const core::Scenario& scenario) {
   Parts parts;
   for (const core::Pack& pack : scenario.plan.packs) {
     if (pack.phase == core::PackPhase::kCheckpoint) continue;
-    const Bytes bytes = pack.collective.bytes();
+    const Bytes bytes = scenario.plan.collective(pack).bytes();
     auto found = known.find(bytes);
     if (found == known.end())
       found = known.emplace(bytes, core::all_reduce_bound(*scenario.cluster, bytes, scenario.run.network_model)).first;

@@ -71,7 +71,8 @@ const std::vector<std::size_t>& TopologyPlayer::route(const Transfer& transfer) 
   // Packs of several algorithms may be staged differently.
   const auto pack = static_cast<std::size_t>(std::max(0, transfer.pack));
   const bool planned = plan_ && pack < plan_->plan.packs.size();
-  const core::Staging staging = planned ? plan_->plan.packs[pack].collective.staging : core::Staging::kDirect;
+  const core::Staging staging =
+      planned ? plan_->plan.collective(plan_->plan.packs[pack]).staging : core::Staging::kDirect;
   const auto [known, fresh] = routes_.try_emplace({transfer.from, transfer.to, staging});
   if (fresh) known->second = topology_.route(transfer.from, transfer.to, staging);
   return known->second;

@@ -60,7 +60,7 @@ EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const
       below_(below),
       scale_(scale),
       timers_(timers),
-      paths_(plan.packs.front().collective.group.cluster(), core::NetworkModel::kFifo),
+      paths_(plan.collective(plan.packs.front()).group.cluster(), core::NetworkModel::kFifo),
       traffic_(plan, paths_, [&below](core::Rank rank) { return below.is_local(rank); }),
       opened_(timers.clock()),
       furthest_(std::min(2 * scale.here(traffic_.one_after_the_other()), kLongestHere)),
@@ -81,7 +81,7 @@ core::Expected<void> EmulatedNetwork::poll(Clock::time_point until) {
 
 EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece, std::int64_t total) {
   const Channel& channel = piece.channel;
-  const core::Collective& collective = plan_.packs[channel.collective.pack].collective;
+  const core::Collective& collective = plan_.collective(plan_.packs[channel.collective.pack]);
   const core::PartId from = collective.group.device(channel.from);
   const core::PartId to = collective.group.device(channel.to);
   auto message = std::make_shared<Message>();

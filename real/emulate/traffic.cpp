@@ -10,7 +10,7 @@ using core::StepKind;
 
 Traffic::Traffic(const core::Plan& plan, core::PathBook& paths, const std::function<bool(Rank)>& is_local) {
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
-    const core::Collective& collective = plan.packs[p].collective;
+    const core::Collective& collective = plan.collective(plan.packs[p]);
     const core::Schedule& schedule = *collective.schedule;
     const std::int64_t item = core::size_of(collective.type).count();
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) {

@@ -157,12 +157,12 @@ CollectiveTag Cycles::open(const std::shared_ptr<const core::GateBatch>& batch) 
   made.left = replicas_.size();
   std::vector<std::byte*> data;
   if (packs.size() == 1) {
-    made.collective = &pack(packs.front()).collective;
+    made.collective = &scenario_.plan.collective(pack(packs.front()));
     for (std::size_t r = 0; r < replicas_.size(); ++r) data.push_back(hooks_.data(batch->step, packs.front(), r));
   } else {
     std::int64_t elements = 0;
-    for (const int p : packs) elements += pack(p).collective.elements;
-    made.collective = &collective_of(pack(packs.front()).collective.type, elements);
+    for (const int p : packs) elements += scenario_.plan.collective(pack(p)).elements;
+    made.collective = &collective_of(scenario_.plan.collective(pack(packs.front())).type, elements);
     for (const Rank rank : replicas_) {
       made.buffers.push_back(devices_.take(rank, made.collective->buffer_bytes().count(), false));
       data.push_back(made.buffers.back().get());
@@ -197,7 +197,7 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
   const std::int64_t item = core::size_of(fused.collective->type).count();
   std::byte* at = fused.buffers[replica].get();
   for (const int p : fused.batch->items) {
-    const core::Collective& c = pack(p).collective;
+    const core::Collective& c = scenario_.plan.collective(pack(p));
     std::byte* const data = hooks_.data(fused.batch->step, p, replica);
     if (out) {
       devices_.copy_now(data, at, c.bytes().count());

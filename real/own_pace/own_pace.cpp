@@ -48,7 +48,8 @@ OwnPace::OwnPace(const core::Scenario& scenario, std::int32_t worker, Devices& d
 void OwnPace::add_part(int number_of_pack, std::int64_t group) {
   const core::Cluster& cluster = *scenario_.cluster;
   const GroupRanks ranks{*scenario_.plan.partition, group};
-  const core::Collective& first = scenario_.plan.packs[static_cast<std::size_t>(number_of_pack)].collective;
+  const core::Collective& first =
+      scenario_.plan.collective(scenario_.plan.packs[static_cast<std::size_t>(number_of_pack)]);
   const auto workers = static_cast<std::int32_t>(cluster.workers());
   Part part{number_of_pack, group, first, first.contract(), {}, -1, ranks.to_cluster(first.root), nullptr};
   part.collective.schedule = in_cluster(first.schedule, ranks, workers);

@@ -55,7 +55,7 @@ std::optional<Renumbering> alike_under(const Scenario& scenario) {
   const std::int32_t per_worker = cluster.replicas_per_worker();
   const auto all_alike = [&](Renumbering by) {
     return std::all_of(scenario.plan.packs.begin(), scenario.plan.packs.end(), [&](const Pack& pack) {
-      const auto all = simulated(pack.collective);
+      const auto all = simulated(scenario.plan.collective(pack));
       return std::all_of(all.begin(), all.end(), [&](const auto& s) { return s->same_everywhere(by, per_worker); });
     });
   };
@@ -88,10 +88,11 @@ Folding fold(const Scenario& scenario) {
     collective.group = core::Group::of_cluster(*one->cluster, hosts);
     collective.contributors = all.replicas_per_worker();
   };
-  for (Pack& pack : one->plan.packs) {
-    fold_one(pack.collective);
-    if (!core::timed_parts(pack.collective)) continue;
-    core::CollectiveParts parts = *pack.collective.parts;
+  for (core::PlannedCollective& planned : one->plan.collectives) {
+    core::Collective& collective = planned.first;
+    fold_one(collective);
+    if (!core::timed_parts(collective)) continue;
+    core::CollectiveParts parts = *collective.parts;
     parts.layout.workers = 1;
     for (core::CollectivePart& part : parts.all) {
       if (!part.inside_workers) {
@@ -101,7 +102,7 @@ Folding fold(const Scenario& scenario) {
             *one->cluster, core::Partition{parts.layout.per_worker, parts.layout.per_worker, 1}, 0);
       }
     }
-    pack.collective.parts = std::make_shared<const core::CollectiveParts>(std::move(parts));
+    collective.parts = std::make_shared<const core::CollectiveParts>(std::move(parts));
   }
   return {std::move(one), ""};
 }

@@ -61,8 +61,8 @@ TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
       if (!scenario) continue;
       const core::Plan& plan = scenario->plan;
       const auto collective = [&plan](const core::Task& task) -> const core::Collective& {
-        return task.pack >= 0 ? plan.packs[static_cast<std::size_t>(task.pack)].collective
-                              : plan.exchanges[static_cast<std::size_t>(task.index)].collective;
+        return task.pack >= 0 ? plan.collective(plan.packs[static_cast<std::size_t>(task.pack)])
+                              : plan.collective(plan.exchanges[static_cast<std::size_t>(task.index)]);
       };
       core::StepGraphWords words;
       words.communicators.emplace_back("gradients");

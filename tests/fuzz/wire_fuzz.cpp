@@ -67,8 +67,8 @@ const core::Plan& plan() {
     options.most_elements_per_message = 40;
     core::Plan plan;
     plan.packs.push_back(
-        core::pack_of({}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));
-    plan.packs.push_back(core::pack_of(
+        plan.pack_of({}, test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 300, options), 300)));
+    plan.packs.push_back(plan.pack_of(
         {}, test::on_plain_cluster(
                 *cluster, core::shuffle_all_reduce(3, 3, {0, 1}, 300, core::Engine::kCpu, core::Engine::kCpu), 300)));
     return plan;
@@ -81,7 +81,7 @@ struct Target {
   Target(real::Transport& transport, real::Devices& devices) : interpreter(transport, devices, nobody, false) {
     transport.connect(interpreter, devices);
     for (std::uint32_t p = 0; p < 2; ++p)
-      interpreter.open({0, p}, plan().packs[p].collective, real::Operation::kSum, {0}, {data[p].data()});
+      interpreter.open({0, p}, plan().collective(plan().packs[p]), real::Operation::kSum, {0}, {data[p].data()});
     for (std::uint32_t p = 0; p < 2; ++p) interpreter.start({0, p}, 0);
     interpreter.run_ready();
   }
@@ -168,7 +168,7 @@ void into_the_emulated_network(Bytes bytes) {
   real::Timers timers(std::chrono::hours(24), [&clock] { return clock; });
   Sink sink;
   const real::TimeScale scale{50};
-  real::EmulatedDevices devices(plan().packs.front().collective.group, scale, timers);
+  real::EmulatedDevices devices(plan().collective(plan().packs.front()).group, scale, timers);
   real::EmulatedNetwork network(plan(), sink, scale, timers);
   Target target(network, devices);
   bool on = true;

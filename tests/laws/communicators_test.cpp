@@ -142,7 +142,7 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
           scenario(fmt::format("exchange {{ collective: {} bytes: 8000000 per_forward: 3 }}", collective));
       ASSERT_TRUE(with) << with.error().message();
       const Kept none = simulated(scenario(""));
-      const Time alone = sim::run_alone(with->plan.exchanges[0].collective, core::NetworkModel::kFifo).end;
+      const Time alone = sim::run_alone(with->plan.collective(with->plan.exchanges[0]), core::NetworkModel::kFifo).end;
       // Not all ranks are through at the same moment, and each goes on when it is: a little is gained or lost.
       const Time took = length(simulated(with).steps[1]) - length(none.steps[1]);
       EXPECT_NEAR(static_cast<double>(took.count()), static_cast<double>(3 * alone.count()),

@@ -73,7 +73,7 @@ class Wire : public real::Transport {
 struct Worker : real::InterpreterListener {
   Worker(const core::Plan& plan, Wire& wire, real::Timers& t, const real::TimeScale& scale)
       : timers(t),
-        devices(plan.packs.front().collective.group, scale, timers),
+        devices(plan.collective(plan.packs.front()).group, scale, timers),
         network(plan, wire, scale, timers),
         interpreter(network, devices, *this, false) {
     network.connect(interpreter, devices);
@@ -92,7 +92,7 @@ double input(Rank rank, std::int64_t element) { return static_cast<double>((rank
 
 struct Emulation {
   /// REQUIRES: the plan outlives the emulation.
-  explicit Emulation(const core::Plan& plan) : collective(plan.packs.front().collective) {
+  explicit Emulation(const core::Plan& plan) : collective(plan.collective(plan.packs.front())) {
     const std::int64_t count = collective.group.cluster().workers();
     for (std::int32_t w = 0; w < count; ++w) wires.push_back(std::make_unique<Wire>(collective.group, w, wires));
     for (std::int32_t w = 0; w < count; ++w)
@@ -181,8 +181,8 @@ TEST(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
         for (const std::int64_t elements : {std::int64_t{1}, std::int64_t{1009}, std::int64_t{300'007}}) {
           core::Plan plan;
           plan.packs.push_back(
-              {{}, core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, elements, 0), {}, {}});
-          const core::Collective& collective = plan.packs.back().collective;
+              plan.pack_of({}, core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, elements, 0)));
+          const core::Collective& collective = plan.collective(plan.packs.back());
           // Uneven starts: which of two messages that come at the same moment goes first is not part of the model. (Ranks
           // that double recursively end their first hops at the same moment whatever their starts: there, when one of them
           // is through is compared, not which.)

@@ -59,7 +59,8 @@ std::vector<std::int64_t> pack_bytes(const std::string& strategy) {
   const auto scenario = read(strategy);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
   if (scenario) {
-    for (const core::Pack& pack : scenario->plan.packs) bytes.push_back(pack.collective.bytes().count());
+    for (const core::Pack& pack : scenario->plan.packs)
+      bytes.push_back(scenario->plan.collective(pack).bytes().count());
   }
   return bytes;
 }
@@ -87,7 +88,7 @@ TEST(PytorchDdp, HasTheBucketsOfARealRun) {
       "f", core::Library(core::library_folder()));
   ASSERT_TRUE(scenario) << scenario.error().message();
   std::vector<std::int64_t> elements;
-  for (const core::Pack& pack : scenario->plan.packs) elements.push_back(pack.collective.elements);
+  for (const core::Pack& pack : scenario->plan.packs) elements.push_back(scenario->plan.collective(pack).elements);
   EXPECT_THAT(elements, ElementsAre(2'049'000, 7'875'584, 6'563'840, 6'637'568, 2'431'040));
 }
 

@@ -85,7 +85,7 @@ TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
                 test::read(text(where, variable("v", bytes),
                                 fmt::format("algorithm: \"{}\" staging: {} reduction: MEAN", algorithm, staging),
                                 fmt::format("steps: 1 network_model: {}", name)));
-            const core::Collective& collective = scenario.plan.packs.front().collective;
+            const core::Collective& collective = scenario.plan.collective(scenario.plan.packs.front());
             ASSERT_TRUE(core::timed_parts(collective)) << algorithm;
             EXPECT_EQ(took(summary_of(scenario).last_packs().front()), one_after_the_other(collective, where, model))
                 << algorithm << " " << staging << " " << name << " on " << where.machine << ", " << bytes << " bytes";
@@ -99,7 +99,7 @@ TEST(NcclInsideWorkers, TheWholeTakesItsPartsOneAfterTheOther) {
 TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
   const core::Scenario scenario =
       test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), "algorithm: \"nccl/ring\" reduction: MEAN"));
-  const core::CollectiveParts& parts = *core::timed_parts(scenario.plan.packs.front().collective);
+  const core::CollectiveParts& parts = *core::timed_parts(scenario.plan.collective(scenario.plan.packs.front()));
   ASSERT_EQ(parts.all.size(), 4u);
   EXPECT_TRUE(parts.all[0].inside_workers && parts.all[2].inside_workers);
   EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
@@ -121,8 +121,8 @@ TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
       "\"v\" shape: "
       "1000003 backward_ms: 0 } forward_ms: 0 update_ms: 0 } strategy { byteps {} } run { interference: OFF steps: 1 }";
   const core::Scenario scenario = test::read(scenario_text);
-  const core::Collective& push = scenario.plan.packs.at(0).collective;
-  const core::Collective& pull = scenario.plan.packs.at(1).collective;
+  const core::Collective& push = scenario.plan.collective(scenario.plan.packs.at(0));
+  const core::Collective& pull = scenario.plan.collective(scenario.plan.packs.at(1));
   const auto kinds = [](const core::Collective& collective) {
     std::vector<CollectiveKind> all;
     for (const auto& part : core::timed_parts(collective)->all) {
@@ -185,10 +185,10 @@ TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersA
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;
-  const auto large =
-      std::find_if(packs.begin(), packs.end(), [](const auto& p) { return p.collective.bytes().count() > 4; });
+  const auto large = std::find_if(packs.begin(), packs.end(),
+                                  [&](const auto& p) { return scenario.plan.collective(p).bytes().count() > 4; });
   core::Wide held = 0;
-  for (const auto& time : core::nccl_times(large->collective))
+  for (const auto& time : core::nccl_times(scenario.plan.collective(*large)))
     held += static_cast<core::Wide>((time->delay + time->work).count()) * static_cast<core::Wide>(time->channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));
   EXPECT_EQ(summary_of(scenario).steady_parts()->slowed, lost);
@@ -197,7 +197,7 @@ TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersA
 TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
   const core::Scenario scenario =
       test::read(text({"pcie4-a100", 3, 4}, variable("v", 1 << 20), "algorithm: \"nccl/pscpu\" reduction: MEAN"));
-  const core::Collective& collective = scenario.plan.packs.front().collective;
+  const core::Collective& collective = scenario.plan.collective(scenario.plan.packs.front());
   struct Sink : core::TimelineSink {
     void begin(const core::RunInfo&) override {}
     void track(const core::Track& track) override { tracks[track.id] = track; }
@@ -264,7 +264,8 @@ TEST(NcclInsideWorkers, BandsReleasesAndSettingsAreNccls) {
   EXPECT_GT(summary_of(high).step_time(), usual);
   const core::Scenario tree =
       settings("nccl { version: \"2.21.5\" set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
-  const auto& choice = core::timed_parts(tree.plan.packs.front().collective)->all.front().collective.nccl->choice;
+  const auto& choice =
+      core::timed_parts(tree.plan.collective(tree.plan.packs.front()))->all.front().collective.nccl->choice;
   EXPECT_EQ(choice->algorithm, nccl::Algorithm::kRing);
   EXPECT_EQ(choice->protocol, nccl::Protocol::kSimple);
   EXPECT_THAT(core::nccl_notes(tree), testing::Contains(testing::HasSubstr("NCCL 2.21.5 would take inside workers")));
@@ -276,14 +277,14 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   const Where where{"hgx-h100", 2, 8};
   const core::Scenario rings =
       test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\"", "steps: 1 nccl: RINGS"));
-  EXPECT_FALSE(core::timed_parts(rings.plan.packs.front().collective));
+  EXPECT_FALSE(core::timed_parts(rings.plan.collective(rings.plan.packs.front())));
   EXPECT_TRUE(core::nccl_notes(rings).empty());
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
   EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
   // The schedule by itself, which is what rings are.
   EXPECT_EQ(took(summary_of(rings).last_packs().front()),
-            sim::run_alone(rings.plan.packs.front().collective, core::NetworkModel::kFifo).end);
+            sim::run_alone(rings.plan.collective(rings.plan.packs.front()), core::NetworkModel::kFifo).end);
   const std::string box =
       "cluster { workers { machine: \"box\" count: 2 } network { kind: ONE_SWITCH latency_us: 2 } machine { name: "
       "\"box\" device { name: \"cpu0\" kind: CPU memory_gb_per_s: 100 } device { name: \"gpu[0-3]\" kind: GPU "
@@ -293,7 +294,7 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
       "algorithm: \"nccl/ring\" }";
   const auto unknown = core::read_scenario(box, "f", test::shipped_library());
   ASSERT_TRUE(unknown) << unknown.error().message();
-  EXPECT_FALSE(core::timed_parts(unknown->plan.packs.front().collective));
+  EXPECT_FALSE(core::timed_parts(unknown->plan.collective(unknown->plan.packs.front())));
   EXPECT_NE(unknown->why_rings, "");
   EXPECT_FALSE(summary_of(*unknown).info().notes.empty()) << "of which one says so";
 }

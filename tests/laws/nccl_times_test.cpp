@@ -194,7 +194,7 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
     const std::string narrow = alone + " conditions { " + links + "}";
     const auto scenario = core::read_scenario(narrow, "f", library());
     ASSERT_TRUE(scenario) << scenario.error().message();
-    const auto& time = *scenario->plan.packs.front().collective.nccl;
+    const auto& time = *scenario->plan.collective(scenario->plan.packs.front()).nccl;
     const Time took_there = took(summary_of(*scenario).last_packs().front());
     // The cards' part of the work takes 1 / share as long, whether or not that is then the longest.
     const double cards = static_cast<double>(time.cards.count()) / share;
@@ -230,10 +230,11 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
                                       stride, collective, times));
       };
       const core::Scenario three = with(3);
-      const auto& time = *three.plan.exchanges.front().collective.nccl;
+      const auto& time = *three.plan.collective(three.plan.exchanges.front()).nccl;
       // Groups of four GPUs each, on a switch where they have nothing in common.
-      EXPECT_EQ(time.whole(), core::time_from_us(predicted_us({"hgx-h100", 1, 4}, 8388608,
-                                                              three.plan.exchanges.front().collective.kind)));
+      EXPECT_EQ(time.whole(),
+                core::time_from_us(predicted_us({"hgx-h100", 1, 4}, 8388608,
+                                                three.plan.collective(three.plan.exchanges.front()).kind)));
       EXPECT_EQ(summary_of(three).step_time() - summary_of(with(1)).step_time(), 2 * time.whole());
     }
   }
@@ -243,7 +244,7 @@ TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario models = test::read(text(where, variable("v", 1 << 20)));
   const core::Scenario ours = test::read(text(where, variable("v", 1 << 20), "launch_us: 50"));
-  const auto& time = *models.plan.packs.front().collective.nccl;
+  const auto& time = *models.plan.collective(models.plan.packs.front()).nccl;
   EXPECT_EQ(took(summary_of(ours).last_packs().front()),
             core::time_from_us(predicted_us(where, 1 << 20)) - time.launch + core::microseconds(50));
 }
@@ -255,9 +256,9 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   on.replace(on.find("interference: OFF"), 17, "interference: ON");
   const core::Scenario scenario = test::read(on);
   const auto& packs = scenario.plan.packs;
-  const auto large =
-      std::find_if(packs.begin(), packs.end(), [](const auto& p) { return p.collective.bytes().count() > 4; });
-  const auto& time = *large->collective.nccl;
+  const auto large = std::find_if(packs.begin(), packs.end(),
+                                  [&](const auto& p) { return scenario.plan.collective(p).bytes().count() > 4; });
+  const auto& time = *scenario.plan.collective(*large).nccl;
   const core::Summary summary = summary_of(scenario);
   // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have theirs from launch to end.
   const auto held = static_cast<core::Wide>((time.delay + time.work).count()) * static_cast<core::Wide>(time.channels);
@@ -280,7 +281,8 @@ TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
 
 TEST(NcclTimes, SettingsDecideAsInNccl) {
   const auto choice = [](const std::string& settings) {
-    return *test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings)).plan.packs.front().collective.nccl;
+    const core::Scenario scenario = test::read(text({"hgx-h100", 2, 8}, variable("v", 1 << 26), settings));
+    return *scenario.plan.collective(scenario.plan.packs.front()).nccl;
   };
   const nccl::CollectiveTime ring = choice("nccl { set: \"NCCL_ALGO=Ring\" set: \"NCCL_PROTO=Simple\" }");
   EXPECT_EQ(ring.choice->algorithm, nccl::Algorithm::kRing);
@@ -302,14 +304,14 @@ TEST(NcclTimes, UnknownMachinesSaySoAndGoInRings) {
           box, variable("v", 1 << 20)),
       "f", library());
   ASSERT_TRUE(scenario) << scenario.error().message();
-  EXPECT_EQ(scenario->plan.packs.front().collective.nccl, nullptr);
+  EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).nccl, nullptr);
   EXPECT_NE(scenario->why_rings, "");
   EXPECT_FALSE(summary_of(*scenario).info().notes.empty()) << "of which one says so";
 }
 
 TEST(NcclTimes, RingsAreToBeHad) {
   const core::Scenario rings = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20), "", "steps: 1 nccl: RINGS"));
-  EXPECT_EQ(rings.plan.packs.front().collective.nccl, nullptr);
+  EXPECT_EQ(rings.plan.collective(rings.plan.packs.front()).nccl, nullptr);
   core::Scenario both = test::read(text({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);
   EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));

@@ -230,8 +230,8 @@ void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNe
     EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length()) << link.name << "\n" << text;
   }
   for (const auto& exchange : read.plan.exchanges) {
-    if (exchange.collective.nccl) {
-      EXPECT_EQ(exchange.collective.nccl->time.capped_at, "") << text;
+    if (const auto& nccl = read.plan.collective(exchange).nccl) {
+      EXPECT_EQ(nccl->time.capped_at, "") << text;
     }
   }
 }
@@ -325,7 +325,7 @@ TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
                           " machine { " + text + " } } workload { " + variable("v", 1 << 28) +
                           " forward_ms: 0 update_ms: 0 } strategy { algorithm: \"nccl\" } run { steps: 1 }";
   const core::Scenario starved = test::read(all);
-  const nccl::CollectiveTime& time = *starved.plan.packs.front().collective.nccl;
+  const nccl::CollectiveTime& time = *starved.plan.collective(starved.plan.packs.front()).nccl;
   EXPECT_THAT(time.time.capped_at, testing::HasSubstr("gpu"));
   const core::Summary summary = summary_of(starved);
   EXPECT_EQ(test::took(summary.last_packs().front()), time.whole());

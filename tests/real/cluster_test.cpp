@@ -162,7 +162,7 @@ TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
   for (const char* const of : {"GRADIENTS", "PACKS"}) {
     Kept kept;
     const core::Scenario scenario = ring(2, 2, "", fmt::format("compression {{ type: BFLOAT16 of: {} }}", of));
-    EXPECT_EQ(scenario.plan.packs[0].collective.bytes(), core::Bytes(2 * 5003));
+    EXPECT_EQ(scenario.plan.collective(scenario.plan.packs[0]).bytes(), core::Bytes(2 * 5003));
     const auto done = run(scenario, {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);  // every element is compared
     ASSERT_TRUE(done) << done.error().message();
     for (const auto& [id, track] : kept.tracks) {

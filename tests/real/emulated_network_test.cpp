@@ -52,12 +52,13 @@ struct Worker : InterpreterListener {
     options.credits = 2;
     options.most_elements_per_message = 40;
     core::Plan plan;
-    plan.packs.push_back({{}, test::on_plain_cluster(cluster, core::ring_all_reduce(3, 300, options), 300), {}, {}});
+    plan.packs.push_back(
+        plan.pack_of({}, test::on_plain_cluster(cluster, core::ring_all_reduce(3, 300, options), 300)));
     return plan;
   }
   void rank_done(CollectiveTag, Rank) override {}
   void step_done(const StepDone&) override {}
-  [[nodiscard]] const core::Collective& collective() const { return plan.packs.front().collective; }
+  [[nodiscard]] const core::Collective& collective() const { return plan.collective(plan.packs.front()); }
 
   /// The connection on which rank 0 receives; or the one on which it sends.
   [[nodiscard]] Channel channel(bool in) const {

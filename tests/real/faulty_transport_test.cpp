@@ -167,7 +167,7 @@ class EtherTransport : public Transport {
 
 /// What an emulated run has besides: links, and a clock that goes on when the test says so.
 struct Stage {
-  explicit Stage(const core::Collective& collective) { plan.packs.push_back({{}, collective, {}, {}}); }
+  explicit Stage(const core::Collective& collective) { plan.packs.push_back(plan.pack_of({}, collective)); }
   core::Plan plan;
   Timers::Clock::time_point clock{};
   Timers timers{std::chrono::hours(24), [this] { return clock; }};

@@ -47,10 +47,10 @@ TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
     for (std::int64_t g = 0; g < 3; ++g) {
       const GroupRanks ranks{*s.plan.partition, g};
       for (const core::Pack& pack : s.plan.packs) {
-        const auto schedule = in_cluster(pack.collective.schedule, ranks, 5);
-        Contract contract = pack.collective.contract();
+        const auto schedule = in_cluster(s.plan.collective(pack).schedule, ranks, 5);
+        Contract contract = s.plan.collective(pack).contract();
         const core::RankSet replicas{static_cast<Rank>(2 * g), 2, 1},
-            root{ranks.to_cluster(pack.collective.root), 1, 1};
+            root{ranks.to_cluster(s.plan.collective(pack).root), 1, 1};
         const bool read = pack.phase == core::PackPhase::kRead;
         contract.contributors = read ? root : replicas;
         contract.receivers = read ? replicas : root;

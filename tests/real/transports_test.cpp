@@ -262,7 +262,7 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
     std::vector<std::thread> threads;
     for (int w = 0; w < 4; ++w) {
       threads.emplace_back([&, w] {
-        const core::Collective& collective = scenario->plan.packs.front().collective;
+        const core::Collective& collective = scenario->plan.collective(scenario->plan.packs.front());
         const auto transport =
             transport_named(GetParam(), sockets[static_cast<std::size_t>(w)], w, workers_of(collective));
         if (!transport) return;

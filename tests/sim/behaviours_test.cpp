@@ -136,7 +136,7 @@ TEST(BehavioursOfATree, AreAsManyAsGpus) {
       "cluster { workers { machine: \"dgx-a100\" count: 8 } network { kind: ONE_SWITCH latency_us: 1 } }\n"
       "workload { variable { name: \"g\" shape: 16777216 } }\nstrategy { algorithm: \"double_tree\" } run { steps: 1 "
       "}");
-  EXPECT_EQ(behaviours(scenario.plan.packs.front().collective), 64u);
+  EXPECT_EQ(behaviours(scenario.plan.collective(scenario.plan.packs.front())), 64u);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class CollectiveEnginesTest : public testing::Test {
  protected:
   const core::Scenario interpreted_ = two_machines("ring"), timed_ = two_machines("nccl"),
                        staged_ = two_machines("nccl/ring");
-  static const Collective& of(const core::Scenario& s) { return s.plan.packs.front().collective; }
+  static const Collective& of(const core::Scenario& s) { return s.plan.collective(s.plan.packs.front()); }
   void SetUp() override {
     ASSERT_TRUE(of(timed_).nccl);
     ASSERT_TRUE(core::timed_parts(of(staged_)));

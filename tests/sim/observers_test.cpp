@@ -67,13 +67,14 @@ TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);
   for (const int answered : {-1, 0}) {
-    core::Pack pack{{}, {core::Group::of_cluster(*cluster, false), nullptr, core::DataType::kFloat32, 1}};
+    core::Pack pack =
+        plan.pack_of({}, {core::Group::of_cluster(*cluster, false), nullptr, core::DataType::kFloat32, 1});
     pack.answers = answered;
     plan.packs.push_back(std::move(pack));
   }
   Flights flights;
   const Answers answers(plan, flights);
-  const Work push{0, -1, {0, 0}}, pull{1, -1, {0, 0}};
+  const Work push{0, {0, 0}, 0}, pull{1, {0, 0}, 1};
   EXPECT_TRUE(answers.is_answered(push));
   EXPECT_FALSE(answers.is_answered(pull));
   Flight& pushed = flights.add(0, 4, 0, push);

@@ -344,7 +344,7 @@ TEST(Recording, LinksCarryWhatThePacksSend) {
     if (link.name.ends_with("→network")) out += link.bytes.count();
     if (link.name.starts_with("network→")) in += link.bytes.count();
   }
-  const std::int64_t bytes = s.plan.packs[0].collective.bytes().count();
+  const std::int64_t bytes = s.plan.collective(s.plan.packs[0]).bytes().count();
   EXPECT_EQ(out, in) << "what enters the network leaves it";
   EXPECT_NEAR(static_cast<double>(out), 2 * 2 * 15.0 / 16 * static_cast<double>(bytes), 1000.0)
       << "two links cross it, 2 (n - 1) chunks each";

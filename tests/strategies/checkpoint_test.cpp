@@ -48,12 +48,14 @@ core::Scenario scenario(const std::string& workers, const std::string& strategy,
 std::vector<std::string> checkpoint(const core::Scenario& s) {
   std::vector<std::string> texts;
   for (const Pack& pack : s.plan.packs) {
-    EXPECT_EQ(core::check(*pack.collective.schedule, pack.collective.contract()), std::vector<std::string>{});
+    EXPECT_EQ(core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract()),
+              std::vector<std::string>{});
     if (pack.phase != PackPhase::kCheckpoint) continue;
     texts.push_back(fmt::format(
         "{} {} of {} to {}", s.workload.on_read[static_cast<std::size_t>(pack.payload.on_read)].name,
-        to_string(core::reduction_of(s.strategy, pack)), pack.collective.elements,
-        pack.collective.kind == CollectiveKind::kReduce ? fmt::format("rank {}", pack.collective.root) : "all"));
+        to_string(core::reduction_of(s.strategy, pack)), s.plan.collective(pack).elements,
+        s.plan.collective(pack).kind == CollectiveKind::kReduce ? fmt::format("rank {}", s.plan.collective(pack).root)
+                                                                : "all"));
   }
   return texts;
 }
@@ -91,7 +93,8 @@ TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
   Time extra;
   for (const Pack& pack : s.plan.packs) {
-    if (pack.phase == PackPhase::kCheckpoint) extra += sim::run_alone(pack.collective, core::NetworkModel::kFifo).end;
+    if (pack.phase == PackPhase::kCheckpoint)
+      extra += sim::run_alone(s.plan.collective(pack), core::NetworkModel::kFifo).end;
   }
   ASSERT_GT(extra, Time());
   const Steps with = run(s);
@@ -128,7 +131,8 @@ TEST(Checkpoint, SaysWhatIsWrong) {
   };
   const std::string one = "workers { machine: \"dgx1-v100\" }";
   EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", ""), ElementsAre("missing OnReadVariable"));
-  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"), ElementsAre("too-small Run.checkpoint_every"));
+  EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 0"),
+              ElementsAre("too-small Run.checkpoint_every"));
   EXPECT_THAT(wrong(one, "tensorflow { mirrored {} }", "checkpoint_every: 1", "on_read { name: \"a\" }"),
               ElementsAre("missing OnReadVariable.aggregation"));
   EXPECT_THAT(wrong(one, "tensorflow { central_storage {} }", "checkpoint_every: 1"), ElementsAre("conflict Scenario"));

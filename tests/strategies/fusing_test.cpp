@@ -253,8 +253,8 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   const auto whole =
       s.plan.collective_times->of(core::make_collective(*s.cluster, s.strategy, DataType::kFloat32, 16 * 16384, 0))
           .whole;
-  ASSERT_TRUE(whole && s.plan.packs.front().collective.nccl);
-  ASSERT_NE(whole->launch, s.plan.packs.front().collective.nccl->launch) << "else this shows nothing";
+  ASSERT_TRUE(whole && s.plan.collective(s.plan.packs.front()).nccl);
+  ASSERT_NE(whole->launch, s.plan.collective(s.plan.packs.front()).nccl->launch) << "else this shows nothing";
   const Bytes bytes(16 * 65536);
   const Time copies = 2 * core::transfer_time(bytes, s.cluster->part(s.cluster->replica(0)).device.copy);
   const Told told = run(s);
@@ -274,7 +274,7 @@ TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   };
   EXPECT_NE(read("nccl").plan.collective_times, nullptr);
   const core::Scenario ring = read("ring");
-  ASSERT_TRUE(ring.plan.fusion && ring.plan.exchanges.front().collective.nccl);
+  ASSERT_TRUE(ring.plan.fusion && ring.plan.collective(ring.plan.exchanges.front()).nccl);
   EXPECT_EQ(ring.plan.collective_times, nullptr);
 }
 
@@ -306,7 +306,7 @@ TEST(Horovod, WhatIsAloneIsThePlansOwn) {
   sim::Fusing fusing(s);
   for (std::int32_t step = 0; step < 3; ++step) {
     const auto batch = std::make_shared<const core::GateBatch>(core::GateBatch{step, {4}});
-    EXPECT_EQ(fusing.of(batch)->collective.get(), &s.plan.packs[4].collective);
+    EXPECT_EQ(fusing.of(batch)->collective.get(), &s.plan.collective(s.plan.packs[4]));
     EXPECT_EQ(fusing.of(batch)->copied, Bytes(0));
   }
   const auto two = std::make_shared<const core::GateBatch>(core::GateBatch{0, {3, 4}});

@@ -85,7 +85,7 @@ TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
       machines()));
   ASSERT_EQ(s.plan.packs.size(), 1u);
   EXPECT_EQ(s.plan.packs[0].phase, core::PackPhase::kGradients);
-  EXPECT_EQ(s.plan.packs[0].collective.kind, core::CollectiveKind::kAllReduce);
+  EXPECT_EQ(s.plan.collective(s.plan.packs[0]).kind, core::CollectiveKind::kAllReduce);
   EXPECT_EQ(s.plan.update, core::Update::kOnServers);
 }
 
@@ -164,7 +164,8 @@ TEST(ServerStrategies, SayWhatTheyNeed) {
   EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), ElementsAre("conflict Scenario"));
   EXPECT_THAT(refused(server, "tensorflow { parameter_server {} }"), ElementsAre("conflict Cluster"));
   EXPECT_THAT(refused(server + two, "tensorflow { parameter_server {} }"), ElementsAre("conflict Workers"));
-  EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } reduction: MAX"), ElementsAre("conflict Strategy.reduction"));
+  EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } reduction: MAX"),
+              ElementsAre("conflict Strategy.reduction"));
   EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } bytes_per_pack: 8"),
               ElementsAre("conflict Strategy.bytes_per_pack"));
   EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE } }"),
@@ -188,7 +189,7 @@ TEST(HierarchicalCopies, AnOddDeviceCountsUnlessItIsDropped) {
         "cluster {{ workers {{ machine: \"m3\" }} {} }}\nworkload {{ variable {{ name: \"v\" shape: 8 }} }}\n"
         "strategy {{ algorithm: \"hierarchical_copy\" drop_odd_device: {} }}\n",
         odd, drops ? "true" : "false"));
-    const core::Collective& c = s.plan.packs.front().collective;
+    const core::Collective& c = s.plan.collective(s.plan.packs.front());
     EXPECT_EQ(c.contract().contributors.count, drops ? 2 : 3);
     EXPECT_EQ(c.contract().receivers.count, 3);
     EXPECT_EQ(core::check(*c.schedule, c.contract()), std::vector<std::string>{});

@@ -71,14 +71,16 @@ std::vector<std::string> sparse_packs(const core::Scenario& s) {
                                 pack.payload.content == PackContent::kValues    ? "values"
                                 : pack.payload.content == PackContent::kIndices ? "indices"
                                                                                 : "lengths",
-                                to_string(pack.collective.kind), pack.collective.bytes().count(), pack.after));
+                                to_string(s.plan.collective(pack).kind), s.plan.collective(pack).bytes().count(),
+                                pack.after));
   }
   return texts;
 }
 
 void expect_proved(const core::Scenario& s) {
   for (const Pack& pack : s.plan.packs) {
-    EXPECT_EQ(core::check(*pack.collective.schedule, pack.collective.contract()), std::vector<std::string>{});
+    EXPECT_EQ(core::check(*s.plan.collective(pack).schedule, s.plan.collective(pack).contract()),
+              std::vector<std::string>{});
   }
 }
 
@@ -165,7 +167,8 @@ TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
 }
 
 TEST(Sparse, MultiWorkerAllReduceKnowsNone) {
-  const auto refused = read("workers { machine: \"m\" count: 2 }", "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } } }");
+  const auto refused = read("workers { machine: \"m\" count: 2 }",
+                            "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } } }");
   EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict Strategy.all_reduce_spec"));
 }
 
@@ -272,8 +275,8 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
     // What replica 0 then holds: blocks as the contract has them, without what short ones are filled up with.
     std::vector<std::int64_t> indices;
     std::vector<std::vector<std::int64_t>> values;
-    const core::Contract by_index = of(PackContent::kIndices).collective.contract();
-    const core::Contract by_value = of(PackContent::kValues).collective.contract();
+    const core::Contract by_index = made->plan.collective(of(PackContent::kIndices)).contract();
+    const core::Contract by_value = made->plan.collective(of(PackContent::kValues)).contract();
     for (const core::Contract::Output& output : by_index.outputs(0)) {
       const test::Data& replica = replicas[static_cast<std::size_t>(output.from.first)];
       EXPECT_EQ(output.at.offset, static_cast<std::int64_t>(longest) * output.from.first);

@@ -184,7 +184,8 @@ TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     expect_refused(arguments, folder, mistake);
   };
-  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), {ProblemCode::kConflict, "--emulate"}, {"--emulate"});
+  refused(scenario_of(2, 1, "tensorflow { parameter_server {} }"), {ProblemCode::kConflict, "--emulate"},
+          {"--emulate"});
   refused(scenario_of(2, 0, "tensorflow { tf_cnn_benchmarks { variable_update: INDEPENDENT } }"),
           {ProblemCode::kUnsupported, "Strategy"});
   refused(scenario_of(2, 0, "algorithm: \"nccl\" horovod {}"), {ProblemCode::kConflict, "--emulate"}, {"--emulate"});

@@ -91,28 +91,32 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     const core::Pack& pack = scenario.plan.packs[static_cast<std::size_t>(record.pack)];
     PackCosts costs;
     costs.pack = record.pack;
-    costs.bytes = pack.collective.bytes();
+    costs.bytes = scenario.plan.collective(pack).bytes();
     // What is gathered, or is no gradient, is not reduced as the strategy reduces.
-    const bool reduced = !pack.payload.reduction && pack.collective.kind == scenario.strategy.collective;
-    if (who == core::WhoReduces::kAllReplicas && (reduced || pack.collective.kind == core::CollectiveKind::kAllReduce))
+    const bool reduced = !pack.payload.reduction && scenario.plan.collective(pack).kind == scenario.strategy.collective;
+    if (who == core::WhoReduces::kAllReplicas &&
+        (reduced || scenario.plan.collective(pack).kind == core::CollectiveKind::kAllReduce))
       costs.least = core::all_reduce_bound(*scenario.cluster, costs.bytes, scenario.run.network_model,
                                            core::network_adds(scenario.plan))
                         .time;
     costs.in_step = record.end - record.last_start;
-    costs.by_nccl = core::describe_nccl(pack.collective);
-    if (const auto& nccl = pack.collective.nccl) {
+    costs.by_nccl = core::describe_nccl(scenario.plan.collective(pack));
+    if (const auto& nccl = scenario.plan.collective(pack).nccl) {
       costs.alone = nccl->whole();
       costs.nccl = nccl;
       list.push_back(std::move(costs));
       continue;
     }
     if (reduced) costs.form = core::closed_form(scenario, pack);
-    auto [found, fresh] = known.try_emplace({pack.collective.elements, pack.entry, pack.collective.kind,
-                                             pack.collective.type, on_servers ? record.pack : 0});
-    if (fresh && steps_in(*pack.collective.schedule) <= kMostSteps) {
-      const Time launch = sim::PlanCollectives::launch_of(pack.collective, Time());
-      found->second.first = launch + sim::run_alone(pack.collective, core::NetworkModel::kIdeal, {}, false).end;
-      found->second.second = launch + sim::run_alone(pack.collective, scenario.run.network_model, {}, false).end;
+    auto [found, fresh] =
+        known.try_emplace({scenario.plan.collective(pack).elements, pack.entry, scenario.plan.collective(pack).kind,
+                           scenario.plan.collective(pack).type, on_servers ? record.pack : 0});
+    if (fresh && steps_in(*scenario.plan.collective(pack).schedule) <= kMostSteps) {
+      const Time launch = sim::PlanCollectives::launch_of(scenario.plan.collective(pack), Time());
+      found->second.first =
+          launch + sim::run_alone(scenario.plan.collective(pack), core::NetworkModel::kIdeal, {}, false).end;
+      found->second.second =
+          launch + sim::run_alone(scenario.plan.collective(pack), scenario.run.network_model, {}, false).end;
     }
     too_long = too_long || !found->second.first;
     costs.closed_form = found->second.first;

@@ -44,7 +44,7 @@ std::string name_of(const Scenario& scenario, const Member& member) {
 }
 
 bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) {
-  return pack.collective.kind == core::CollectiveKind::kAllGather ||
+  return scenario.plan.collective(pack).kind == core::CollectiveKind::kAllGather ||
          pack.payload.content != core::PackContent::kValues ||
          member.count == scenario.workload.gradients[static_cast<std::size_t>(member.variable)].elements;
 }
@@ -57,7 +57,7 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
     return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
   if (scenario.plan.fusion) return "in the cycle after it is ready everywhere";
   if (pack.answers >= 0) return fmt::format("after pack {}, when its sum is there", pack.answers);
-  const bool waits = scenario.plan.credit && pack.collective.kind == core::CollectiveKind::kReduce;
+  const bool waits = scenario.plan.credit && scenario.plan.collective(pack).kind == core::CollectiveKind::kReduce;
   std::string text =
       waits ? fmt::format("when ready and its turn, up to {} bytes at a time", scenario.plan.credit->count())
       : pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry)
@@ -75,8 +75,9 @@ std::string rank_name(const Collective& collective, Rank rank) {
 
 /// The collective whose steps are asked for.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
-  return options.exchange ? scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)].collective
-                          : scenario.plan.packs[static_cast<std::size_t>(options.pack)].collective;
+  return options.exchange
+             ? scenario.plan.collective(scenario.plan.exchanges[static_cast<std::size_t>(*options.exchange)])
+             : scenario.plan.collective(scenario.plan.packs[static_cast<std::size_t>(options.pack)]);
 }
 
 // --- text ---
@@ -121,11 +122,11 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
 
 /// "16 ranks"; of groups that do not wait for each other, whose own these are.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
-  const std::int32_t ranks = pack.collective.schedule->ranks();
+  const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
   if (core::who_reduces(scenario.strategy, scenario.plan) != core::WhoReduces::kServersAtOwnPace)
     return fmt::format("{} ranks", ranks);
-  return fmt::format("the {} replicas of a worker, separately in each of {} workers", pack.collective.contributors,
-                     scenario.plan.partition->groups());
+  return fmt::format("the {} replicas of a worker, separately in each of {} workers",
+                     scenario.plan.collective(pack).contributors, scenario.plan.partition->groups());
 }
 
 /// "pscpu, 2 shards": how a pack of a strategy with several algorithms travels.
@@ -136,15 +137,15 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
 }
 
 /// "w4/cpu0": where a variable lies, or where its gradients are added up. Of workers that do not wait: for the first of them.
-std::string where_it_lies(const Pack& pack) { return rank_name(pack.collective, pack.collective.root); }
+std::string where_it_lies(const Collective& collective) { return rank_name(collective, collective.root); }
 
 /// "Ring LL128, 24 channels × 640 threads, 312 us": its choice, and what that takes alone.
-std::string by_nccl(const Pack& pack) {
-  std::string text = core::describe_nccl(pack.collective);
+std::string by_nccl(const Collective& collective) {
+  std::string text = core::describe_nccl(collective);
   std::string took;
-  for (const auto& time : core::nccl_times(pack.collective))
+  for (const auto& time : core::nccl_times(collective))
     took += fmt::format("{}{}", took.empty() ? ", " : " and ", show(time->whole()));
-  const std::string capped = core::capped_at(pack.collective);
+  const std::string capped = core::capped_at(collective);
   return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
@@ -155,17 +156,18 @@ std::string packs_table(const Scenario& scenario) {
     std::function<std::string(const Pack&)> cell;
   };
   std::vector<Column> columns{
-      {"<type", [](const Pack& p) { return std::string(to_string(p.collective.type)); }},
+      {"<type", [&](const Pack& p) { return std::string(to_string(scenario.plan.collective(p).type)); }},
       {"<participants", [&](const Pack& p) { return taking_part(scenario, p); }},
       {"<starts", [&](const Pack& p) { return start_rule(scenario, p); }},
   };
   if (scenario.strategy.spec)
     columns.insert(columns.begin(), {"<algorithm", [&](const Pack& p) { return way_of(scenario, p); }});
   if (std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                  [](const Pack& p) { return !by_nccl(p).empty(); }))
-    columns.push_back({"<by NCCL", [](const Pack& p) { return by_nccl(p); }});
+                  [&](const Pack& p) { return !by_nccl(scenario.plan.collective(p)).empty(); }))
+    columns.push_back({"<by NCCL", [&](const Pack& p) { return by_nccl(scenario.plan.collective(p)); }});
   if (core::on_servers(core::who_reduces(scenario.strategy, scenario.plan)))
-    columns.insert(columns.begin(), {"<server", [](const Pack& p) { return where_it_lies(p); }});
+    columns.insert(columns.begin(),
+                   {"<server", [&](const Pack& p) { return where_it_lies(scenario.plan.collective(p)); }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
   std::vector<std::string> common;
@@ -181,7 +183,7 @@ std::string packs_table(const Scenario& scenario) {
   headings.emplace_back("<names");
   Table table(std::move(headings));
   for (std::size_t p = 0; p < packs.size(); ++p) {
-    std::vector<std::string> row{std::to_string(p), show(packs[p].collective.bytes()),
+    std::vector<std::string> row{std::to_string(p), show(scenario.plan.collective(packs[p]).bytes()),
                                  std::to_string(packs[p].payload.members.size())};
     for (const Column* column : differing) row.push_back(column->cell(packs[p]));
     row.push_back(some_names(scenario, packs[p]));
@@ -200,11 +202,12 @@ std::string packs_with_all_names(const Scenario& scenario) {
   std::string text = "\n";
   for (std::size_t p = 0; p < scenario.plan.packs.size(); ++p) {
     const Pack& pack = scenario.plan.packs[p];
-    text += fmt::format(
-        "pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p, show(pack.collective.bytes()),
-        to_string(pack.collective.type), pack.payload.members.size(), pack.payload.members.size() == 1 ? "" : "s",
-        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", by_nccl(pack).empty() ? "" : by_nccl(pack) + ", ",
-        taking_part(scenario, pack), start_rule(scenario, pack));
+    const std::string nccl = by_nccl(scenario.plan.collective(pack));
+    text += fmt::format("pack {}: {} of {}, {} gradient{}, {}{}{}, starts {}\n", p,
+                        show(scenario.plan.collective(pack).bytes()), to_string(scenario.plan.collective(pack).type),
+                        pack.payload.members.size(), pack.payload.members.size() == 1 ? "" : "s",
+                        scenario.strategy.spec ? way_of(scenario, pack) + ", " : "", nccl.empty() ? "" : nccl + ", ",
+                        taking_part(scenario, pack), start_rule(scenario, pack));
     text += all_names(scenario, pack);
   }
   return text;
@@ -308,17 +311,18 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
           json.field("algorithm", to_string(strategy.algorithm));
           json.field("shards", strategy.shards);
         }
-        json.field("bytes", pack.collective.bytes());
-        json.field("elements", pack.collective.elements);
-        json.field("type", to_string(pack.collective.type));
-        json.field("ranks", pack.collective.schedule->ranks());
-        if (scenario.strategy.servers) json.field("lies_on", std::string_view(where_it_lies(pack)));
+        json.field("bytes", scenario.plan.collective(pack).bytes());
+        json.field("elements", scenario.plan.collective(pack).elements);
+        json.field("type", to_string(scenario.plan.collective(pack).type));
+        json.field("ranks", scenario.plan.collective(pack).schedule->ranks());
+        if (scenario.strategy.servers)
+          json.field("lies_on", std::string_view(where_it_lies(scenario.plan.collective(pack))));
         json.field("starts", std::string_view(start_rule(scenario, pack)));
-        if (const auto& nccl = pack.collective.nccl) {
+        if (const auto& nccl = scenario.plan.collective(pack).nccl) {
           json.key("nccl");
           write_nccl(json, *nccl, std::nullopt);
         }
-        if (const core::CollectiveParts* const parts = core::timed_parts(pack.collective)) {
+        if (const core::CollectiveParts* const parts = core::timed_parts(scenario.plan.collective(pack))) {
           std::vector<const Collective*> inside;
           for (const core::CollectivePart& part : parts->all) {
             if (part.inside_workers) inside.push_back(&part.collective);
@@ -340,7 +344,7 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
         });
         if (options.schedule && !options.exchange && number == options.pack) {
           json.key("schedule");
-          write_schedule(json, shown_steps(pack.collective).collective);
+          write_schedule(json, shown_steps(scenario.plan.collective(pack)).collective);
         }
       });
       ++number;

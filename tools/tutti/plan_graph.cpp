@@ -23,9 +23,9 @@ using core::ProblemCode;
 using core::Scenario;
 using core::Task;
 
-const Collective& collective_of(const core::Plan& plan, const Task& task) {
-  return task.pack >= 0 ? plan.packs[static_cast<std::size_t>(task.pack)].collective
-                        : plan.exchanges[static_cast<std::size_t>(task.index)].collective;
+const core::PlannedCollective& planned_of(const core::Plan& plan, const Task& task) {
+  return plan.planned(task.pack >= 0 ? plan.packs[static_cast<std::size_t>(task.pack)].collective
+                                     : plan.exchanges[static_cast<std::size_t>(task.index)].collective);
 }
 
 core::StepGraphWords words_of(const Scenario& scenario) {
@@ -37,8 +37,8 @@ core::StepGraphWords words_of(const Scenario& scenario) {
   words.communicator = [&plan](const Task& task) {
     return task.pack >= 0 ? 0 : plan.exchanges[static_cast<std::size_t>(task.index)].communicator + 1;
   };
-  words.collective = [&plan](const Task& task) { return std::string(to_string(collective_of(plan, task).kind)); };
-  words.bytes = [&plan](const Task& task) { return collective_of(plan, task).bytes(); };
+  words.collective = [&plan](const Task& task) { return std::string(to_string(planned_of(plan, task).first.kind)); };
+  words.bytes = [&plan](const Task& task) { return planned_of(plan, task).first.bytes(); };
   words.segment = [&scenario](std::int32_t segment) {
     return scenario.workload.segments[static_cast<std::size_t>(segment)].layer;
   };
@@ -54,9 +54,8 @@ std::size_t group_of_worker(const core::Cluster& cluster, std::int64_t worker) {
 
 /// What a collective is known to take alone: NCCL's time. Else only its launch.
 core::Time known_duration(const core::Plan& plan, const Task& task) {
-  core::Time time =
-      task.pack >= 0 ? plan.launch_overhead : plan.exchanges[static_cast<std::size_t>(task.index)].launch_overhead;
-  for (const auto& nccl : core::nccl_times(collective_of(plan, task))) time += nccl->whole();
+  core::Time time = planned_of(plan, task).launch_overhead;
+  for (const auto& nccl : core::nccl_times(planned_of(plan, task).first)) time += nccl->whole();
   return time;
 }
 

@@ -130,7 +130,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
 
 Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const Pack& pack = scenario.plan.packs[number];
-  const Collective& planned = pack.collective;
+  const Collective& planned = scenario.plan.collective(pack);
   const std::int64_t elements = elements_to_check(planned);
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const core::Cluster& cluster = *scenario.cluster;
@@ -148,14 +148,14 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
 
 Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t number) {
   const core::PlannedExchange& exchange = scenario.plan.exchanges[number];
-  const Collective& planned = exchange.collective;
+  const Collective& planned = scenario.plan.collective(exchange);
   const auto c = static_cast<std::size_t>(exchange.communicator);
   core::Strategy strategy = scenario.communicators[c].strategy;
   strategy.collective = planned.kind;
   strategy.out_of_place = planned.out_of_place;
   return prove(fmt::format("exchange {}", number), planned,
                core::make_collective(*scenario.cluster, strategy, planned.type, elements_to_check(planned),
-                                     static_cast<int>(number), exchange.partition),
+                                     static_cast<int>(number), *scenario.plan.planned(exchange.collective).groups),
                false);
 }
 

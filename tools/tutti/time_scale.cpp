@@ -38,7 +38,7 @@ struct Messages {
 Messages messages_of(const core::Plan& plan) {
   Messages messages;
   for (const core::Pack& pack : plan.packs) {
-    const core::Schedule& schedule = *pack.collective.schedule;
+    const core::Schedule& schedule = *plan.collective(pack).schedule;
     std::int64_t longest = 0;
     for (core::Rank r = 0; r < schedule.ranks(); ++r) {
       for (core::Lane l = 0; l < schedule.lanes(r); ++l) {
@@ -50,7 +50,7 @@ Messages messages_of(const core::Plan& plan) {
           const bool sends_only = step.kind == core::StepKind::kSend;
           const std::int64_t elements = sends_only ? step.source.count : step.target.count;
           if (core::sends(step.kind))
-            messages.bytes += static_cast<double>(elements * core::size_of(pack.collective.type).count());
+            messages.bytes += static_cast<double>(elements * core::size_of(plan.collective(pack).type).count());
         }
       }
     }

@@ -52,7 +52,7 @@ constexpr std::int64_t kOtherClusters = 4 * kCases;
 /// Whether NCCL carries out packs in times of its own.
 bool by_nccl(const core::Scenario& scenario) {
   return std::any_of(scenario.plan.packs.begin(), scenario.plan.packs.end(),
-                     [](const core::Pack& pack) { return !core::nccl_times(pack.collective).empty(); });
+                     [&](const core::Pack& pack) { return !core::nccl_times(scenario.plan.collective(pack)).empty(); });
 }
 
 /// Everything that belongs to one tuning.

@@ -29,7 +29,6 @@ class PushPullPlanner {
   Plan make() {
     plan_.notes = strategy_.notes;
     plan_.update = strategy_.update;
-    plan_.launch_overhead = strategy_.launch_overhead;
     if (byteps_.credit > 0)
       plan_.credit = Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count());
     std::vector<std::uint64_t> partitions(workload_.gradients.size());  // of each gradient so far
@@ -40,7 +39,7 @@ class PushPullPlanner {
       const std::uint64_t key = byteps_key(v, partitions[v]++);
       const auto place = static_cast<std::size_t>(byteps_hash(byteps_.hash, key) % loads.size());
       add(member, static_cast<std::int32_t>(strategy_.servers->first + static_cast<std::int64_t>(place)));
-      loads[place] += plan_.packs.back().collective.bytes().count();
+      loads[place] += plan_.collective(plan_.packs.back()).bytes().count();
     }
     if (loads.size() > 1) {
       const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
@@ -55,15 +54,16 @@ class PushPullPlanner {
   /// `server`: a worker.
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
-    Pack push = pack_of({{member.variable, member.first, member.count, 0}},
-                        collective(member, server, CollectiveKind::kReduce));
+    Pack push = plan_.pack_of({{member.variable, member.first, member.count, 0}},
+                              collective(member, server, CollectiveKind::kReduce), strategy_.launch_overhead);
     push.turn = member.variable;
     // Whoever asked for a mean divides what comes back.
     push.payload.reduction = Reduction::kSum;
     Pack pull = push;
-    pull.collective = collective(member, server, CollectiveKind::kBroadcast);
+    pull.collective =
+        plan_.add({collective(member, server, CollectiveKind::kBroadcast), std::nullopt, strategy_.launch_overhead});
     pull.after = pull.answers = number;
-    if (strategy_.reduction == Reduction::kMean) pull.copied_out = pull.collective.bytes();
+    if (strategy_.reduction == Reduction::kMean) pull.copied_out = plan_.collective(pull).bytes();
     plan_.packs.push_back(std::move(push));
     plan_.packs.push_back(std::move(pull));
   }

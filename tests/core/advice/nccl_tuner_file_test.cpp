@@ -125,7 +125,7 @@ struct Nccl {
   nccl::Model model;
 
   Nccl(const Scenario& scenario, const std::vector<std::pair<std::string, std::string>>& variables)
-      : communicator(*scenario.plan.packs.front().collective.nccl->communicator),
+      : communicator(*scenario.plan.collective(scenario.plan.packs.front()).nccl->communicator),
         model(nccl::tune(communicator, *nccl::read_settings(variables, communicator.version))) {}
 
   [[nodiscard]] Done choice(const nccl::Operation& operation) const {

@@ -29,7 +29,7 @@ Communicator communicator_of(const std::string& machine, int nodes, const std::s
                   machine, nodes, version),
       "s.textproto", library);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
-  return *read.value().plan.packs.front().collective.nccl->communicator;
+  return *read->plan.collective(read->plan.packs.front()).nccl->communicator;
 }
 
 TEST(ChoicesBySize, SayWhatIsChosenAtEverySize) {

@@ -66,8 +66,8 @@ Expected<Scenario> scenario(const Case& setup) {
 double us(const Case& setup) {
   const auto read = scenario(setup);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
-  if (!read || !read->plan.packs.front().collective.nccl) return 0;
-  return read->plan.packs.front().collective.nccl->time.us();
+  if (!read || !read->plan.collective(read->plan.packs.front()).nccl) return 0;
+  return read->plan.collective(read->plan.packs.front()).nccl->time.us();
 }
 
 std::vector<std::string> notes(const Case& setup) {

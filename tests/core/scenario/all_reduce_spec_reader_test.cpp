@@ -82,7 +82,9 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
   using enum ProblemCode;
   const std::string entry = "entry ^{", algorithm = "SpecEntry.algorithm", shards = "SpecEntry.shards",
                     limit = "SpecEntry.limit", text = "AllReduceSpec.text";
-  const auto entries = [](const std::string& all) { return "tensorflow { multi_worker_all_reduce { all_reduce_spec { " + all + " } } }"; };
+  const auto entries = [](const std::string& all) {
+    return "tensorflow { multi_worker_all_reduce { all_reduce_spec { " + all + " } } }";
+  };
   wrong(entries("entry { algorithm: \"xrign\" }"), "\"xrign", kUnknownName, algorithm);
   wrong(entries("entry { algorithm: \"rechd\" }"), "\"rechd", kUnsupported, algorithm);
   wrong(entries("entry { shards: 2 }"), entry, kMissing, algorithm);
@@ -99,8 +101,8 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
         "\"psgpu\" limit: ^9", kTooSmall, limit);
   wrong(entries("entry { algorithm: \"pscpu\" limit: 0 } entry { algorithm: \"xring\" }"), "limit: ^0", kTooSmall,
         limit);
-  wrong("tensorflow { multi_worker_all_reduce { num_packs: -1 all_reduce_spec { text: \"xring\" } } }", "num_packs: ^-1", kTooSmall,
-        "MultiWorkerAllReduce.num_packs");
+  wrong("tensorflow { multi_worker_all_reduce { num_packs: -1 all_reduce_spec { text: \"xring\" } } }",
+        "num_packs: ^-1", kTooSmall, "MultiWorkerAllReduce.num_packs");
   wrong(entries("text: \"pscpu:2q:xring\""), "text: ^", kSyntax, text);
   wrong(entries("text: \"\""), "text: ^", kSyntax, text);
   wrong(entries("text: \"pscpu:2k:xring#9\""), "text: ^", kConflict, text);
@@ -109,7 +111,8 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
   wrong(entries("text: \"xring\" result_order: BY_ENTRY"), "result_order: ^", kUnused, "AllReduceSpec.result_order");
   // Other fields beside it.
   const auto beside = [&](const std::string& field, const std::string& value, ProblemCode code) {
-    wrong(field + ": " + value + " tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", field + ": ^", code, "Strategy." + field);
+    wrong(field + ": " + value + " tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }",
+          field + ": ^", code, "Strategy." + field);
   };
   beside("algorithm", "\"ring\"", kConflict);
   beside("shards", "2", kConflict);
@@ -124,7 +127,8 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
 
 TEST(AllReduceSpecReader, WithNumPacksAndSmallGradientsOnlyTheLetterIsClear) {
   const std::string both =
-      "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 all_reduce_spec { text: \"xring\" ";
+      "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 all_reduce_spec { text: "
+      "\"xring\" ";
   EXPECT_THAT(test::kinds_of(read(text_of(both + "} } }"))),
               testing::ElementsAre("conflict Strategy.agg_small_grads_max_bytes"));
   EXPECT_EQ(good(both + "validation: LITERAL } } }").plan.packs.size(), 2u) << "TensorFlow takes num_packs";
@@ -152,7 +156,8 @@ TEST(TensorFlowSpec, ShapesAreKnown) {
   for (const test::Data& c : test::golden_cases("all_reduce.flatten")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_TRUE(c["input"]["shape"].items()[0].is_null());
-    const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }", 2, "variable { name: \"v\" shape: -1 }"));
+    const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }",
+                                       2, "variable { name: \"v\" shape: -1 }"));
     EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("invalid Variable.shape"));
   }
 }

@@ -187,32 +187,54 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
   const auto wrong = [](const std::string& strategy, const std::string& kind) {
     EXPECT_THAT(test::kinds_of(read(strategy)), ElementsAre(kind)) << strategy;
   };
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"", "conflict Strategy.algorithm");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } bytes_per_pack: 1", "conflict Strategy.bytes_per_pack");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } algorithm: \"ring\"",
+        "conflict Strategy.algorithm");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } bytes_per_pack: 1",
+        "conflict Strategy.bytes_per_pack");
   wrong("tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { num_packs: 2 } } }",
         "conflict CollectiveAllReduce.num_packs");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { all_reduce_merge_scope: 2 } } }",
-        "conflict CollectiveAllReduce.all_reduce_merge_scope");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } agg_small_grads_max_bytes: 1", "conflict Strategy.agg_small_grads_max_bytes");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce { generation: TF_1_15 } } }",
-        "conflict MultiWorkerMirrored.communication_options");
-  wrong("tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 } } }",
-        "conflict MultiWorkerMirrored.hints");
-  wrong("tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 } } }",
-        "conflict MultiWorkerMirrored.hints");
+  wrong(
+      "tensorflow { multi_worker_mirrored { communication_options { } collective_all_reduce { all_reduce_merge_scope: "
+      "2 } } }",
+      "conflict CollectiveAllReduce.all_reduce_merge_scope");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } agg_small_grads_max_bytes: 1",
+        "conflict Strategy.agg_small_grads_max_bytes");
+  wrong(
+      "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce { "
+      "generation: TF_1_15 } } }",
+      "conflict MultiWorkerMirrored.communication_options");
+  wrong(
+      "tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 } } "
+      "}",
+      "conflict MultiWorkerMirrored.hints");
+  wrong(
+      "tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 } "
+      "} }",
+      "conflict MultiWorkerMirrored.hints");
   wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 eager: true } } }",
         "conflict MultiWorkerMirrored.collective_all_reduce");
-  wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 experimental_aggregate_gradients: true } } }",
-        "unused CollectiveAllReduce.experimental_aggregate_gradients");
-  wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } } update: AFTER_ALL",
+  wrong(
+      "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 "
+      "experimental_aggregate_gradients: true } } }",
+      "unused CollectiveAllReduce.experimental_aggregate_gradients");
+  wrong(
+      "tensorflow { multi_worker_mirrored { collective_all_reduce { experimental_aggregate_gradients: false } } } "
+      "update: AFTER_ALL",
+      "conflict Strategy.update");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } update: PER_PACK",
         "conflict Strategy.update");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } update: PER_PACK", "conflict Strategy.update");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } multi_worker_all_reduce { all_reduce_spec { } } }",
-        "conflict TensorFlow.multi_worker_all_reduce");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } pytorch_ddp { }", "conflict Strategy.pytorch_ddp");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: -1 } } }", "too-small CommunicationOptions.bytes_per_pack");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { implementation: MPI } } }", "unknown-name CommunicationOptions.implementation");
-  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } collective: REDUCE_SCATTER", "conflict Strategy.algorithm");
+  wrong(
+      "tensorflow { multi_worker_mirrored { communication_options { } } multi_worker_all_reduce { all_reduce_spec { } "
+      "} }",
+      "conflict TensorFlow.multi_worker_all_reduce");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } pytorch_ddp { }",
+        "conflict Strategy.pytorch_ddp");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { bytes_per_pack: -1 } } }",
+        "too-small CommunicationOptions.bytes_per_pack");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { implementation: MPI } } }",
+        "unknown-name CommunicationOptions.implementation");
+  wrong("tensorflow { multi_worker_mirrored { communication_options { } } } collective: REDUCE_SCATTER",
+        "conflict Strategy.algorithm");
 }
 
 // --- tf_ring ---
@@ -240,7 +262,7 @@ TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
   const Scenario s = good("algorithm: \"tf_ring\"");
   EXPECT_THAT(device_order(s.cluster->machine(0), 8, ""), ElementsAre(0, 1, 2, 3, 7, 4, 5, 6));
   const Scenario ordered = good("algorithm: \"tf_ring\" tf_ring { gpu_ring_order: \"7,6,5,4,3,2,1,0\" }");
-  const Schedule& schedule = *ordered.plan.packs.front().collective.schedule;
+  const Schedule& schedule = *ordered.plan.collective(ordered.plan.packs.front()).schedule;
   EXPECT_EQ(schedule.step(7, 1, 0).to.rank(7, 16), 6);
   EXPECT_EQ(schedule.step(0, 1, 0).to.rank(0, 16), 15);
 }

@@ -23,8 +23,7 @@ struct Case {
     workload.segments = {{"b", {1}}, {"a", {0}}};
     workload.times = {{Time(10), {Time(6), Time(2)}, Time(1)}, {Time(30), {Time(4), Time(40)}, Time(1)}};
     plan = *make_plan(workload, Strategy::for_algorithm(BaseAlgorithm::kRing), *cluster);
-    const Collective collective = plan.packs.front().collective;
-    PlannedExchange exchange{0, {}, Partition(), Time(), collective};
+    PlannedExchange exchange{0, {}, plan.packs.front().collective};
     exchange.exchange.per_backward = 2;
     plan.exchanges.push_back(exchange);
   }

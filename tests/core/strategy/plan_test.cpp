@@ -50,7 +50,7 @@ class PlanTest : public testing::Test {
 TEST_F(PlanTest, WithoutPackingEveryGradientTravelsAlone) {
   const Plan p = plan(gradients({10, 20, 30}));
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
-  EXPECT_EQ(p.packs[1].collective.elements, 20);
+  EXPECT_EQ(p.collective(p.packs[1]).elements, 20);
   EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "alone, it is sent from where it lies";
 }
 
@@ -59,7 +59,7 @@ TEST_F(PlanTest, BucketsAreCopiedBesidesWhatXringCopiesToAppendZeros) {
   strategy_.framework = pytorch_ddp({Bytes(1000), Bytes(1000), false});
   const Plan p = plan(gradients({10, 7}));
   ASSERT_EQ(p.packs.size(), 1u);
-  EXPECT_EQ(p.packs[0].collective.elements, 20) << "17, in four chunks of five";
+  EXPECT_EQ(p.collective(p.packs[0]).elements, 20) << "17, in four chunks of five";
   EXPECT_EQ(p.packs[0].copied_in, Bytes(4 * (17 + 20)));
   EXPECT_EQ(p.packs[0].copied_out, Bytes(4 * 17));
 }
@@ -69,8 +69,8 @@ TEST_F(PlanTest, BytesPerPackTakesTheLastCreatedFirstAndPadsTo64Bytes) {
   const Plan p = plan(gradients({75, 2, 2, 50, 15, 12}));  // bytes 300 8 8 200 60 48
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
   EXPECT_EQ(p.packs[0].payload.members[1].offset, 16) << "48 bytes and 16 of padding";
-  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(128)) << "the padding behind the last travels too";
-  EXPECT_EQ(p.packs[1].collective.bytes(), Bytes(200)) << "a gradient alone is not padded";
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(128)) << "the padding behind the last travels too";
+  EXPECT_EQ(p.collective(p.packs[1]).bytes(), Bytes(200)) << "a gradient alone is not padded";
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
 }
 
@@ -80,17 +80,17 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
   strategy_.bytes_per_pack = Bytes(100);
   const Plan p = plan(gradients({75, 2, 1, 50, 15, 12}));
   for (const Pack& pack : p.packs) {
-    EXPECT_EQ(pack.collective.elements % (4 * 3), 0);
-    EXPECT_TRUE(pack.collective.schedule->same_everywhere(Renumbering::kShift, 1)) << pack.collective.elements;
+    EXPECT_EQ(p.collective(pack).elements % (4 * 3), 0);
+    EXPECT_TRUE(p.collective(pack).schedule->same_everywhere(Renumbering::kShift, 1)) << p.collective(pack).elements;
   }
-  EXPECT_EQ(p.packs[1].collective.elements, 60) << "50 and no more than it takes";
+  EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 and no more than it takes";
   EXPECT_EQ(p.packs[1].payload.members[0].count, 50);
 
   strategy_ = Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling);
   strategy_.pad_packs = true;
-  EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8);
+  EXPECT_EQ(plan(gradients({7})).collectives[0].first.elements, 8);
   strategy_.collective = CollectiveKind::kReduceScatter;
-  EXPECT_EQ(plan(gradients({7})).packs[0].collective.elements, 8) << "which gives everybody an equal block";
+  EXPECT_EQ(plan(gradients({7})).collectives[0].first.elements, 8) << "which gives everybody an equal block";
 }
 
 TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
@@ -99,7 +99,7 @@ TEST_F(PlanTest, PacksOfConvertedGradientsAreCountedInWhatTravels) {
   strategy_.compression = Compression{DataType::kFloat16, false};
   const Plan p = plan(gradients({10, 20, 30, 40}));  // 20, 40, 60, 80 bytes in float16
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3, 2), ElementsAre(1, 0))) << "closed at 140 bytes, not at 160";
-  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(140));
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(140));
   EXPECT_EQ(p.packs[0].copied_in, Bytes(140));
   EXPECT_EQ(p.packs[0].converted_in, Bytes()) << "its gradients were converted when they were ready";
   EXPECT_EQ(p.packs[0].converted_out, Bytes(70 * (2 + 4)));
@@ -110,17 +110,17 @@ TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
   strategy_.compression = Compression{DataType::kBfloat16, true};
   const Plan p = plan(gradients({10, 20, 30, 40}, {}));
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(3), ElementsAre(2), ElementsAre(1, 0)));
-  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(80));
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(80));
   EXPECT_EQ(p.packs[0].converted_in, Bytes(40 * (4 + 2)));
   EXPECT_EQ(p.packs[0].converted_out, Bytes(40 * (4 + 2)));
-  EXPECT_EQ(p.packs[2].collective.elements, (128 + 64) / 4) << "as laid out before, padding included";
+  EXPECT_EQ(p.collective(p.packs[2]).elements, (128 + 64) / 4) << "as laid out before, padding included";
   EXPECT_EQ(p.packs[2].converted_in, Bytes(48 * 6));
 }
 
 TEST_F(PlanTest, WhatNeedsNoConversionIsSaid) {
   strategy_.compression = Compression{DataType::kFloat16, false};
   const Plan p = plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
-  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(40));
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(40));
   EXPECT_EQ(p.packs[0].converted_out, Bytes());
   EXPECT_EQ(p.packs[1].converted_out, Bytes());
   EXPECT_EQ(p.packs[2].converted_out, Bytes(30 * (2 + 8)));
@@ -137,7 +137,7 @@ TEST_F(PlanTest, NumPacksCutsAcrossGradientsAndWaitsForAllOfThem) {
   strategy_.num_packs = 3;
   const Plan p = plan(gradients({5, 1, 4}));
   ASSERT_EQ(p.packs.size(), 3u);
-  EXPECT_EQ(p.packs[2].collective.elements, 4) << "the remainder goes to the last";
+  EXPECT_EQ(p.collective(p.packs[2]).elements, 4) << "the remainder goes to the last";
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(0, 1), ElementsAre(2)));
   EXPECT_EQ(p.packs[1].payload.members[0].first, 3);
   EXPECT_EQ(p.packs[1].payload.members[0].count, 2);
@@ -189,7 +189,7 @@ TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
   EXPECT_EQ(plan(gradients({1, 2, 3})).packs.size(), 3u);
   strategy_.merging = Merging::kConcat;
   const Plan p = plan(gradients({1, 2, 3}));
-  EXPECT_EQ(p.packs[0].collective.bytes(), Bytes(24)) << "no padding";
+  EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(24)) << "no padding";
   EXPECT_EQ(p.packs[0].copied_in, Bytes(24));
   EXPECT_EQ(p.packs[0].copied_out, Bytes(24));
 }
@@ -253,7 +253,7 @@ TEST_F(PlanTest, EveryElementTravelsExactlyOnceWhateverThePacking) {
         for (std::int64_t e = 0; e < m.count; ++e)
           ++times[static_cast<std::size_t>(m.variable)][static_cast<std::size_t>(m.first + e)];
       }
-      EXPECT_LE(free_from, pack.collective.elements);
+      EXPECT_LE(free_from, p.collective(pack).elements);
     }
     for (const auto& variable : times) {
       for (const int count : variable) ASSERT_EQ(count, 1);

@@ -95,8 +95,8 @@ TEST(SpecPlan, EveryGradientGoesByTheEntryThatTakesIt) {
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(1), ElementsAre(3)));
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(p.entry_of_gradient, ElementsAre(0, 1, 0, 1));
-  EXPECT_EQ(p.packs[0].collective.schedule->ranks(), 6) << "the workers' CPUs add";
-  EXPECT_EQ(p.packs[2].collective.schedule->ranks(), 4);
+  EXPECT_EQ(p.collective(p.packs[0]).schedule->ranks(), 6) << "the workers' CPUs add";
+  EXPECT_EQ(p.collective(p.packs[2]).schedule->ranks(), 4);
   EXPECT_EQ(p.widest().schedule->ranks(), 6);
 }
 
@@ -106,10 +106,10 @@ TEST(SpecPlan, PacksOfEachEntryTakeTurnsByThemselves) {
   std::vector<int> turns;
   for (const Pack& pack : p.packs) turns.push_back(pack.turn);
   EXPECT_THAT(turns, ElementsAre(0, 1, 2, 0, 1));
-  EXPECT_THAT(adding_ranks(p.packs[0].collective), ElementsAre(4));
-  EXPECT_THAT(adding_ranks(p.packs[2].collective), ElementsAre(6));
-  EXPECT_THAT(adding_ranks(p.packs[3].collective), ElementsAre(4, 6)) << "the first group of two, not the fourth";
-  EXPECT_THAT(adding_ranks(p.packs[4].collective), ElementsAre(5, 7));
+  EXPECT_THAT(adding_ranks(p.collective(p.packs[0])), ElementsAre(4));
+  EXPECT_THAT(adding_ranks(p.collective(p.packs[2])), ElementsAre(6));
+  EXPECT_THAT(adding_ranks(p.collective(p.packs[3])), ElementsAre(4, 6)) << "the first group of two, not the fourth";
+  EXPECT_THAT(adding_ranks(p.collective(p.packs[4])), ElementsAre(5, 7));
 }
 
 TEST(SpecPlan, PackingHappensInsideEachEntry) {
@@ -119,8 +119,8 @@ TEST(SpecPlan, PackingHappensInsideEachEntry) {
   const Plan cut = planned(gradients({10, 1000, 21, 2000}), strategy, *cluster);
   EXPECT_THAT(entries(cut), ElementsAre(0, 0, 1, 1));
   EXPECT_THAT(variables(cut), ElementsAre(ElementsAre(0, 2), ElementsAre(2), ElementsAre(1, 3), ElementsAre(3)));
-  EXPECT_EQ(cut.packs[0].collective.elements, 15);
-  EXPECT_EQ(cut.packs[1].collective.elements, 16);
+  EXPECT_EQ(cut.collective(cut.packs[0]).elements, 15);
+  EXPECT_EQ(cut.collective(cut.packs[1]).elements, 16);
   strategy.num_packs = 0;
   strategy.agg_small_grads_max_bytes = Bytes(100);
   const Plan small = planned(gradients({10, 1000, 20, 21, 22}), strategy, *cluster);
@@ -164,8 +164,8 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
   for (const char* name : {"nccl/xring", "nccl/rechd", "nccl/pscpu"}) {
     for (const auto& [workers, told] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2 * 3}}) {
       const Plan plan = planned(gradients({800}), by_spec(name), *gpu_cluster(workers, 4));
-      const Schedule& schedule = *plan.packs[0].collective.schedule;
-      EXPECT_THAT(check(schedule, plan.packs[0].collective.contract()), IsEmpty());
+      const Schedule& schedule = *plan.collective(plan.packs[0]).schedule;
+      EXPECT_THAT(check(schedule, plan.collective(plan.packs[0]).contract()), IsEmpty());
       int signals = 0;
       for (Rank r = 0; r < schedule.ranks(); ++r) {
         for (Lane l = 0; l < schedule.lanes(r); ++l) {
@@ -278,16 +278,16 @@ TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
           const Plan plan = planned(gradients({1, 1}), strategy, *cluster);
           std::vector<double> result(2, 0);
           for (const Pack& pack : plan.packs) {
-            const Contract contract = pack.collective.contract();
-            EXPECT_THAT(check(*pack.collective.schedule, contract), IsEmpty());
+            const Contract contract = plan.collective(pack).contract();
+            EXPECT_THAT(check(*plan.collective(pack).schedule, contract), IsEmpty());
             double factor = 1;
-            for (std::int64_t i = 0; i < pack.collective.schedule->steps(0, 0); ++i) {
-              const Step step = pack.collective.schedule->step(0, 0, i);
+            for (std::int64_t i = 0; i < plan.collective(pack).schedule->steps(0, 0); ++i) {
+              const Step step = plan.collective(pack).schedule->step(0, 0, i);
               if (step.kind == StepKind::kScale) factor *= step.factor;
             }
-            for (Lane l = 1; l < pack.collective.schedule->lanes(0); ++l) {
-              for (std::int64_t i = 0; i < pack.collective.schedule->steps(0, l); ++i) {
-                const Step step = pack.collective.schedule->step(0, l, i);
+            for (Lane l = 1; l < plan.collective(pack).schedule->lanes(0); ++l) {
+              for (std::int64_t i = 0; i < plan.collective(pack).schedule->steps(0, l); ++i) {
+                const Step step = plan.collective(pack).schedule->step(0, l, i);
                 if (step.kind == StepKind::kScale) factor *= step.factor;
               }
             }
@@ -326,7 +326,7 @@ TEST(TensorFlowSpec, EveryWorkersCpuGathersInTheFirstStageOfPscpuPscpu) {
     const auto workers = static_cast<int>(c["input"]["num_workers"].number());
     ASSERT_NE(c["input"]["first_gather_devices"].number(), workers);
     const Plan plan = planned(gradients({30}), by_spec("('pscpu/pscpu', 2)"), *gpu_cluster(workers, 2));
-    EXPECT_EQ(adding_ranks(plan.packs[0].collective).size(), static_cast<std::size_t>(workers));
+    EXPECT_EQ(adding_ranks(plan.collective(plan.packs[0])).size(), static_cast<std::size_t>(workers));
   }
 }
 
@@ -340,13 +340,13 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     EXPECT_THAT(plan.notes, Contains(HasSubstr("sums on worker 0's CPU")));
     for (const Pack& pack : plan.packs) {
       std::vector<std::string> second;  // who adds twice: its own GPUs, and then the workers
-      for (const Rank r : adding_ranks(pack.collective)) {
+      for (const Rank r : adding_ranks(plan.collective(pack))) {
         int adds = 0;
-        for (Lane l = 0; l < pack.collective.schedule->lanes(r); ++l) {
-          for (std::int64_t i = 0; i < pack.collective.schedule->steps(r, l); ++i)
-            adds += pack.collective.schedule->step(r, l, i).kind == StepKind::kReduce ? 1 : 0;
+        for (Lane l = 0; l < plan.collective(pack).schedule->lanes(r); ++l) {
+          for (std::int64_t i = 0; i < plan.collective(pack).schedule->steps(r, l); ++i)
+            adds += plan.collective(pack).schedule->step(r, l, i).kind == StepKind::kReduce ? 1 : 0;
         }
-        if (adds > 1) second.push_back("w" + std::to_string(pack.collective.group.device(r).worker) + "/cpu:0");
+        if (adds > 1) second.push_back("w" + std::to_string(plan.collective(pack).group.device(r).worker) + "/cpu:0");
       }
       std::vector<std::string> expected;
       for (const Data& name : c["expected"]["second_gather_devices"].items()) expected.push_back(name.text());

@@ -23,20 +23,9 @@
 namespace tutti::core {
 namespace {
 
-/// A collective that a pack can hold. Nothing here looks into it.
-const Collective& any_collective() {
-  static const std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
-  static const Plan plan = [] {
-    Workload w;
-    w.gradients.emplace_back().elements = 1;
-    w.segments = {{"a", {0}}};
-    return *make_plan(w, Strategy::for_algorithm(BaseAlgorithm::kRing), *cluster);
-  }();
-  return plan.packs.front().collective;
-}
-
-Pack empty_pack() { return {{}, any_collective()}; }
-PlannedExchange empty_exchange() { return {0, {}, Partition(), Time(), any_collective()}; }
+// Nothing here looks into the collectives of packs and exchanges, so they have none.
+Pack empty_pack() { return {}; }
+PlannedExchange empty_exchange() { return {}; }
 
 /// A workload and a plan that no packing rule would make, but every rule could make a part of.
 struct Case {

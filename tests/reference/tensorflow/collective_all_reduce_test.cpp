@@ -60,8 +60,9 @@ TEST(CollectiveAllReduceReference, NegativePacksAreRefused) {
     SCOPED_TRACE(test::golden_name(c));
     const std::int64_t bytes = c["input"]["bytes_per_pack"].number();
     for (const char* which : {"communication_options", "hints"}) {
-      const auto scenario = read(fmt::format("tensorflow {{ multi_worker_mirrored {{ {} {{ bytes_per_pack: {} }} }} }}", which, bytes), workers_of(2, 2),
-                                 "variable { name: \"a\" shape: 4 }");
+      const auto scenario =
+          read(fmt::format("tensorflow {{ multi_worker_mirrored {{ {} {{ bytes_per_pack: {} }} }} }}", which, bytes),
+               workers_of(2, 2), "variable { name: \"a\" shape: 4 }");
       EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("too-small CommunicationOptions.bytes_per_pack"))
           << which;
     }
@@ -149,8 +150,9 @@ TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
     const auto devices = static_cast<int>(c["input"]["devices"].number());
     const auto others = static_cast<int>(c["input"]["group_size"].number()) - devices;
     ASSERT_GT(others, 0);
-    const auto scenario = read("tensorflow { multi_worker_mirrored { communication_options { } } }", workers_of(1, devices) + ' ' + workers_of(1, others),
-                               "variable { name: \"a\" shape: 4 }");
+    const auto scenario =
+        read("tensorflow { multi_worker_mirrored { communication_options { } } }",
+             workers_of(1, devices) + ' ' + workers_of(1, others), "variable { name: \"a\" shape: 4 }");
     EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("conflict Workers.replicas"));
   }
 }
@@ -163,7 +165,7 @@ TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
              "variable { name: \"a\" shape: 100 }", static_cast<int>(c["input"]["workers"].number()),
              static_cast<int>(c["input"]["devices_per_worker"].number()));
     ASSERT_EQ(scenario.plan.packs.size(), 1u);
-    const core::Schedule& schedule = *scenario.plan.packs.front().collective.schedule;
+    const core::Schedule& schedule = *scenario.plan.collective(scenario.plan.packs.front()).schedule;
     for (Rank r = 0; r < schedule.ranks(); ++r) {
       const Lane last = schedule.lanes(r) - 1;
       const Step step = schedule.step(r, last, schedule.steps(r, last) - 1);
@@ -225,7 +227,7 @@ TEST(CollectiveAllReduceReference, SumsAndMeansOfTheUpstreamTest) {
         std::vector<std::vector<double>> values;  // device d of every worker has d and d + 1
         for (int r = 0; r < workers * devices; ++r) values.push_back({static_cast<double>(r % devices + v)});
         const std::vector<double> expected{c["expected"][reduction].items()[static_cast<std::size_t>(v)].real()};
-        for (const std::vector<double>& result : run(*pack.collective.schedule, values)) {
+        for (const std::vector<double>& result : run(*scenario.plan.collective(pack).schedule, values)) {
           ASSERT_EQ(result.size(), 1u);
           EXPECT_DOUBLE_EQ(result[0], expected[0]) << reduction << " of v" << v;
         }

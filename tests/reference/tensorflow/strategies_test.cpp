@@ -25,6 +25,12 @@ using core::Scenario;
 using test::Data;
 using testing::HasSubstr;
 
+/// Where the root of the pack's collective is: "w0/cpu0".
+std::string device_of_root(const Scenario& scenario, const core::Pack& pack) {
+  const core::Collective& collective = scenario.plan.collective(pack);
+  return scenario.cluster->part_name(collective.group.device(collective.root));
+}
+
 core::Expected<Scenario> read(const std::string& workers, const std::string& strategy,
                               const std::string& variables = "variable { name: \"v\" shape: 8 }") {
   return core::read_scenario(fmt::format("cluster {{ {} network {{ kind: ONE_SWITCH latency_us: 5 }} }}\n"
@@ -189,7 +195,7 @@ void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::s
     ASSERT_EQ(scenario->plan.packs.size(), 1u);
     std::vector<Numbers> ranks;
     for (const std::vector<double>& input : inputs) ranks.push_back({input, {}});
-    run(*scenario->plan.packs.front().collective.schedule, ranks);
+    run(*scenario->plan.collective(scenario->plan.packs.front()).schedule, ranks);
     for (const Numbers& rank : ranks) EXPECT_EQ(rank.data, expected) << ops;
   }
 }
@@ -305,13 +311,12 @@ TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
     const core::Pack& pack = scenario->plan.packs.front();  // the last-created
     ASSERT_EQ(pack.payload.members.front().variable, index);
     const std::string device = c["expected"]["reduced_on"].text();
-    EXPECT_EQ(pack.collective.root, task_of(device)) << device;
+    EXPECT_EQ(scenario->plan.collective(pack).root, task_of(device)) << device;
     const auto by_cpu =
         read(gpus(8), "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED local_parameter_device: CPU } }",
              variables);
     ASSERT_TRUE(by_cpu) << by_cpu.error().message();
-    for (const core::Pack& p : by_cpu->plan.packs)
-      EXPECT_EQ(by_cpu->cluster->part_name(p.collective.group.device(p.collective.root)), "w0/cpu0");
+    for (const core::Pack& p : by_cpu->plan.packs) EXPECT_EQ(device_of_root(*by_cpu, p), "w0/cpu0");
   }
 }
 
@@ -324,8 +329,7 @@ TEST(VariablePlacementReference, CentralStorage) {
     for (const auto& [count, device] : {std::pair(1, "w0/gpu0"), std::pair(2, "w0/cpu0")}) {
       const auto scenario = read(gpus(count), "tensorflow { central_storage {} }");
       ASSERT_TRUE(scenario) << scenario.error().message();
-      for (const core::Pack& p : scenario->plan.packs)
-        EXPECT_EQ(scenario->cluster->part_name(p.collective.group.device(p.collective.root)), device);
+      for (const core::Pack& p : scenario->plan.packs) EXPECT_EQ(device_of_root(*scenario, p), device);
     }
   }
 }
@@ -348,7 +352,7 @@ TEST(StrategiesReference, ParameterServerStrategy) {
     ASSERT_TRUE(scenario->plan.partition);
     for (std::int64_t g = 0; g < scenario->plan.partition->groups(); ++g) {
       for (const core::Pack& pack : scenario->plan.packs) {
-        const core::Collective collective = core::in_group(pack.collective, g);
+        const core::Collective collective = scenario->plan.planned(pack.collective).in(g);
         const core::Schedule& schedule = *collective.schedule;
         std::set<std::int32_t> workers;
         for (core::Rank r = 0; r < schedule.ranks(); ++r) {
@@ -367,10 +371,10 @@ TEST(StrategiesReference, ParameterServerStrategy) {
 TEST(StrategiesReference, ReplicatedTakesOneEntry) {
   for (const Data& c : test::golden_cases("tf_cnn_benchmarks replicated")) {
     SCOPED_TRACE(test::golden_name(c));
-    const auto refused =
-        read(gpus(4), fmt::format("tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED all_reduce_spec {{ text: "
-                                  "\"{}\" }} }} }}",
-                                  c["input"]["spec"].text()));
+    const auto refused = read(
+        gpus(4), fmt::format("tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED all_reduce_spec {{ text: "
+                             "\"{}\" }} }} }}",
+                             c["input"]["spec"].text()));
     EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported Strategy.tf_cnn_benchmarks"));
   }
 }
