@@ -214,8 +214,10 @@ TEST(FileKind, IsToldByHowItBeginsElseByItsName) {
   EXPECT_EQ(file_kind(own.write("c.textproto", "TUTTI")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.write("d.json", "{}")), FileKind::kScenario);
   EXPECT_EQ(file_kind(own.file("nothing.tutti")), FileKind::kTimeline);
-  EXPECT_THAT(file_kind("/dev/null"), test::FailsWith(test::Mistake{.file = "/dev/null"}));
-  EXPECT_THAT(file_kind(own.path()), test::FailsWith(test::Mistake{.file = own.path()}));
+  EXPECT_THAT(file_kind("/dev/null"),
+              test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = "/dev/null"}));
+  EXPECT_THAT(file_kind(own.path()),
+              test::FailsWith(test::Mistake{.code = core::ProblemCode::kWrongType, .file = own.path()}));
 }
 
 }  // namespace

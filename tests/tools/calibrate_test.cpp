@@ -174,9 +174,11 @@ TEST(Calibrate, WrongRequestsAreRefused) {
   EXPECT_THAT(xml.err, HasSubstr("--format xml"));
   m.expect_refused({"--log", m.log, "--rows", "-1"}, {ProblemCode::kTooSmall, "--rows"});
   m.expect_refused({"--log", m.log, "--keep", "nvlink"}, {ProblemCode::kUnknownName, "--keep"});
-  m.expect_refused({"--log", m.folder.file("absent")}, {.file = m.folder.file("absent")});
-  m.expect_refused({"--run", m.folder.file("absent")}, {.file = m.folder.file("absent")});
-  m.expect_refused({"--run", m.log}, {.file = m.log});
+  m.expect_refused({"--log", m.folder.file("absent")},
+                   {.code = ProblemCode::kMissing, .file = m.folder.file("absent")});
+  m.expect_refused({"--run", m.folder.file("absent")},
+                   {.code = ProblemCode::kMissing, .file = m.folder.file("absent")});
+  m.expect_refused({"--run", m.log}, {.code = ProblemCode::kWrongType, .file = m.log});
   m.expect_refused({"--log", m.timeline}, {ProblemCode::kMissing, "", 0, 0, m.timeline});
 }
 
@@ -213,7 +215,8 @@ TEST(Calibrate, TimelinesThatAreCutOffAreRefused) {
   const std::string whole = m.folder.read("truth.tutti");
   for (const std::size_t length : {std::size_t{0}, std::size_t{5}, whole.size() / 3, whole.size() - 9}) {
     const std::string cut = m.folder.write("cut.tutti", whole.substr(0, length));
-    m.expect_refused({"--run", cut}, {.file = cut});
+    m.expect_refused({"--run", cut},
+                     {.code = length > 8 ? ProblemCode::kInvalid : ProblemCode::kWrongType, .file = cut});
   }
 }
 

@@ -65,8 +65,10 @@ TEST_F(Export, WritesEveryTable) {
 TEST_F(Export, LosesNoFile) {
   expect_refused({"export", timeline, "--to", "csv", "-o", timeline}, folder,
                  {.code = ProblemCode::kConflict, .file = timeline});
-  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder, {.file = folder.file("s.textproto")});
-  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder, {.file = folder.file("absent.tutti")});
+  expect_refused({"export", folder.file("s.textproto"), "--to", "svg"}, folder,
+                 {.code = ProblemCode::kWrongType, .file = folder.file("s.textproto")});
+  expect_refused({"export", folder.file("absent.tutti"), "--to", "svg"}, folder,
+                 {.code = ProblemCode::kMissing, .file = folder.file("absent.tutti")});
   EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
 }
 

@@ -166,7 +166,8 @@ TEST(ImportNcclTopology, SaysWhatIsWrong) {
   const TemporaryFolder folder;
   const std::string file = topology("hgxh100");
   expect_refused({"import", "nccl-topology"}, folder, {ProblemCode::kMissing, "file"});
-  expect_refused({"import", "nccl-topology", folder.file("none.xml")}, folder, {.file = folder.file("none.xml")});
+  expect_refused({"import", "nccl-topology", folder.file("none.xml")}, folder,
+                 {.code = ProblemCode::kMissing, .file = folder.file("none.xml")});
   expect_refused({"import", "nccl-topology", file, "--nodes", "0"}, folder, {ProblemCode::kTooSmall, "--nodes"});
   expect_refused({"import", "nccl-topology", file, "--gpus", "9"}, folder, {ProblemCode::kTooLarge, "--gpus"});
   expect_refused({"import", "nccl-topology", file, "--devices", "hgx-h10"}, folder,

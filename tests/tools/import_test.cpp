@@ -63,7 +63,7 @@ TEST(TfConfigOption, GivesTheClusterItsWorkers) {
   EXPECT_EQ(cluster_of({"simulate", file, "--tf-config", config}), "3 × dgx1-v100, 24 GPUs");
   EXPECT_EQ(cluster_of({"plan", file, "--tf-config", "env"}, {{"TF_CONFIG", kThree}}), "3 × dgx1-v100, 24 GPUs");
   expect_refused({"simulate", file, "--tf-config", folder.file("none.json")}, folder,
-                 {.file = folder.file("none.json")});
+                 {.code = ProblemCode::kMissing, .file = folder.file("none.json")});
   expect_refused({"simulate", file, "--tf-config", "env"}, folder, {ProblemCode::kMissing, "--tf-config"});
   const std::string servers = folder.write("servers.json", R"({"cluster": {"ps": ["a:1"]}})");
   expect_refused({"simulate", file, "--tf-config", servers}, folder,

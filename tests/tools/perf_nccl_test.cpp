@@ -399,12 +399,13 @@ TEST(PerfNccl, WrongRequestsAreRefused) {
                  {ProblemCode::kSyntax, "--set"});
   expect_refused({"perf", "--cluster", "gb200-nvl72", "--set", "NCCL_P2P_DISABLE=1"}, folder,
                  {ProblemCode::kMissing, "Machine.link"});
-  expect_refused({"perf", "--cluster", "topo.xml"}, folder, {.file = "topo.xml"});
+  expect_refused({"perf", "--cluster", "topo.xml"}, folder, {.code = ProblemCode::kMissing, .file = "topo.xml"});
   expect_refused({"perf", "--cluster", "hgx-h100", "--backend", "tcp"}, folder, {ProblemCode::kConflict, "--backend"});
   expect_refused({"perf", test::scenario("01_two_ranks"), "--cluster", "hgx-h100"}, folder,
                  {ProblemCode::kConflict, "--cluster"});
   expect_refused({"perf", test::scenario("01_two_ranks"), "--nodes", "3"}, folder, {ProblemCode::kUnused, "--nodes"});
-  expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder, {.file = "none.log"});
+  expect_refused({"perf", "--cluster", "hgx-h100", "--against", "none.log"}, folder,
+                 {.code = ProblemCode::kMissing, .file = "none.log"});
 }
 
 }  // namespace

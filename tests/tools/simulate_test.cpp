@@ -194,8 +194,9 @@ TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
 
 TEST(Simulate, FilesThatAreNoScenarioAreRefused) {
   const TemporaryFolder folder;
-  expect_refused({"simulate", folder.file("absent")}, folder, {.file = folder.file("absent")});
-  expect_refused({"simulate", folder.path()}, folder, {.file = folder.path()});
+  expect_refused({"simulate", folder.file("absent")}, folder,
+                 {.code = ProblemCode::kMissing, .file = folder.file("absent")});
+  expect_refused({"simulate", folder.path()}, folder, {.code = ProblemCode::kWrongType, .file = folder.path()});
   expect_refused({"simulate", folder.write("empty", "")}, folder,
                  {ProblemCode::kMissing, "Scenario.cluster", 1, 1, folder.file("empty")});
   expect_refused({"simulate", folder.write("binary", std::string("\x7f"
@@ -272,7 +273,7 @@ TEST(Timelines, AreNotReadFromPipes) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"compare", pipe, pipe}, {"export", pipe, "--to", "csv", "-o", "-"}, {"calibrate", file, "--run", pipe}}) {
-    expect_refused(words, folder, {.file = pipe});
+    expect_refused(words, folder, {.code = ProblemCode::kWrongType, .file = pipe});
   }
 }
 

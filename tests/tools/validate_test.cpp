@@ -135,7 +135,8 @@ TEST_F(Validate, DrawsAPlotOfEveryTable) {
 
 TEST_F(Validate, WrongRequestsAreRefused) {
   expect_refused(with({"--format", "yaml"}), folder_, HasSubstr("--format yaml"));
-  expect_refused({"validate", "--tables", "none.csv", "--meta", path("meta.json")}, folder_, {.file = "none.csv"});
+  expect_refused({"validate", "--tables", "none.csv", "--meta", path("meta.json")}, folder_,
+                 {.code = ProblemCode::kMissing, .file = "none.csv"});
   expect_refused(with({"--times", path("tables.csv")}), folder_,
                  {ProblemCode::kMissing, "name", 1, 1, path("tables.csv")});
   expect_refused(with({"--report", path("meta.json")}), folder_,
