@@ -58,6 +58,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     return;
   }
   if (scenario.plan.fusion) fuse();
+  TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fusion,
+              "of gates of all replicas, a real run has those that fuse only");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
   gradients_ = std::make_unique<Gradients>(scenario, ranks_, static_cast<Rank>(cluster.replicas() + worker), devices);

@@ -49,7 +49,8 @@ class CollectiveEngine {
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine is the one for the collective. The first of several engines that says so carries it out.
+  /// Returns true if this engine is the one for the collective. Of several engines that say so, the last in
+  /// CollectiveEngines carries it out.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use, before the first message of the run. For many ranks this takes minutes; it ends
   /// early once `go_on`, which is called now and then, returns false.
