@@ -156,11 +156,11 @@ std::vector<std::string> refused(const std::string& cluster, const std::string& 
 
 TEST(ServerStrategies, SayWhatTheyNeed) {
   const std::string two = "workers { machine: \"m\" count: 2 } ", server = "workers { machine: \"s\" server: true } ";
-  EXPECT_THAT(refused(two, "tensorflow { one_device {} }"), ElementsAre("conflict Strategy.one_device"));
-  EXPECT_THAT(refused(two, "tensorflow { mirrored {} }"), ElementsAre("unsupported Strategy.mirrored"));
-  EXPECT_THAT(refused(two, "tensorflow { central_storage {} }"), ElementsAre("conflict Strategy.central_storage"));
-  EXPECT_THAT(refused(two, "tensorflow { parameter_server {} }"), ElementsAre("missing Strategy.parameter_server"));
-  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks {} }"), ElementsAre("missing Strategy.tf_cnn_benchmarks"));
+  EXPECT_THAT(refused(two, "tensorflow { one_device {} }"), ElementsAre("conflict TensorFlow.one_device"));
+  EXPECT_THAT(refused(two, "tensorflow { mirrored {} }"), ElementsAre("unsupported TensorFlow.mirrored"));
+  EXPECT_THAT(refused(two, "tensorflow { central_storage {} }"), ElementsAre("conflict TensorFlow.central_storage"));
+  EXPECT_THAT(refused(two, "tensorflow { parameter_server {} }"), ElementsAre("missing TensorFlow.parameter_server"));
+  EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks {} }"), ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
   EXPECT_THAT(refused(two + server, "algorithm: \"ring\""), ElementsAre("conflict Scenario"));
   EXPECT_THAT(refused(server, "tensorflow { parameter_server {} }"), ElementsAre("conflict Cluster"));
   EXPECT_THAT(refused(server + two, "tensorflow { parameter_server {} }"), ElementsAre("conflict Workers"));
@@ -169,7 +169,7 @@ TEST(ServerStrategies, SayWhatTheyNeed) {
   EXPECT_THAT(refused(two + server, "tensorflow { parameter_server {} } bytes_per_pack: 8"),
               ElementsAre("conflict Strategy.bytes_per_pack"));
   EXPECT_THAT(refused(two, "tensorflow { tf_cnn_benchmarks { variable_update: DISTRIBUTED_ALL_REDUCE } }"),
-              ElementsAre("missing Strategy.tf_cnn_benchmarks"));
+              ElementsAre("missing TensorFlow.tf_cnn_benchmarks"));
   EXPECT_THAT(refused("workers { machine: \"m\" }",
                       "tensorflow { mirrored { cross_device_ops: HIERARCHICAL_COPY_ALL_REDUCE num_packs: -1 } }"),
               ElementsAre("too-small MirroredStrategy.num_packs"));

@@ -129,7 +129,7 @@ TEST(Sparse, OldReleasesTakeLengthsForEqual) {
               ElementsAre(fmt::format("values all_gather {} after -1", 4 * kValueBytes),
                           fmt::format("indices all_gather {} after -1", 4 * kIndexBytes)));
   const auto refused = read("workers { machine: \"m\" count: 2 }", old, "", "rows_per_step: 6 rows_differ: true");
-  EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict Strategy.collective_all_reduce"));
+  EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict MultiWorkerMirroredStrategy.collective_all_reduce"));
 }
 
 TEST(Sparse, WhereLengthsDifferTheWholeVariableIsReducedOrAllAreAsLongAsTheLongest) {
@@ -169,7 +169,7 @@ TEST(Sparse, OneWorkersCrossDeviceOpsGatherOnOneDevice) {
 TEST(Sparse, MultiWorkerAllReduceKnowsNone) {
   const auto refused = read("workers { machine: \"m\" count: 2 }",
                             "tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"pscpu\" } } }");
-  EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict Strategy.all_reduce_spec"));
+  EXPECT_THAT(test::kinds_of(refused), ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
 TEST(Sparse, WhatTheScenarioSaysOfItIsChecked) {

@@ -202,7 +202,7 @@ TEST_F(NcclFitData, EveryTableHasARecordThatSaysWhereItStands) {
   EXPECT_GT(tables_.size(), 500U);
   std::size_t driven = 0;
   for (const CollectiveTable& one : tables_) {
-    EXPECT_EQ(one.problem, "") << one.facts.table_id;
+    EXPECT_TRUE(one.problems.empty()) << one.facts.table_id;
     EXPECT_TRUE(one.unread.empty()) << one.facts.table_id;
     EXPECT_FALSE(one.rows.empty()) << one.facts.table_id;
     if (one.facts.driving) ++driven;

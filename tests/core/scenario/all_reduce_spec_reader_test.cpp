@@ -69,7 +69,7 @@ TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByWhoseTextItIs) {
 TEST(AllReduceSpecReader, EmptyItIsTensorFlowsDefault) {
   EXPECT_EQ(describe(good("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }").strategy), "pscpu/pscpu#2");
   EXPECT_THAT(test::kinds_of(read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec {} } }", 1))),
-              testing::ElementsAre("conflict Strategy.all_reduce_spec"));
+              testing::ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
 /// One problem each, at its place.
@@ -116,8 +116,9 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
   };
   beside("algorithm", "\"ring\"", kConflict);
   beside("shards", "2", kConflict);
-  beside("bytes_per_pack", "2", kUnused);
-  beside("all_reduce_merge_scope", "2", kUnused);
+  wrong("bytes_per_pack: 2 tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }",
+        "^tensorflow", kConflict, "Strategy.tensorflow");
+  beside("all_reduce_merge_scope", "2", kConflict);
   beside("merging", "CONCAT", kUnused);
   beside("collective", "BROADCAST", kConflict);
   beside("channels", "2", kUnused);
@@ -130,14 +131,14 @@ TEST(AllReduceSpecReader, WithNumPacksAndSmallGradientsOnlyTheLetterIsClear) {
       "tensorflow { multi_worker_all_reduce { num_packs: 2 agg_small_grads_max_bytes: 100 all_reduce_spec { text: "
       "\"xring\" ";
   EXPECT_THAT(test::kinds_of(read(text_of(both + "} } }"))),
-              testing::ElementsAre("conflict Strategy.agg_small_grads_max_bytes"));
+              testing::ElementsAre("conflict MultiWorkerAllReduce.agg_small_grads_max_bytes"));
   EXPECT_EQ(good(both + "validation: LITERAL } } }").plan.packs.size(), 2u) << "TensorFlow takes num_packs";
 }
 
 TEST(AllReduceSpecReader, CommunicatorsThatSplitTheModelAreRefused) {
   const auto scenario = read(text_of("tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"nccl\" } } }") +
                              "communicator { name: \"tensor\" size: 2 algorithm: \"nccl\" splits_model: true }");
-  EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("conflict Strategy.all_reduce_spec"));
+  EXPECT_THAT(test::kinds_of(scenario), testing::ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
 TEST(AllReduceSpecReader, OneBufferIsReducedByTheEntryOfItsSize) {

@@ -202,17 +202,17 @@ TEST(MultiWorkerMirrored, ContradictionsEachHaveOneLine) {
   wrong(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } collective_all_reduce { "
       "generation: TF_1_15 } } }",
-      "conflict MultiWorkerMirrored.communication_options");
+      "conflict MultiWorkerMirroredStrategy.communication_options");
   wrong(
       "tensorflow { multi_worker_mirrored { hints { bytes_per_pack: 7 } collective_all_reduce { generation: TF_2_1 } } "
       "}",
-      "conflict MultiWorkerMirrored.hints");
+      "conflict MultiWorkerMirroredStrategy.hints");
   wrong(
       "tensorflow { multi_worker_mirrored { hints { timeout_seconds: 7 } collective_all_reduce { generation: TF_1_15 } "
       "} }",
-      "conflict MultiWorkerMirrored.hints");
+      "conflict MultiWorkerMirroredStrategy.hints");
   wrong("tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_1_15 eager: true } } }",
-        "conflict MultiWorkerMirrored.collective_all_reduce");
+        "conflict MultiWorkerMirroredStrategy.collective_all_reduce");
   wrong(
       "tensorflow { multi_worker_mirrored { collective_all_reduce { generation: TF_2_1 "
       "experimental_aggregate_gradients: true } } }",

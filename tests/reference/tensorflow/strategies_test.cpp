@@ -341,7 +341,7 @@ TEST(StrategiesReference, ParameterServerStrategy) {
     SCOPED_TRACE(test::golden_name(c));
     if (c["expected"].has("message")) {
       const auto refused = read(gpus(2, 2), "tensorflow { parameter_server {} }");
-      EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("missing Strategy.parameter_server"));
+      EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("missing TensorFlow.parameter_server"));
       continue;
     }
     // "Cannot reduce to another worker": nothing that a worker sums up is of another worker's replicas, or goes to one.
@@ -375,7 +375,7 @@ TEST(StrategiesReference, ReplicatedTakesOneEntry) {
         gpus(4), fmt::format("tensorflow {{ tf_cnn_benchmarks {{ variable_update: REPLICATED all_reduce_spec {{ text: "
                              "\"{}\" }} }} }}",
                              c["input"]["spec"].text()));
-    EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported Strategy.tf_cnn_benchmarks"));
+    EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported TensorFlow.tf_cnn_benchmarks"));
   }
 }
 
