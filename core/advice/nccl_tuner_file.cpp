@@ -172,22 +172,18 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
                              (why.empty() ? why : ": " + why));
 }
 
-/// The variables of `recommended`, of which those that lines take over are as they are `now`.
-Variables as_it_is(const Variables& recommended, const Variables& now) {
-  Variables variables;
-  for (const auto& one : recommended) {
-    if (!is_in_lines(one.first)) variables.push_back(one);
+/// Without those whose part lines take over.
+Variables without_lines(const Variables& variables) {
+  Variables others;
+  for (const auto& one : variables) {
+    if (!is_in_lines(one.first)) others.push_back(one);
   }
-  for (const auto& one : now) {
-    if (is_in_lines(one.first)) variables.push_back(one);
-  }
-  return variables;
+  return others;
 }
 
 }  // namespace
 
-tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Scenario& now,
-                                                         const Library& library) {
+tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recommended, const Library& library) {
   const auto communicator = communicator_of(recommended, library);
   if (!communicator) return tl::make_unexpected(communicator.error());
   const nccl::Communicator& comm = **communicator;
@@ -198,9 +194,7 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
                     to_string(comm.version), to_string(kOldestWithFiles)));
   }
   const Variables variables = variables_of(recommended);
-  const bool is_nccl = traits(now.strategy.algorithm).nccl == NcclPart::kAll;
-  const auto own = tuned(comm, as_it_is(variables, is_nccl ? variables_of(now) : Variables()),
-                         is_nccl ? now.strategy.channels : std::nullopt);
+  const auto own = tuned(comm, without_lines(variables), std::nullopt);
   if (!own) return tl::make_unexpected(own.error());
   const Collective& gradients = recommended.plan.collective(recommended.plan.packs.front());
 

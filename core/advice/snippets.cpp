@@ -39,7 +39,7 @@ Snippet snippet_of(ProgramSetting setting) {
 
 /// NCCL's choice where the scenario says something of it, as variables and as a file for its
 /// example tuner plugin.
-void add_nccl(const Scenario& scenario, const Scenario& now, const Library& library, Snippets& made) {
+void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
   const bool rings = !scenario.plan.collective(scenario.plan.packs.front()).nccl;
   const auto message = scenario_message(scenario.text, scenario.file);
@@ -60,7 +60,7 @@ void add_nccl(const Scenario& scenario, const Scenario& now, const Library& libr
                          "for trying it out: they hold for every collective of the process"});
   }
   if (!choice) return;
-  auto file = nccl_tuner_file(scenario, now, library);
+  auto file = nccl_tuner_file(scenario, library);
   if (!file) {
     made.notes.push_back("there is no file for NCCL's tuner: " + file.error());
     return;
@@ -80,14 +80,14 @@ std::string_view to_string(Snippet::Language language) {
   return "";
 }
 
-Snippets snippets_of(const Scenario& recommended, const Scenario& now, const Library& library) {
+Snippets snippets_of(const Scenario& recommended, const Library& library) {
   Snippets made;
   const Planned planned{recommended.workload, recommended.strategy, recommended.plan};
   for (const FrameworkKind& kind : framework_kinds()) {
     if (!kind.settings) continue;
     for (ProgramSetting& setting : kind.settings(planned)) made.list.push_back(snippet_of(std::move(setting)));
   }
-  add_nccl(recommended, now, library, made);
+  add_nccl(recommended, library, made);
   return made;
 }
 

@@ -29,11 +29,11 @@ std::string_view to_string(Snippet::Language language);
 
 /// Snippets for `recommended`, of the frameworks that have such a strategy, the one that was
 /// simulated first. What NCCL is told of collectives other than the gradients' all-reduces is what
-/// it does `now`.
+/// it chooses by itself.
 struct Snippets {
   std::vector<Snippet> list;
   std::vector<std::string> notes;  ///< which are missing, and why
 };
-Snippets snippets_of(const Scenario& recommended, const Scenario& now, const Library& library);
+Snippets snippets_of(const Scenario& recommended, const Library& library);
 
 }  // namespace tutti::core

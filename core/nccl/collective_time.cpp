@@ -103,6 +103,9 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;
+  // Nor does a link carry its bytes sooner where the model is wrong.
+  time.band.low =
+      std::max(time.band.low, static_cast<double>(least.count()) / static_cast<double>(time.whole().count()));
 }
 
 }  // namespace tutti::core::nccl

@@ -45,7 +45,8 @@ struct CollectiveTime {
 };
 
 /// Has the collective take at least `least` beside its launch, as `link` needs to carry its bytes. `known`: the time model has figures for that link, so that
-/// less was a mistake of its, which Prediction::capped_at then says; else the link is only narrower than those the model looks at.
+/// less was a mistake of its, which Prediction::capped_at then says; else the link is only narrower than those the model looks at. The lower end of the error band
+/// is at least that time, too.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// "Ring LL128, 24 channels × 640 threads", or "sends and receives".

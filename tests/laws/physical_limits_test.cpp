@@ -140,11 +140,16 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
       const double us = time->time.us();
       bound.apply(*time);
       EXPECT_EQ(time->time.capped_at, "") << what << ": " << us << " us raised to " << time->time.us();
+      // The lower end of the error band, too, to a picosecond.
+      const double low_us = time->time.us() * time->band.low + 1e-6;
+      EXPECT_LE(time->band.low, 1) << what;
       if (comm->ranks > one.nodes) {
         EXPECT_GE(time->time.us() * out_of_gpu(machine) * 1e3, least.gpu) << what;
+        EXPECT_GE(low_us * out_of_gpu(machine) * 1e3, least.gpu) << what;
       }
       if (one.nodes == 1) continue;
       EXPECT_GE(time->time.us() * out_of_node(machine) * 1e3, least.node) << what;
+      EXPECT_GE(low_us * out_of_node(machine) * 1e3, least.node) << what;
       const bool by_channels = time->choice && (time->choice->algorithm == nccl::Algorithm::kRing ||
                                                 time->choice->algorithm == nccl::Algorithm::kTree);
       const auto cards = static_cast<double>(machine.nics().size());

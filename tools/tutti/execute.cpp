@@ -1,5 +1,6 @@
 #include "tools/tutti/execute.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -203,6 +204,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   }
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty()) band = besides.band_of(*scenario, control);
+  // Of scenarios in which other orders of packs change the step, both ends may lie on one side of it.
+  if (band) band = StepBand{std::min(band->low, summary.step_time()), std::max(band->high, summary.step_time())};
   // What was computed is printed even if the timeline is lost.
   Expected<void> kept;
   const bool keeps =

@@ -79,7 +79,9 @@ struct Channels {
 
 core::Expected<Channels> channels_of(const Topology& topology, const SearchResult& found, std::int64_t nodes,
                                      const SearchSettings& settings) {
-  const auto communicator = communicator_of(topology, found, nodes, {});
+  core::nccl::Settings variables;
+  variables.net_intra_disabled = !settings.net_inside;
+  const auto communicator = communicator_of(topology, found, nodes, variables);
   if (!communicator) return tl::unexpected(communicator.error());
   return Channels{communicator->channels, communicator->nvls_channels,
                   point_to_point(found.node, settings, communicator->ranks, communicator->channels)};

@@ -352,7 +352,7 @@ class Tuning {
     if (!result_.is_advice()) return true;
     Progress progress("simulating what to paste");
     const Told& recommended = result_.recommended();
-    auto snippets = core::snippets_of(recommended.scenario, result_.now.scenario, library_);
+    auto snippets = core::snippets_of(recommended.scenario, library_);
     for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
     // Settings that pack alike are run again: their frameworks launch and update in ways of their
     // own.

@@ -152,7 +152,7 @@ void expect_calls(const Where& where, const std::string& strategy,
                   const std::vector<std::pair<std::string, std::string>>& variables) {
   SCOPED_TRACE(fmt::format("{} × {}, {}", where.nodes, where.machine, strategy));
   const Scenario now = scenario(where, "algorithm: \"nccl\""), recommended = scenario(where, strategy);
-  const auto file = nccl_tuner_file(recommended, now, library());
+  const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl before(now, {}), after(recommended, variables);
@@ -180,13 +180,30 @@ TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
   }
 }
 
+/// Whatever the scenario sets now: the file is used in its place.
+TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
+  const Where where{"dgx-a100", 2};
+  const Nccl own(scenario(where, "algorithm: \"nccl\""), {});
+  for (const char* strategy :
+       {"algorithm: \"nccl\" channels: 1", "algorithm: \"nccl\" nccl { set: \"NCCL_PROTO=LL\" }"}) {
+    const auto file = nccl_tuner_file(scenario(where, strategy), library());
+    ASSERT_TRUE(file) << file.error();
+    const Plugin plugin(file->text);
+    for (const std::int64_t bytes : sizes()) {
+      const nccl::Operation operation{nccl::Function::kBroadcast, bytes};
+      const auto table = nccl::candidates(own.communicator, own.model, operation);
+      ASSERT_EQ(plugin(operation.function, bytes, own.communicator, table), own.choice(operation)) << bytes;
+    }
+  }
+}
+
 /// NVLS, PAT and networks that add are not possible for all types and operations: such calls take
 /// the next line.
 TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   for (const Where& where : kClusters) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
                    recommended = scenario(where, "algorithm: \"nccl\" nccl { set: \"NCCL_MAX_NCHANNELS=64\" }");
-    const auto file = nccl_tuner_file(recommended, now, library());
+    const auto file = nccl_tuner_file(recommended, library());
     ASSERT_TRUE(file) << file.error();
     const Plugin plugin(file->text);
     const Nccl nccl(now, {});
@@ -211,7 +228,7 @@ TEST(NcclTunerFile, ServesOtherCommunicators) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 2");
-  const auto file = nccl_tuner_file(recommended, now, library());
+  const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl other(scenario({"dgx-a100", 4}, "algorithm: \"nccl\""), {}), nccl(now, {});
@@ -229,7 +246,7 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
   const Scenario now = scenario(where, "algorithm: \"nccl\"", groups),
                  recommended =
                      scenario(where, "algorithm: \"nccl\" nccl { set: \"NCCL_ALGO=allreduce:ring\" }", groups);
-  const auto file = nccl_tuner_file(recommended, now, library());
+  const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   const Nccl inside(scenario({"dgx-a100", 1}, "algorithm: \"nccl\""), {});
   const Plugin plugin(file->text);
@@ -249,7 +266,7 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  rings = scenario(where, "algorithm: \"nccl\" channels: 3", "run { nccl: RINGS }");
-  const auto file = nccl_tuner_file(rings, now, library());
+  const auto file = nccl_tuner_file(rings, library());
   ASSERT_TRUE(file) << file.error();
   const Plugin plugin(file->text);
   const Nccl nccl(now, {});
@@ -267,11 +284,11 @@ TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
 TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
   const Where where{"dgx-a100", 2};
   const Scenario old = scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
-  const auto file = nccl_tuner_file(old, old, library());
+  const auto file = nccl_tuner_file(old, library());
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error(), HasSubstr("NCCL 2.21.5 does not load"));
   const Scenario unknown = scenario(where, "algorithm: \"nccl\" channels: 2 staging: VIA_HOST");
-  const auto other = nccl_tuner_file(unknown, unknown, library());
+  const auto other = nccl_tuner_file(unknown, library());
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error(), HasSubstr("what NCCL chooses for other collectives is not known here: staging"));
 }
@@ -280,7 +297,7 @@ TEST(NcclTunerFile, SaysHowManyChannelsHaveToBeMade) {
   const Where where{"pcie4-a100", 2, "ethernet-25"};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
                  recommended = scenario(where, "algorithm: \"nccl\" channels: 32");
-  const auto file = nccl_tuner_file(recommended, now, library());
+  const auto file = nccl_tuner_file(recommended, library());
   ASSERT_TRUE(file) << file.error();
   EXPECT_THAT(file->remark, HasSubstr("NCCL_MIN_NCHANNELS=32"));
 }

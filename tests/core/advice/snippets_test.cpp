@@ -47,7 +47,7 @@ Scenario scenario(const std::string& strategy, const std::string& workload = "")
 
 std::vector<Snippet> snippets(const std::string& strategy, const std::string& workload = "") {
   const Scenario recommended = scenario(strategy, workload);
-  return snippets_of(recommended, recommended, library()).list;
+  return snippets_of(recommended, library()).list;
 }
 
 /// That of a framework; empty if there is none.
@@ -163,7 +163,7 @@ TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
 
 TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
   const Scenario old = scenario("algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
-  const Snippets made = snippets_of(old, old, library());
+  const Snippets made = snippets_of(old, library());
   EXPECT_TRUE(of(made.list, "NCCL's tuner").text.empty());
   EXPECT_THAT(made.notes, ElementsAre(HasSubstr("there is no file for NCCL's tuner: NCCL 2.21.5")));
 }
@@ -174,7 +174,7 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
     const std::string packs = std::string(algorithm) == "xring" ? "num_packs: 3 shards: 2" : "bytes_per_pack: 26214400";
     const Scenario made =
         scenario(fmt::format("algorithm: \"{}\" {} update: PER_PACK launch: CONCURRENT", algorithm, packs));
-    for (const Snippet& snippet : snippets_of(made, made, library()).list) {
+    for (const Snippet& snippet : snippets_of(made, library()).list) {
       SCOPED_TRACE(fmt::format("{} for {}", snippet.framework, algorithm));
       ASSERT_FALSE(snippet.readings.empty());
       for (const auto& reading : snippet.readings) {

@@ -112,7 +112,7 @@ TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
   ASSERT_TRUE(axes) << axes.error().message();
   EXPECT_THAT(*axes, ElementsAre(testing::Field(&core::Axis::fields, ElementsAre("strategy.toy.gradients_per_pack"))));
 
-  const core::Snippets snippets = core::snippets_of(*changed, *changed, library());
+  const core::Snippets snippets = core::snippets_of(*changed, library());
   EXPECT_THAT(snippets.list, ElementsAre(testing::Field(&core::Snippet::text, "toy --per-pack=5\n")));
 }
 

@@ -23,14 +23,24 @@
 namespace tutti::core {
 namespace {
 
-// Nothing here looks into the collectives of packs and exchanges, so they have none.
-Pack empty_pack() { return {}; }
-PlannedExchange empty_exchange() { return {}; }
+/// A plan with a collective that packs and exchanges can have. Nothing here looks into it but the checker of debug builds.
+Plan empty_plan() {
+  static const std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
+  Plan plan;
+  plan.add({make_all_reduce(*cluster, Strategy::for_algorithm(BaseAlgorithm::kRing), DataType::kFloat32, 1, 0)});
+  return plan;
+}
+Pack empty_pack() {
+  Pack pack;
+  pack.collective = 0;
+  return pack;
+}
+PlannedExchange empty_exchange() { return {0, {}, 0}; }
 
 /// A workload and a plan that no packing rule would make, but every rule could make a part of.
 struct Case {
   Workload workload;
-  Plan plan;
+  Plan plan = empty_plan();
   DeviceRates device{Bandwidth(3'999'999'937), {}, Bandwidth(1'000'000'007), 1, {}};
 };
 
@@ -287,7 +297,7 @@ TEST(StepProgram, GroupsShareOneProgramUnlessExchangesCutTheirPassesElsewhere) {
   w.gradients.emplace_back().elements = 8;
   w.segments = {{"b", {1}}, {"a", {0}}};
   w.times = {{Time(10), {Time(6), Time(2)}, Time(1)}, {Time(30), {Time(4), Time(40)}, Time(1)}};
-  Plan plan;
+  Plan plan = empty_plan();
   plan.packs.emplace_back(empty_pack()).payload.members = {{0, 0, 8}, {1, 0, 8}};
   const StepPrograms shared(w, plan);
   EXPECT_EQ(&shared.program(0), &shared.program(1));
@@ -303,7 +313,7 @@ TEST(StepProgram, OfManyMicroBatchesIsAsLongAsOfThree) {
   w.gradients.emplace_back().elements = 8;
   w.segments = {{"a", {0}}};
   w.times = {{Time(10), {Time(6)}, Time(1)}};
-  Plan plan;
+  Plan plan = empty_plan();
   plan.packs.emplace_back(empty_pack()).payload.members = {{0, 0, 8}};
   w.micro_batches = 3;
   const std::int32_t three = StepPrograms(w, plan).program(0).program.size();
