@@ -60,8 +60,10 @@ class Generator {
     if (one_in(4)) c.plan.checkpoint_every = static_cast<std::int32_t>(1 + below(3));
     for (std::uint64_t n = c.plan.checkpoint_every > 0 ? 1 + below(3) : 0; n > 0; --n)
       c.plan.packs.emplace_back(empty_pack()).phase = PackPhase::kCheckpoint;
-    if (one_in(3)) exchanges(c.plan);
     for (std::uint64_t groups = 1 + below(2); groups > 0; --groups) c.workload.times.push_back(times(c.workload));
+    // Kinds of device cut their passes at different places, so that exchanges would come in different orders or deadlock with packs,
+    // which the checker of debug builds refuses.
+    if (one_in(3) && c.workload.times.size() == 1) exchanges(c.plan);
     return c;
   }
   bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
