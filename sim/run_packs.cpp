@@ -82,6 +82,8 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Flight& flight = flights_.of(instance);
   timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
+  // The last rank's flight is removed below.
+  const std::shared_ptr<const core::Collective> kept = flight.in_group;
   const core::Collective& collective = collective_of(flight);
   const Time started = flight.started[static_cast<std::size_t>(rank)];
   if (asynchrony_ && rank == collective.root) asynchrony_->complete_at_root(work);
