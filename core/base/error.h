@@ -21,7 +21,7 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// What kind of mistake a problem is, for programs and tests: it stays the same when the words of the message change.
+/// The kind of mistake that a problem is, for programs and tests: it stays the same when the words of the message change.
 enum class ProblemCode : std::uint8_t {
   kInvalid,       ///< a value that makes no sense where it stands, of no kind below
   kSyntax,        ///< the text cannot be parsed there
@@ -40,7 +40,7 @@ enum class ProblemCode : std::uint8_t {
 /// "missing": lower case, with hyphens.
 std::string_view to_string(ProblemCode code);
 
-/// What a problem is about. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
+/// The subject of a problem. `field`: a field of a schema with its message ("Network.latency_us"), a message ("Network"), a
 /// column of a table, an element of an XML file or its attribute ("gpu", "gpu.sm"), a variable of the environment
 /// ("NCCL_ALGO"), or an option of the command line ("--network"); empty if it is none of these.
 struct ProblemKind {

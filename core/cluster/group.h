@@ -37,7 +37,7 @@ class Group {
   }
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
-  /// Of a group of a partition: which; else 0.
+  /// The number of the group in its partition; 0 if it is not one of a partition.
   [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());

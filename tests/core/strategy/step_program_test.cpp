@@ -37,6 +37,14 @@ Pack empty_pack() {
 }
 PlannedExchange empty_exchange() { return {0, {}, 0}; }
 
+/// StepPrograms refuses plans that may deadlock. Kinds of device cut their passes at different places, so exchanges would come in
+/// different orders there.
+#if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
+constexpr bool kChecksPlans = true;
+#else
+constexpr bool kChecksPlans = false;
+#endif
+
 /// A workload and a plan that no packing rule would make, but every rule could make a part of.
 struct Case {
   Workload workload;
@@ -61,9 +69,7 @@ class Generator {
     for (std::uint64_t n = c.plan.checkpoint_every > 0 ? 1 + below(3) : 0; n > 0; --n)
       c.plan.packs.emplace_back(empty_pack()).phase = PackPhase::kCheckpoint;
     for (std::uint64_t groups = 1 + below(2); groups > 0; --groups) c.workload.times.push_back(times(c.workload));
-    // Kinds of device cut their passes at different places, so that exchanges would come in different orders or deadlock with packs,
-    // which the checker of debug builds refuses.
-    if (one_in(3) && c.workload.times.size() == 1) exchanges(c.plan);
+    if (one_in(3) && (!kChecksPlans || c.workload.times.size() == 1)) exchanges(c.plan);
     return c;
   }
   bool one_in(std::uint64_t n) { return random_.below(n) == 0; }
