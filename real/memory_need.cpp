@@ -86,7 +86,7 @@ class WorkersNeed {
     if (!options_.loop && host_holds_data(collective, host_) && !gives_back) add(host_);
     add_copies(buffer, on_gpus > Bytes() ? std::ssize(replicas_) : 0);
 
-    const bool fused = scenario_.plan.fusion && pack.phase == core::PackPhase::kGradients;
+    const bool fused = scenario_.plan.fuses() && pack.phase == core::PackPhase::kGradients;
     if (fused) {
       fused_ += buffer;
       return;

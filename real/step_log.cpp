@@ -56,7 +56,7 @@ void StepLog::computed(std::int32_t step, Rank rank, const core::ComputeTask& ta
   Span span = span_of(step, start, end);
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   span.pack = task.pack;
-  span.index = std::max(task.segment, 0);
+  span.index = std::max(task.index, 0);
   row->add(span);
 }
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/plan/compute_task.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/driver.h"
 #include "core/timeline/timeline.h"
 #include "real/interpreter/interpreter.h"
 

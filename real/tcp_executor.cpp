@@ -33,14 +33,14 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
             "leave \"{}\" out; take tutti simulate, or leave communicators out",
             scenario.communicators.front().name));
   }
-  if (scenario.plan.fusion && backend != Backend::kTcp) {
+  if (scenario.plan.fuses() && backend != Backend::kTcp) {
     return wrong(
         {core::ProblemCode::kConflict, "--backend"},
         fmt::format("Horovod's cycles are not carried out by --backend {}: what travels together is decided while it "
                     "runs, and copied on the host; take --backend tcp, or tutti simulate",
                     to_string(backend)));
   }
-  if (scenario.plan.fusion && emulates) {
+  if (scenario.plan.fuses() && emulates) {
     return wrong(
         {core::ProblemCode::kConflict, "--emulate"},
         "links of packs that are fused in cycles cannot be emulated: they are followed for collectives that are known "

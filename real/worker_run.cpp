@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "core/strategy/noise.h"
 #include "real/standstill.h"
 #include "real/worker_run_state.h"
 
@@ -47,8 +48,11 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   for (int i = 0; i < per_worker && !server; ++i) {
     const auto rank = static_cast<Rank>(worker * per_worker + i);
     const core::PartId device = cluster.replica(rank);
-    core::Driver driver(programs_, group, cluster.part(device).device);
-    replicas_.push_back(std::make_unique<Replica>(*this, std::move(driver), rank, static_cast<std::size_t>(i), device));
+    const core::DeviceRates& rates = cluster.part(device).device;
+    const core::StepProgram& program = programs_.program(group);
+    core::Runner runner(program.program, programs_.durations(group), {rates.copy, rates.memory});
+    replicas_.push_back(
+        std::make_unique<Replica>(*this, std::move(runner), program, rank, static_cast<std::size_t>(i), device));
     if (options.busy) replicas_.back()->core = std::make_unique<BusyThread>();
     ranks_.push_back(rank);
   }
@@ -57,8 +61,8 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
     ranks_.push_back(static_cast<Rank>(cluster.replicas() + worker));
     return;
   }
-  if (scenario.plan.fusion) fuse();
-  TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fusion,
+  if (scenario.plan.fuses()) fuse();
+  TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fuses(),
               "of gates of all replicas, a real run has those that fuse only");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
@@ -77,7 +81,7 @@ void WorkerRun::fuse() {
   };
   hooks.launched = [this](std::int32_t step, int pack, std::size_t r) { launched(*replicas_[r], step, pack); };
   hooks.done = [this](std::int32_t step, int pack, std::size_t r) { done(step, pack, replicas_[r]->rank); };
-  const auto period = options_.scale.here(scenario_.plan.fusion->cycle);
+  const auto period = options_.scale.here(scenario_.plan.gate->cycle());
   cycles_ = std::make_unique<Cycles>(scenario_, ranks_, std::chrono::duration_cast<std::chrono::nanoseconds>(period),
                                      devices_, timers_, *collectives_, std::move(hooks));
 }
@@ -254,7 +258,7 @@ void WorkerRun::begin_step(Replica& replica) {
   replica.stream_free = record.start;
   replica.exposed.begin_step();
   const core::RunOptions& options = scenario_.run;
-  replica.driver.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step),
+  replica.runner.begin_step(core::pace_of(options.compute_jitter_ppm, options.seed, replica.rank, replica.step),
                             replica);
 }
 
@@ -333,7 +337,7 @@ void WorkerRun::compute_done(Replica& replica, const Task& done) {
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
   // What follows on the stream begins where this ended, not where it was noticed: a device's stream is queued ahead.
   replica.cause = done.end;
-  replica.driver.compute_done(done.task, replica);
+  replica.runner.done(done.task.id, replica);
   replica.cause.reset();
 }
 

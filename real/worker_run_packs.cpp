@@ -74,7 +74,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0) replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
   if (gate_ && gates_.holds(pack)) start(gate_->done({rank, step, pack}));
-  replica.driver.pack_done(pack, replica);
+  replica.runner.done(replica.tasks.of_pack(pack), replica);
 }
 
 void WorkerRun::channel_done(const ChannelDone& done) { log_.channel(done); }

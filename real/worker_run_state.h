@@ -24,18 +24,25 @@ struct WorkerRun::Task {
   BusyThread::Job job = 0;
 };
 
-struct WorkerRun::Replica : core::DriverActions {
-  Replica(WorkerRun& r, core::Driver d, core::Rank k, std::size_t i, core::PartId p)
-      : run(r), driver(std::move(d)), rank(k), index(i), device(p) {}
+struct WorkerRun::Replica : core::Host {
+  Replica(WorkerRun& r, core::Runner n, const core::StepProgram& t, core::Rank k, std::size_t i, core::PartId p)
+      : run(r), runner(std::move(n)), tasks(t), rank(k), index(i), device(p) {}
 
-  void compute(const core::ComputeTask& task) override { run.compute(*this, task); }
-  void pack_ready(int pack) override { run.log_.ready(step, pack, run.timers_.now()); }
-  void launch(int pack) override { run.launch(*this, pack); }
+  void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override {
+    run.compute(*this, {id, task, duration, compute_bound_ppm});
+  }
+  /// A pack: real runs have no exchanges (tcp_executor.cpp refuses them).
+  void communicate(core::TaskId id, const core::Task& task, std::int64_t) override {
+    tasks.begun(id, task);
+    run.launch(*this, task.pack);
+  }
+  void mark(const core::Task& task) override { run.log_.ready(step, task.pack, run.timers_.now()); }
   void step_done() override { run.end_step(*this); }
   [[nodiscard]] ReplicaStep& record() const { return run.log_.replica(step, index); }
 
   WorkerRun& run;
-  core::Driver driver;
+  core::Runner runner;
+  core::CommunicationTasks tasks;
   core::Rank rank;
   std::size_t index;  ///< of those of this worker
   core::PartId device;
@@ -44,7 +51,7 @@ struct WorkerRun::Replica : core::DriverActions {
   std::deque<Task> on_device;              ///< what the device has not yet told to have ended; ends are as meant
   Clock::time_point device_ended;          ///< the last that it has told
   std::unique_ptr<BusyThread> core;        ///< if computation keeps one busy
-  std::optional<Clock::time_point> cause;  ///< of what the driver asks for at the moment; now, if not set
+  std::optional<Clock::time_point> cause;  ///< of what the runner asks for at the moment; now, if not set
   int in_flight = 0;
   Clock::time_point in_flight_since;
   core::ExposedTime exposed;  ///< of the step at hand, in nanoseconds (stamp())

@@ -17,11 +17,6 @@ std::vector<core::Collective> Fusing::largest() const {
   return all;
 }
 
-core::Time Fusing::agreement(std::int32_t step) const {
-  const core::Fusion& fusion = *scenario_.plan.fusion;
-  return step == 0 || !fusion.cached ? fusion.first_agreement : fusion.agreement;
-}
-
 core::Collective Fusing::make(core::DataType type, std::int64_t elements) const {
   core::Collective made = core::make_collective(*scenario_.cluster, scenario_.strategy, type, elements, 0);
   core::assign_time(scenario_.plan.collective_times.get(), made);

@@ -25,13 +25,10 @@ class Fusing {
  public:
   /// REQUIRES: the scenario outlives it.
   explicit Fusing(const core::Scenario& scenario) : scenario_(scenario) {}
-  [[nodiscard]] bool any() const { return scenario_.plan.fusion.has_value(); }
+  [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
   /// A collective over whose connections all others go, for each type.
   [[nodiscard]] std::vector<core::Collective> largest() const;
-  /// How long replicas take to agree on what is ready, in a cycle in which something of `step` is. The first time of each item is in the
-  /// first step.
-  [[nodiscard]] core::Time agreement(std::int32_t step) const;
   /// The batch and its collective; the same for the same batch, until it is forgotten.
   const std::shared_ptr<const FusedPacks>& of(const std::shared_ptr<const core::GateBatch>& batch);
   void forget(const core::GateBatch& batch) { fused_.erase(&batch); }

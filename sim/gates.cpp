@@ -13,17 +13,16 @@ enum : std::uint32_t { kBegins, kEnds };
 }  // namespace
 
 Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter)
-    : plan_(scenario.plan),
+    : rule_(scenario.plan.gate.get()),
+      plan_(scenario.plan),
       events_(events),
       starter_(starter),
       fusing_(scenario),
       replicas_(scenario.cluster->replicas()) {
   if (!plan_.any()) return;
-  core::PlanGate::Rounds rounds;
-  if (const auto& fusion = scenario.plan.fusion) rounds = {fusion->cycle, fusion->agreement};
   replicas_per_gate_ = plan_.scope() == core::GateScope::kAll ? replicas_ : scenario.cluster->replicas_per_worker();
   for (std::int64_t first = 0; first < replicas_; first += replicas_per_gate_)
-    gates_.push_back(plan_.make({first, replicas_per_gate_}, rounds));
+    gates_.push_back(plan_.make({first, replicas_per_gate_}, {std::nullopt, true}));
 }
 
 void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now) {
@@ -78,7 +77,7 @@ void Gates::handle(const Event& event) {
   core::Gate& gate = *gates_.front();
   if (event.a == kBegins) {
     proposal_ = gate.begin_round(event.time);
-    events_.push({event.time + fusing_.agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
+    events_.push({event.time + rule_->agreement(proposal_.step), kAfterOthers, EventKind::kCycle, kEnds, 0});
     return;
   }
   // One process speaks for all replicas, so what it said is what all agree on.

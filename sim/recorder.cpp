@@ -38,7 +38,7 @@ void Recorder::compute(PartId device, const core::ComputeTask& task, std::int32_
   span.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
   span.step = step;
   span.pack = task.pack;
-  span.index = std::max(task.segment, 0);
+  span.index = std::max(task.index, 0);
   add(track(TrackKind::kCompute, device, 0, -1), span);
 }
 

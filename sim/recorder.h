@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/executor.h"
-#include "core/strategy/driver.h"
+#include "core/plan/compute_task.h"
 #include "sim/interpreter.h"
 
 namespace tutti::sim {

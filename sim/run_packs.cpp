@@ -61,7 +61,7 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
   if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
-  // Helpers have no driver: they are there when the first replica is.
+  // Helpers have no program: they are there when the first replica is.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
     if (answers_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
@@ -98,7 +98,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   if (rank < collective.contributors || answered) cause = {add_flight_node(flight, rank, now, trail), now};
   if (answered) {
     flight.through[static_cast<std::size_t>(rank)] = true;
-    // A helper has no driver: it begins with the answer if that is in flight.
+    // A helper has no program: it begins with the answer if that is in flight.
     Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
   }
@@ -118,10 +118,10 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const Trail& tr
   Replica& replica = replicas_[static_cast<std::size_t>(collectives_.replica(work, rank))];
   if (--replica.in_flight == 0) replica.exposed.in_flight(replica.in_flight_since, now);
   replica.cause = cause;
-  if (work.pack < 0) return replica.driver.exchange_done(work.exchange, replica.actions);
+  if (work.pack < 0) return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
   if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
-  if (!fused) return replica.driver.pack_done(work.pack, replica.actions);
-  for (const int pack : fused->batch->items) replica.driver.pack_done(pack, replica.actions);
+  if (!fused) return replica.runner.done(replica.tasks.of_pack(work.pack), replica.world);
+  for (const int pack : fused->batch->items) replica.runner.done(replica.tasks.of_pack(pack), replica.world);
   if (last) gates_.forget(*fused->batch);
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/plan/runner.h"
+#include "core/strategy/step_program.h"
 #include "core/timeline/exposed_time.h"
 #include "sim/answers.h"
 #include "sim/asynchrony.h"
@@ -36,7 +38,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// `scenario`: what is simulated. `told`: what the timeline is of, the same but for the workers that one stands for.
   Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record, bool remember,
       const core::RunControl& control, core::TimelineSink& sink);
-  // Replicas' drivers point to it.
+  // Replicas' worlds point to it.
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -49,14 +51,13 @@ class Run : private CollectiveListener, private Gates::Starter {
  private:
   struct Replica;
 
-  /// What a replica's driver does to the simulated world.
-  struct Actions : core::DriverActions {
+  /// The world as a replica's runner sees it.
+  struct World : core::Host {
     Run* run = nullptr;
     Replica* replica = nullptr;
-    void compute(const core::ComputeTask& task) override;
-    void pack_ready(int pack) override;
-    void launch(int pack) override;
-    void exchange(int exchange, std::int64_t number) override;
+    void compute(core::TaskId id, const core::Task& task, core::Time duration, std::int64_t compute_bound_ppm) override;
+    void communicate(core::TaskId id, const core::Task& task, std::int64_t number) override;
+    void mark(const core::Task& task) override;
     void step_done() override;
   };
 
@@ -68,12 +69,13 @@ class Run : private CollectiveListener, private Gates::Starter {
   };
 
   struct Replica {
-    Replica(core::Driver d, std::int32_t i, core::PartId p)
-        : driver(std::move(d)), index(i), device(p), stream(static_cast<std::uint32_t>(i)) {}
-    core::Driver driver;
+    Replica(core::Runner r, const core::StepProgram& p, std::int32_t i, core::PartId d)
+        : runner(std::move(r)), tasks(p), index(i), device(d), stream(static_cast<std::uint32_t>(i)) {}
+    core::Runner runner;
+    core::CommunicationTasks tasks;
     std::int32_t index;
     core::PartId device;
-    Actions actions;
+    World world;
     std::int32_t step = 0;
     core::Time step_began;
     core::Time ready;  ///< when the last gradients so far were

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/strategy/noise.h"
 #include "sim/portrait.h"
 #include "sim/run_state.h"
 
@@ -18,25 +19,26 @@ using core::Time;
 
 // --- replicas ---
 
-void Run::Actions::compute(const ComputeTask& task) { run->compute(*replica, task); }
-
-void Run::Actions::pack_ready(int pack) {
-  run->pack_records_.ready(replica->step, pack, run->now_);
-  replica->ready = run->now_;
+void Run::World::compute(core::TaskId id, const core::Task& task, Time duration, std::int64_t compute_bound_ppm) {
+  run->compute(*replica, {id, task, duration, compute_bound_ppm});
 }
 
-void Run::Actions::launch(int pack) {
-  if (run->gates_.holds(pack))
-    return run->gates_.ready({replica->index, replica->step, pack}, replica->cause, run->now_);
-  run->launch(*replica, run->collectives_.of_pack(pack, replica->index), pack);
-}
-
-void Run::Actions::exchange(int exchange, std::int64_t number) {
-  run->launch(*replica, run->collectives_.of_exchange(exchange, replica->index),
+void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64_t number) {
+  replica->tasks.begun(id, task);
+  if (task.pack >= 0 && run->gates_.holds(task.pack))
+    return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
+  if (task.pack >= 0) return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);
+  run->launch(*replica, run->collectives_.of_exchange(task.index, replica->index),
               static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
 }
 
-void Run::Actions::step_done() { run->step_done(*replica); }
+/// A pack is ready.
+void Run::World::mark(const core::Task& task) {
+  run->pack_records_.ready(replica->step, task.pack, run->now_);
+  replica->ready = run->now_;
+}
+
+void Run::World::step_done() { run->step_done(*replica); }
 
 void Run::set_up_replicas() {
   replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
@@ -45,14 +47,16 @@ void Run::set_up_replicas() {
     const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();
     for (std::int64_t i = 0; i < count; ++i) {
       const PartId device = cluster_.replica(first + i);
-      replicas_.emplace_back(core::Driver(programs_, g, cluster_.part(device).device),
+      const core::DeviceRates& rates = cluster_.part(device).device;
+      const core::StepProgram& program = programs_.program(g);
+      replicas_.emplace_back(core::Runner(program.program, programs_.durations(g), {rates.copy, rates.memory}), program,
                              static_cast<std::int32_t>(first + i), device);
     }
     first += count;
   }
   for (Replica& replica : replicas_) {
-    replica.actions.run = this;
-    replica.actions.replica = &replica;
+    replica.world.run = this;
+    replica.world.replica = &replica;
   }
 }
 
@@ -88,7 +92,7 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
   const core::RunOptions& run = scenario_.run;
   const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);
   const std::int64_t noise = core::noisy_pace(run.conditions.compute_noise, run.seed, replica.index, replica.step);
-  replica.driver.begin_step(jitter * noise / 1'000'000, replica.actions);
+  replica.runner.begin_step(jitter * noise / 1'000'000, replica.world);
 }
 
 // --- computing ---
@@ -110,7 +114,7 @@ void Run::begin_task(Replica& replica) {
   // Until it ends.
   replica.stream_cause = {
       goes_on ? before.node : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}), core::kNever,
-      task.kind == ComputeKind::kBackward ? task.segment : -1};
+      task.kind == ComputeKind::kBackward ? task.index : -1};
   replica.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_), task.compute_bound_ppm,
                        events_);
 }
@@ -132,7 +136,7 @@ void Run::compute_done(const Event& event) {
   replica.stream_cause.until = now_;
   replica.cause = replica.stream_cause;
   if (!replica.queue.empty()) begin_task(replica);
-  replica.driver.compute_done(task, replica.actions);
+  replica.runner.done(task.id, replica.world);
 }
 
 // --- steps ---

@@ -21,7 +21,6 @@
 #include "core/nccl/channels.h"
 #include "core/nccl/collective_time.h"
 #include "core/nccl/tuning/choices_by_size.h"
-#include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/algorithm_table.h"
 
@@ -47,11 +46,6 @@ constexpr std::array<const char*, nccl::kProtocols> kProtocolNames = {"ll", "ll1
 bool is_in_lines(const std::string& variable) {
   static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS"};
   return names.contains(variable);
-}
-
-Variables variables_of(const Scenario& scenario) {
-  const auto message = scenario_message(scenario.text, scenario.file);
-  return message ? nccl_variables((*message)->strategy().nccl()) : Variables();
 }
 
 /// NCCL's cost model of one communicator under some variables.
@@ -193,7 +187,7 @@ tl::expected<NcclTunerFile, std::string> nccl_tuner_file(const Scenario& recomme
                     "{} and later do",
                     to_string(comm.version), to_string(kOldestWithFiles)));
   }
-  const Variables variables = variables_of(recommended);
+  const Variables variables = recommended.nccl.variables;
   const auto own = tuned(comm, without_lines(variables), std::nullopt);
   if (!own) return tl::make_unexpected(own.error());
   const Collective& gradients = recommended.plan.collective(recommended.plan.packs.front());

@@ -8,7 +8,6 @@
 #include "core/base/check.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/framework/registry.h"
-#include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/algorithm_table.h"
 
@@ -42,9 +41,7 @@ Snippet snippet_of(ProgramSetting setting) {
 void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty()) return;
   const bool rings = !scenario.plan.collective(scenario.plan.packs.front()).nccl;
-  const auto message = scenario_message(scenario.text, scenario.file);
-  if (!message) return;
-  const auto variables = nccl_variables((*message)->strategy().nccl());
+  const auto& variables = scenario.nccl.variables;
   const auto& channels = scenario.strategy.channels;
   std::string exported;
   bool choice = channels || rings;  // rather than paths and buffers, of which no file for the tuner says anything

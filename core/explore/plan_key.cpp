@@ -42,7 +42,6 @@ bool decides_packing_only(const FieldPath& field) {
 PlanKey plan_key(const Plan& plan) {
   Mixer mixer;
   mixer.add(std::ssize(plan.packs));
-  mixer.add(plan.credit.value_or(Bytes()).count());
   for (const Pack& pack : plan.packs) {
     mixer.add(std::ssize(pack.payload.members));
     for (const Member& member : pack.payload.members) {
@@ -66,10 +65,8 @@ PlanKey plan_key(const Plan& plan) {
   mixer.add(plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
   for (const int entry : plan.entry_of_gradient) mixer.add(entry);
   mixer.add(plan.checkpoint_every);
-  if (const auto& fusion = plan.fusion) {
-    for (const std::int64_t number : {fusion->threshold.count(), fusion->cycle.count(), fusion->agreement.count(),
-                                      fusion->first_agreement.count(), std::int64_t{fusion->cached}})
-      mixer.add(number);
+  if (plan.gate) {
+    for (const std::int64_t number : plan.gate->settings()) mixer.add(number);
   }
   return mixer.key();
 }

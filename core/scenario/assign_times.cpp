@@ -13,7 +13,6 @@
 #include "core/nccl/machine_communicator.h"
 #include "core/nccl/newest_release.h"
 #include "core/nccl/system_of_machine.h"
-#include "core/proto/scenario.pb.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/nccl_times.h"
 #include "core/strategy/algorithm_table.h"
@@ -23,31 +22,30 @@
 namespace tutti::core {
 namespace {
 
+constexpr const char* kField = "strategy.nccl";
+constexpr const char* kVariablesField = "strategy.nccl.set";
 constexpr const char* kNetworkField = "strategy.nccl.network";
 
 const std::string& text_of(const Error& error) { return error.problems().front().text; }
 
-/// NCCL as the scenario has it: its release and settings, and predictors for the groups of GPUs that there are.
+/// NCCL as the scenario has it, and predictors for the groups of GPUs that there are.
 class Nccl {
  public:
-  Nccl(const Library& library, WrittenScenario& written)
-      : strategy_(written.message->strategy()),
-        message_(strategy_.nccl()),
-        library_(library),
-        fields_(written.fields),
-        scenario_(written.scenario) {}
+  Nccl(const Library& library, Scenario& scenario, Complaints& complaints, Problems& problems)
+      : library_(library), complaints_(complaints), problems_(problems), scenario_(scenario) {}
 
   void take() {
     std::vector<Taken> all = collectives();
     if (all.empty()) {
-      if (strategy_.has_nccl())
-        fields_.complain_at(
-            strategy_, "nccl", ProblemCode::kUnused,
+      if (complaints_.has(kField))
+        complaints_.complain_at(
+            kField, ProblemCode::kUnused,
             "strategy: nccl does nothing: NCCL has no part in the collectives of this scenario; leave it out, or "
             "take algorithm: \"nccl\"");
       return;
     }
-    if (!read_settings() || scenario_.run.nccl == NcclModel::kRings) return;
+    scenario_.nccl_values = options().settings.notes;
+    if (scenario_.run.nccl == NcclModel::kRings) return;
     if (library_.folder().empty()) return;  // whoever has no figures simulates nothing
     if (auto why = same_workers(); !why.empty()) return give_up(why);
     if (!load()) return;
@@ -55,7 +53,7 @@ class Nccl {
       if (!time(one)) return;
     }
     // Which packs are fused is decided while the plan is executed.
-    if (const Taken& like = all.front(); scenario_.plan.fusion && like.of_pack) {
+    if (const Taken& like = all.front(); scenario_.plan.fuses() && like.of_pack) {
       scenario_.plan.collective_times =
           std::make_shared<const NcclTimes>(*predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
     }
@@ -97,38 +95,6 @@ class Nccl {
     return all;
   }
 
-  bool read_settings() {
-    const auto wrong = [&](const char* field, ProblemCode code, const std::string& text) {
-      fields_.complain_at(message_, field, code, "strategy: nccl: {}", text);
-      return false;
-    };
-    const auto wrong_in = [&](const char* field, const Error& error) {
-      return wrong(field, error.problems().front().kind.code, text_of(error));
-    };
-    if (!message_.version().empty()) {
-      const auto version = nccl::parse_version(message_.version());
-      if (!version) return wrong_in("version", version.error());
-      version_ = *version;
-    }
-    for (const std::string& one : message_.set()) {
-      if (one.find('=') == std::string::npos || !one.starts_with("NCCL_"))
-        return wrong("set", ProblemCode::kUnknownName,
-                     fmt::format("set: \"{}\" is none of NCCL's variables, such as NCCL_ALGO=Ring", one));
-    }
-    auto settings = nccl::read_settings(nccl_variables(message_), version_);
-    if (!settings) return wrong_in("set", settings.error());
-    if (settings->p2p_disabled.value_or(false) || settings->shm_disabled.value_or(false))
-      return wrong("set", ProblemCode::kUnsupported,
-                   "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE take other paths between GPUs than those that packs share "
-                   "here; leave them out (tutti perf --cluster has the times)");
-    if (!message_.network().empty() && !parse_transport(message_.network()))
-      return wrong("network", ProblemCode::kUnknownName,
-                   fmt::format("network: \"{}\" is none of {}", message_.network(), transport_names()));
-    settings_ = std::move(*settings);
-    scenario_.nccl_values = settings_.notes;
-    return true;
-  }
-
   /// Why they are not all of one kind; empty if they are.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
@@ -152,8 +118,8 @@ class Nccl {
   bool load() {
     auto parameters = nccl::Parameters::load(library_.folder());
     auto bands = nccl::ErrorBands::load(library_.folder());
-    if (!parameters) fields_.problems().add(parameters.error());
-    if (!bands) fields_.problems().add(bands.error());
+    if (!parameters) problems_.add(parameters.error());
+    if (!bands) problems_.add(bands.error());
     if (!parameters || !bands) return false;
     parameters_ = std::move(*parameters);
     bands_ = *bands;
@@ -166,8 +132,8 @@ class Nccl {
     if (!predictor) return false;
     auto known = nccl_times_of(*one.collective, *one.strategy, *predictor, bounds_of(one), ways_);
     if (!known) {
-      fields_.complain_at(message_, "set", known.error().problems().front().kind.code, "strategy: nccl: {}",
-                          text_of(known.error()));
+      complaints_.complain_at(kVariablesField, known.error().problems().front().kind.code, "strategy: nccl: {}",
+                              text_of(known.error()));
       return false;
     }
     if (one.as_a_whole()) {
@@ -238,11 +204,11 @@ class Nccl {
       return give_up("staging through hosts' memory is not in its times"), nullptr;
     auto system = system_of(nodes, one.gpus);
     if (!system) return give_up(text_of(system.error())), nullptr;
-    nccl::Settings settings = settings_;
+    nccl::Settings settings = options().settings;
     set_nccl_channels(settings, limit);
     system->collnet = nccl::why_no_sharp(*system).empty();
-    const auto known_as =
-        nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField, settings, version_);
+    const auto known_as = nccl::on_machines(scenario_.cluster->machine(0), *system, transport(), kNetworkField,
+                                            settings, options().version);
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
     if (!known_as->note.empty()) note(known_as->note);
     if (nodes > 1 && !transport())
@@ -257,7 +223,7 @@ class Nccl {
 
   /// What carries messages between machines, where the strategy or the cluster's network states it.
   [[nodiscard]] std::optional<std::string> transport() const {
-    if (!message_.network().empty()) return message_.network();
+    if (options().transport) return options().transport;
     const auto& network = scenario_.cluster->network();
     if (!network || network->transport == Transport::kNone) return std::nullopt;
     return std::string(to_string(network->transport));
@@ -276,13 +242,12 @@ class Nccl {
     return system;
   }
 
-  const proto::Strategy& strategy_;
-  const proto::Nccl& message_;
+  [[nodiscard]] const NcclOptions& options() const { return scenario_.nccl; }
+
   const Library& library_;
-  Fields& fields_;
+  Complaints& complaints_;
+  Problems& problems_;
   Scenario& scenario_;
-  nccl::Version version_ = nccl::kDefaultVersion;
-  nccl::Settings settings_;
   nccl::Parameters parameters_;
   nccl::ErrorBands bands_;
   std::map<int, Strategy> entries_;  ///< of a spec
@@ -293,6 +258,8 @@ class Nccl {
 
 }  // namespace
 
-void assign_times(const Library& library, WrittenScenario& written) { Nccl(library, written).take(); }
+void assign_times(const Library& library, Scenario& scenario, Complaints& complaints, Problems& problems) {
+  Nccl(library, scenario, complaints, problems).take();
+}
 
 }  // namespace tutti::core

@@ -9,7 +9,6 @@
 #include "core/nccl/collective_time.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/newest_release.h"
-#include "core/proto/scenario.pb.h"
 #include "core/scenario/scenario.h"
 #include "core/strategy/collective_parts.h"
 
@@ -63,15 +62,6 @@ class TimesAtBandEnd : public CollectiveTimes {
 };
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message) {
-  std::vector<std::pair<std::string, std::string>> variables;
-  for (const std::string& one : message.set()) {
-    const auto equals = one.find('=');
-    if (equals != std::string::npos) variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));
-  }
-  return variables;
-}
 
 void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels) {
   if (!settings.least_channels) settings.least_channels = channels;
@@ -180,7 +170,7 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
         scenario.why_rings));
   }
   // What is fused, and what NCCL takes for that, is known when it is.
-  if (scenario.plan.fusion) return notes;
+  if (scenario.plan.fuses()) return notes;
   std::vector<const nccl::CollectiveTime*> whole, inside;
   visit_collectives(scenario.plan, [&](const Collective& collective) {
     for (const auto& time : nccl_times(collective)) (collective.nccl ? whole : inside).push_back(time.get());

@@ -10,11 +10,6 @@
 #include "core/scenario/library.h"
 #include "core/text/fields.h"
 
-namespace tutti::proto {
-class Nccl;
-class Strategy;
-}  // namespace tutti::proto
-
 namespace tutti::core {
 
 struct Collective;
@@ -24,8 +19,6 @@ struct CollectiveTime;
 struct Settings;
 }  // namespace nccl
 
-/// NCCL's environment variables of strategy.nccl.set, as names and values.
-std::vector<std::pair<std::string, std::string>> nccl_variables(const proto::Nccl& message);
 /// Applies strategy.channels: the least and the most channels, unless variables say them.
 void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels);
 

@@ -162,7 +162,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
     // What is fused travels otherwise than it would alone.
-    if (!simulated || scenario.plan.fusion) continue;
+    if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));
     // Of parts each has its own, and what is between them has none.

@@ -24,7 +24,7 @@ std::optional<NcclModel> parse_nccl_model(const std::string& text) {
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path, const Library& library) {
   WrittenScenario written(path);
   if (read(text, library, written)) lower(written);
-  if (written.problems.empty()) assign_times(library, written);
+  if (written.problems.empty()) assign_times(library, written.scenario, written.complaints, written.problems);
   if (!written.problems.empty()) return written.problems.take();
   return std::move(written.scenario);
 }

@@ -10,6 +10,7 @@
 #include "core/network/model.h"
 #include "core/scenario/conditions.h"
 #include "core/scenario/library.h"
+#include "core/scenario/nccl_options.h"
 #include "core/strategy/plan.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
@@ -54,6 +55,7 @@ struct Scenario {
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;
+  NcclOptions nccl;
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;

@@ -5,6 +5,7 @@
 
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/conditions_reader.h"
+#include "core/scenario/nccl_reader.h"
 #include "core/scenario/old_form.h"
 #include "core/scenario/other_variables_reader.h"
 #include "core/scenario/strategy_reader.h"
@@ -32,6 +33,7 @@ class ScenarioReader {
     if (auto strategy = strategy_from(message_, written_.guests, fields_, written_.complaints)) {
       scenario_.strategy = std::move(*strategy);
       written_.strategy_known = true;
+      scenario_.nccl = nccl_options_from(message_.strategy().nccl(), fields_);
     }
     read_cluster();
     read_workload();

@@ -94,4 +94,12 @@ std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t rep
   return std::min(kMostNoisy * 1'000'000, 1'000'000 + static_cast<std::int64_t>(longer));
 }
 
+std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step) {
+  if (jitter_ppm == 0) return 1'000'000;
+  Random random(seed ^
+                (static_cast<std::uint64_t>(replica) << 32 | static_cast<std::uint32_t>(step)) * 0x9e3779b97f4a7c15u);
+  return 1'000'000 - jitter_ppm +
+         static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * jitter_ppm + 1)));
+}
+
 }  // namespace tutti::core

@@ -39,4 +39,8 @@ std::uint64_t log2_fixed(std::uint64_t x);
 /// 2^16 · 2^(e / 2^32), at most 2^62.
 std::uint64_t exp2_fixed(std::uint64_t e);
 
+/// Returns how much slower or faster than stated a replica computes in a step, in millionths: evenly distributed within
+/// ± `jitter_ppm`. A pure function of its arguments.
+std::int64_t pace_of(std::int64_t jitter_ppm, std::uint64_t seed, std::int64_t replica, std::int32_t step);
+
 }  // namespace tutti::core

@@ -29,7 +29,7 @@ void set_launch_order(const Strategy& strategy, Plan& plan) {
       strategy.launch_order == LaunchOrder::kDescendingKeys ||
       (strategy.launch_order == LaunchOrder::kByPacking && !strategy.bytes_per_pack && strategy.num_packs == 0);
   if (strategy.instance_keys || descending) give_keys(plan);
-  if (strategy.launch != Launch::kSerial || plan.fusion) return;
+  if (strategy.launch != Launch::kSerial || plan.fuses()) return;
   if (descending) sort_by_keys(plan);
   for (int i = 1; i < static_cast<int>(plan.packs.size()); ++i) plan.packs[static_cast<std::size_t>(i)].after = i - 1;
 }

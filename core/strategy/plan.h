@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plan/gate/gate_rule.h"
 #include "core/strategy/bucket.h"
 #include "core/strategy/collective.h"
 #include "core/strategy/collective_times.h"
@@ -88,15 +89,6 @@ struct Pack {
   int answers = -1;
 };
 
-/// Packs are launched in cycles, in which those that are ready on all replicas are fused into one collective (Horovod).
-struct Fusion {
-  Bytes threshold;  ///< of fused packs together
-  Time cycle;
-  Time agreement;        ///< how long replicas take to agree on what is ready, in a cycle
-  Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
-  bool cached = true;
-};
-
 /// The packs of a training step in launch order: the order in which serialised packs start, and concurrent ones that are
 /// ready at the same time.
 struct Plan {
@@ -112,11 +104,10 @@ struct Plan {
   /// Of the replicas, by whom gradients are reduced; nothing: all of them together.
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
-  std::optional<Fusion> fusion;
-  /// Times of the collectives that are made while the plan is executed (`fusion`); null: by their schedules.
+  /// What packs of gradients pass before they start (gates.h); null: nothing.
+  std::shared_ptr<const GateRule> gate;
+  /// Times of the collectives that are made while the plan is executed (fuses()); null: by their schedules.
   std::shared_ptr<const CollectiveTimes> collective_times;
-  /// Packs that others answer wait for their turn, worker by worker, and for so many bytes (core/plan/gate/credit_gate.h).
-  std::optional<Bytes> credit;
   std::int32_t checkpoint_every = 0;  ///< steps; 0: there are no packs of checkpoints
   /// What a reader should know about how this differs from what was asked, or from TensorFlow.
   std::vector<std::string> notes;
@@ -131,6 +122,13 @@ struct Plan {
   }
   [[nodiscard]] const PlannedCollective& planned(CollectiveId id) const {
     return collectives[static_cast<std::size_t>(id)];
+  }
+
+  /// What travels together is decided while the plan is executed.
+  [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }
+  /// The pack passes the gate: those of gradients do, but for those that answer others.
+  [[nodiscard]] bool passes_gate(const Pack& pack) const {
+    return gate && pack.phase == PackPhase::kGradients && pack.answers < 0;
   }
 
   [[nodiscard]] Bytes bytes() const;

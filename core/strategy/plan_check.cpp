@@ -19,9 +19,8 @@ PlanView view_of(const StepPrograms& programs, const Plan& plan) {
 
   // Gates start packs in the same order everywhere; BytePS' root of a worker tells the others which
   // of its collectives is next.
-  const bool is_gated =
-      plan.fusion.has_value() || plan.credit.has_value() ||
-      std::any_of(plan.packs.begin(), plan.packs.end(), [](const Pack& pack) { return pack.answers >= 0; });
+  const bool is_gated = plan.gate || std::any_of(plan.packs.begin(), plan.packs.end(),
+                                                 [](const Pack& pack) { return pack.answers >= 0; });
   view.communicators.push_back({"gradients", all, !is_gated});
   for (const PlannedExchange& exchange : plan.exchanges) {
     const auto c = static_cast<std::size_t>(exchange.communicator) + 1;

@@ -86,7 +86,10 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   digest.number(static_cast<int>(scenario.strategy.reduction));
   digest.number(scenario.plan.computation_waits ? 1 : 0);
   digest.number(scenario.plan.checkpoint_every);
-  digest.number(scenario.plan.credit.value_or(Bytes()).count());
+  const std::vector<std::int64_t> gate =
+      scenario.plan.gate ? scenario.plan.gate->settings() : std::vector<std::int64_t>();
+  digest.number(std::ssize(gate));
+  for (const std::int64_t number : gate) digest.number(number);
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs) steps += steps_of(*scenario.plan.collective(pack).schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostSteps + 1);

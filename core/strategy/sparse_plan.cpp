@@ -159,7 +159,7 @@ class SparsePlanner {
     const Slices& slices = *gradient.slices;
     const std::int64_t values = slices.rows * gradient.row_elements();
     const SparseRules& rules = strategy_.sparse;
-    const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fusion;
+    const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fuses();
     int before = rules.after_last_pack && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
     if (rules.lengths_first) {
       Pack lengths = pack_of({{v, 0, 0, 0}}, gather(DataType::kInt32, 1));
@@ -175,7 +175,7 @@ class SparsePlanner {
     const int first = put(std::move(of_values), before);
     Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
     indices.payload.content = PackContent::kIndices;
-    put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fusion) ? first : before);
+    put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
   }
 
   /// As a dense gradient, by itself.

@@ -17,6 +17,31 @@ struct StepProgram {
   bool operator==(const StepProgram&) const = default;
 };
 
+/// The communication of a replica that is in flight: the tasks that its runner waits for, by pack and exchange. Memory: 4 bytes for each
+/// exchange of the plan.
+class CommunicationTasks {
+ public:
+  /// REQUIRES: the program outlives it.
+  explicit CommunicationTasks(const StepProgram& program)
+      : program_(&program), exchanges_(static_cast<std::size_t>(program.exchanges), kNoTask) {}
+
+  /// The runner asked for a task that communicates.
+  void begun(TaskId id, const Task& task) {
+    if (task.pack < 0) exchanges_[static_cast<std::size_t>(task.index)] = id;
+  }
+  [[nodiscard]] TaskId of_pack(std::int32_t pack) const {
+    return program_->task_of_pack[static_cast<std::size_t>(pack)];
+  }
+  /// The last one of the exchange: those of a communicator follow each other.
+  [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const {
+    return exchanges_[static_cast<std::size_t>(exchange)];
+  }
+
+ private:
+  const StepProgram* program_;
+  std::vector<TaskId> exchanges_;
+};
+
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose steps have the same structure
 /// share one and differ in their durations alone: all groups do, unless exchanges cut their passes at different layers.
 /// Debug and sanitized builds check every plan (core/strategy/plan_check.h).

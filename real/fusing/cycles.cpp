@@ -52,7 +52,7 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas, std::
   TUTTI_CHECK(gates.any() && gates.scope() == core::GateScope::kAll, "no cycles among {} packs",
               scenario.plan.packs.size());
   // Every cycle is held: without messages nobody knows that nothing is ready anywhere.
-  gate_ = gates.make({replicas_.front(), std::ssize(replicas_)}, {core::Time(kPicoseconds * period.count()), {}});
+  gate_ = gates.make({replicas_.front(), std::ssize(replicas_)}, {core::Time(kPicoseconds * period.count()), false});
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p) packs_in_step_ += gates.holds(p) ? 1 : 0;
 }
 

@@ -242,7 +242,7 @@ TEST(NcclInsideWorkers, PacksThatAreFusedHaveTheTimesOfTheWhole) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario scenario =
       test::read(text(where, variable("a", 1 << 20) + variable("b", 1 << 20), "algorithm: \"nccl/ring\" horovod {}"));
-  ASSERT_TRUE(scenario.plan.fusion && scenario.plan.collective_times);
+  ASSERT_TRUE(scenario.plan.fuses() && scenario.plan.collective_times);
   EXPECT_TRUE(scenario.plan.collective_times->only_inside_workers());
   const core::Collective whole =
       core::make_collective(*scenario.cluster, scenario.strategy, core::DataType::kFloat32, 1 << 19, 0);

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/plan/gate/credit_gate.h"
 #include "sim/portrait.h"
 #include "sim/repetition.h"
 #include "tests/sim/simulated.h"
@@ -65,7 +66,7 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
   gates.handle(begins);
   EXPECT_THAT(started.all, IsEmpty());
   const Event ends = events.pop();
-  EXPECT_EQ(ends.time, begins.time + s.plan.fusion->first_agreement);
+  EXPECT_EQ(ends.time, begins.time + s.plan.gate->agreement(0));
   gates.handle(ends);
   EXPECT_THAT(started.all, ElementsAre("0: 0 1 since 11", "1: 0 1 since 12", "2: 0 1 since 13", "3: 0 1 since 14"));
   EXPECT_EQ(started.fused_bytes, core::Bytes(8000));
@@ -75,7 +76,7 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
 /// Workers decide alone: the credit is one item's.
 TEST(Gates, OfAWorkerHearOfItsReplicasOnly) {
   core::Scenario s = byteps();
-  s.plan.credit = core::Bytes(4000);
+  s.plan.gate = std::make_shared<core::CreditRule>(core::Bytes(4000));
   EventQueue events;
   Started started;
   Gates gates(s, events, started);

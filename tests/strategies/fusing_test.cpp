@@ -274,7 +274,7 @@ TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   };
   EXPECT_NE(read("nccl").plan.collective_times, nullptr);
   const core::Scenario ring = read("ring");
-  ASSERT_TRUE(ring.plan.fusion && ring.plan.collective(ring.plan.exchanges.front()).nccl);
+  ASSERT_TRUE(ring.plan.fuses() && ring.plan.collective(ring.plan.exchanges.front()).nccl);
   EXPECT_EQ(ring.plan.collective_times, nullptr);
 }
 

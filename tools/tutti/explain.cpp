@@ -125,7 +125,7 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
   }
   if (std::any_of(list.begin(), list.end(), [](const PackCosts& p) { return !p.by_nccl.empty(); }))
     notes.emplace_back(core::kNcclIsMeasured);
-  if (scenario.plan.fusion)
+  if (scenario.plan.fuses())
     notes.emplace_back(
         "the time in the step of a fused pack is that of the fused buffer; its other times are those of the pack "
         "alone");

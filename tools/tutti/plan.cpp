@@ -55,13 +55,10 @@ std::string start_rule(const Scenario& scenario, const Pack& pack) {
     return "when the step begins" + (pack.after >= 0 ? fmt::format(", after pack {}", pack.after) : "");
   if (pack.phase == core::PackPhase::kCheckpoint)
     return fmt::format("when the step is over, every {} steps", scenario.plan.checkpoint_every);
-  if (scenario.plan.fusion) return "in the cycle after it is ready everywhere";
   if (pack.answers >= 0) return fmt::format("after pack {}, when its sum is there", pack.answers);
-  const bool waits = scenario.plan.credit && scenario.plan.collective(pack).kind == core::CollectiveKind::kReduce;
-  std::string text =
-      waits ? fmt::format("when ready and its turn, up to {} bytes at a time", scenario.plan.credit->count())
-      : pack.needs_all_gradients ? fmt::format("when all gradients{} are ready", of_entry)
-                                 : "when ready";
+  std::string text = scenario.plan.passes_gate(pack) ? scenario.plan.gate->starts_when()
+                     : pack.needs_all_gradients      ? fmt::format("when all gradients{} are ready", of_entry)
+                                                     : "when ready";
   if (pack.also_needs >= 0) text += ", when the next bucket has its first gradient";
   if (pack.copied_in.count() > 0) text += " and copied in";
   if (pack.converted_in.count() > 0) text += " and converted";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/algorithm/push_pull.h"
+#include "core/plan/gate/credit_gate.h"
 #include "core/schedule/at_offset.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/collective_parts.h"
@@ -30,7 +31,8 @@ class PushPullPlanner {
     plan_.notes = strategy_.notes;
     plan_.update = strategy_.update;
     if (byteps_.credit > 0)
-      plan_.credit = Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count());
+      plan_.gate = std::make_shared<CreditRule>(
+          Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count()));
     std::vector<std::uint64_t> partitions(workload_.gradients.size());  // of each gradient so far
     std::vector<std::int64_t> loads(static_cast<std::size_t>(strategy_.servers->count));
     for (const Bucket& bucket : partitions_of(byteps_, workload_, per_worker_)) {

@@ -12,19 +12,19 @@
 
 namespace tutti::core {
 
-Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
+CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster) {
   const auto workers = static_cast<std::uint64_t>(cluster.workers());
   const int rounds = static_cast<int>(workers > 1 ? std::bit_width(workers - 1) : 0);
   const Time latency = cluster.network() ? cluster.network()->latency : Time();
   const Time both_ways = 2 * rounds * latency;
-  Fusion fusion;
-  fusion.threshold = horovod.fusion_threshold;
-  fusion.cycle = horovod.cycle;
-  fusion.agreement = 2 * both_ways;
-  fusion.first_agreement = 3 * both_ways;
-  fusion.cached = std::ssize(workload.gradients) <= horovod.cache_capacity;
-  if (horovod.cache_capacity == 0) fusion.agreement = fusion.first_agreement = both_ways;
-  return fusion;
+  CycleRule::Settings settings;
+  settings.threshold = horovod.fusion_threshold;
+  settings.cycle = horovod.cycle;
+  settings.agreement = 2 * both_ways;
+  settings.first_agreement = 3 * both_ways;
+  settings.cached = std::ssize(workload.gradients) <= horovod.cache_capacity;
+  if (horovod.cache_capacity == 0) settings.agreement = settings.first_agreement = both_ways;
+  return settings;
 }
 
 namespace {
@@ -73,7 +73,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
       maker.add({{{v, 0, maker.workload().gradients[static_cast<std::size_t>(v)].elements, 0}}});
-    maker.plan().fusion = fusion_of(options(), maker.workload(), maker.cluster());
+    maker.plan().gate = std::make_shared<CycleRule>(cycles_of(options(), maker.workload(), maker.cluster()));
     return true;
   }
 

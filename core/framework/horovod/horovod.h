@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/framework/registry.h"
+#include "core/plan/gate/cycle_gate.h"
 
 namespace tutti::core {
 
@@ -15,7 +16,7 @@ struct Horovod {
 /// over everybody's bits, each of ⌈log2 W⌉ rounds there and as many back; without, or the first time, requests besides go to the
 /// coordinator and its responses to everybody.
 /// SOURCE: horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
-Fusion fusion_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster);
+CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload, const Cluster& cluster);
 
 std::shared_ptr<const Framework> horovod(const Horovod& options);
 

@@ -1,5 +1,7 @@
 #include "core/plan/gate/credit_gate.h"
 
+#include <fmt/format.h>
+
 namespace tutti::core {
 
 std::vector<GateDecision> CreditGate::ready(const GateRequest& request, Time) {
@@ -38,6 +40,10 @@ void CreditGate::visit_state(StateVisitor& visitor) {
   visitor.same(credit_.count());
   // What is under way names its step, which is another one a step later.
   if (!ready_.empty() || !done_.empty() || !waiting_.empty()) visitor.unfit();
+}
+
+std::string CreditRule::starts_when() const {
+  return fmt::format("when ready and its turn, up to {} bytes at a time", credit_.count());
 }
 
 }  // namespace tutti::core

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/gate/gate.h"
+#include "core/plan/gate/gate_rule.h"
 
 namespace tutti::core {
 
@@ -40,6 +40,22 @@ class CreditGate final : public Gate {
   Bytes credit_;                              ///< left
   std::map<Key, std::int64_t> ready_, done_;  ///< on how many replicas, until they are so on all
   std::set<Turn> waiting_;
+};
+
+/// Every worker has a CreditGate, which decides alone.
+class CreditRule final : public GateRule {
+ public:
+  explicit CreditRule(Bytes credit) : credit_(credit) {}
+
+  [[nodiscard]] GateScope scope() const override { return GateScope::kWorker; }
+  [[nodiscard]] std::unique_ptr<Gate> make(GateItems items, GateMembers members, const GateRounds&) const override {
+    return std::make_unique<CreditGate>(std::move(items), credit_, members);
+  }
+  [[nodiscard]] std::string starts_when() const override;
+  [[nodiscard]] std::vector<std::int64_t> settings() const override { return {1, credit_.count()}; }
+
+ private:
+  Bytes credit_;  ///< of a worker's items in flight
 };
 
 }  // namespace tutti::core

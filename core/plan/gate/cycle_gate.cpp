@@ -123,4 +123,19 @@ std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
   return {{request.replica, 1, queue_[next].batch}};
 }
 
+std::unique_ptr<Gate> CycleRule::make(GateItems items, GateMembers members, const GateRounds& rounds) const {
+  const CycleGate::Options options{settings_.threshold, settings_.cached, rounds.cycle.value_or(settings_.cycle),
+                                   rounds.skip_idle ? std::optional(settings_.agreement) : std::nullopt};
+  return std::make_unique<CycleGate>(std::move(items), options, members);
+}
+
+std::vector<std::int64_t> CycleRule::settings() const {
+  return {2,
+          settings_.threshold.count(),
+          settings_.cycle.count(),
+          settings_.agreement.count(),
+          settings_.first_agreement.count(),
+          settings_.cached ? 1 : 0};
+}
+
 }  // namespace tutti::core

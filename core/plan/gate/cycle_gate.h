@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/plan/gate/fusion_order.h"
-#include "core/plan/gate/gate.h"
+#include "core/plan/gate/gate_rule.h"
 
 namespace tutti::core {
 
@@ -83,6 +83,35 @@ class CycleGate final : public Gate {
   std::deque<Queued> queue_;             ///< in order; batches before the first are complete on all replicas
   std::int64_t first_in_queue_ = 0;      ///< the number of that batch
   std::vector<std::int64_t> completed_;  ///< by replica: batches; the next one is in flight if it is in the queue
+};
+
+/// All replicas agree in cycles.
+class CycleRule final : public GateRule {
+ public:
+  struct Settings {
+    Bytes threshold;  ///< of fused items together
+    Time cycle;
+    Time agreement;        ///< how long processes take to agree on what is ready, in a cycle
+    Time first_agreement;  ///< … in the first step, or in every one where `cached` is false
+    bool cached = true;
+  };
+
+  explicit CycleRule(const Settings& settings) : settings_(settings) {}
+
+  [[nodiscard]] GateScope scope() const override { return GateScope::kAll; }
+  [[nodiscard]] std::unique_ptr<Gate> make(GateItems items, GateMembers members,
+                                           const GateRounds& rounds) const override;
+  [[nodiscard]] bool fuses() const override { return true; }
+  [[nodiscard]] Time cycle() const override { return settings_.cycle; }
+  /// The first time of each item is in the first step.
+  [[nodiscard]] Time agreement(std::int32_t step) const override {
+    return step == 0 || !settings_.cached ? settings_.first_agreement : settings_.agreement;
+  }
+  [[nodiscard]] std::string starts_when() const override { return "in the cycle after it is ready everywhere"; }
+  [[nodiscard]] std::vector<std::int64_t> settings() const override;
+
+ private:
+  Settings settings_;
 };
 
 }  // namespace tutti::core

@@ -1,4 +1,4 @@
-#include "core/strategy/driver.h"
+// The order in which a training step asks for what it does: which task follows which completion.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,21 +6,22 @@
 #include <deque>
 
 #include "tests/support/clusters.h"
+#include "tests/support/step_player.h"
 
 namespace tutti::core {
 namespace {
 
 using testing::ElementsAre;
 
-/// Writes down what the driver asks for, and plays the compute stream.
-class Recorded : public DriverActions {
+/// Writes down what a step asks for, and plays the compute stream.
+class Recorded : public StepActions {
  public:
   std::vector<std::string> log;
   std::deque<ComputeTask> queue;
   bool ended = false;
 
   void compute(const ComputeTask& task) override {
-    const int which = std::max(task.segment, task.pack);
+    const int which = std::max(task.index, task.pack);
     log.push_back(std::string(to_string(task.kind)) + (which >= 0 ? " " + std::to_string(which) : ""));
     queue.push_back(task);
   }
@@ -34,15 +35,15 @@ class Recorded : public DriverActions {
   /// What was asked for since the last call.
   std::vector<std::string> take() { return std::exchange(log, {}); }
   /// The stream's first task is done.
-  std::vector<std::string> next(Driver& driver) {
+  std::vector<std::string> next(StepPlayer& player) {
     const ComputeTask task = queue.front();
     queue.pop_front();
-    driver.compute_done(task, *this);
+    player.compute_done(task, *this);
     return take();
   }
 };
 
-class DriverTest : public testing::Test {
+class StepOrder : public testing::Test {
  protected:
   /// Three variables a, b, c of 100 elements; c is ready first, then b, then a.
   void SetUp() override {
@@ -57,12 +58,12 @@ class DriverTest : public testing::Test {
     times_ = {milliseconds(5), {milliseconds(1), milliseconds(2), milliseconds(3)}, Time(100)};
   }
 
-  Driver& make(const Strategy& strategy) {
+  StepPlayer& make(const Strategy& strategy) {
     plan_ = *make_plan(workload_, strategy, *cluster_);
     workload_.times = {times_};
     programs_ = std::make_unique<StepPrograms>(workload_, plan_);
-    driver_ = std::make_unique<Driver>(*programs_, 0, device_);
-    return *driver_;
+    player_ = std::make_unique<StepPlayer>(*programs_, 0, device_);
+    return *player_;
   }
 
   std::shared_ptr<const Cluster> cluster_ = test::plain_cluster(4);
@@ -71,12 +72,12 @@ class DriverTest : public testing::Test {
   DeviceRates device_{Bandwidth(4'000'000'000), {}, Bandwidth(1'000'000'000), 1, {}};
   Plan plan_;
   std::unique_ptr<StepPrograms> programs_;
-  std::unique_ptr<Driver> driver_;
+  std::unique_ptr<StepPlayer> player_;
   Recorded actions_;
 };
 
-TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwardPass) {
-  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));  // packs 0, 1, 2 hold a, b, c
+TEST_F(StepOrder, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwardPass) {
+  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));  // packs 0, 1, 2 hold a, b, c
   d.begin_step(1'000'000, actions_);
   EXPECT_THAT(actions_.take(), ElementsAre("forward"));
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
@@ -94,10 +95,10 @@ TEST_F(DriverTest, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwa
   EXPECT_THAT(actions_.next(d), ElementsAre("end"));
 }
 
-TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
+TEST_F(StepOrder, GradientsLeaveInTheLastMicroBatchOnly) {
   workload_.micro_batches = 2;
   times_.accumulate = {Time(7), Time(8), Time(9)};
-  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
+  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
   for (const char* const next : {"forward", "backward 0", "backward 1", "backward 2", "forward", "backward 0"}) {
     EXPECT_THAT(actions_.take(), ElementsAre(next));
@@ -111,12 +112,12 @@ TEST_F(DriverTest, GradientsLeaveInTheLastMicroBatchOnly) {
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0"));
 }
 
-TEST_F(DriverTest, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpdates) {
+TEST_F(StepOrder, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpdates) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
   s.compression = Compression{DataType::kFloat16, false};
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   actions_.next(d);
   actions_.take();
@@ -134,12 +135,12 @@ TEST_F(DriverTest, GradientsAreConvertedBehindTheirSegmentsAndBackBeforeTheirUpd
   EXPECT_EQ(actions_.queue[1].duration, nanoseconds(450));
 }
 
-TEST_F(DriverTest, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCopied) {
+TEST_F(StepOrder, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreCopied) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(0);
   s.merging = Merging::kConcat;
   s.compression = Compression{DataType::kBfloat16, true};
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 3; ++i) actions_.next(d);
   actions_.take();
@@ -152,10 +153,10 @@ TEST_F(DriverTest, PacksAreConvertedAsAWholeBeforeTheyStartAndBackBeforeTheyAreC
   EXPECT_THAT(actions_.take(), ElementsAre("convert back 0", "copy out of pack 0", "update 0"));
 }
 
-TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
+TEST_F(StepOrder, SerialisedPacksWaitForTheOneBefore) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.launch = Launch::kSerial;  // pack 0 holds c, the first to be ready
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   actions_.next(d);
   actions_.take();
@@ -165,11 +166,11 @@ TEST_F(DriverTest, SerialisedPacksWaitForTheOneBefore) {
   EXPECT_THAT(actions_.take(), ElementsAre("launch 1"));
 }
 
-TEST_F(DriverTest, CopiesIntoThePackGoInFrontOfTheNextSegment) {
+TEST_F(StepOrder, CopiesIntoThePackGoInFrontOfTheNextSegment) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.bytes_per_pack = Bytes(500);  // c and b, then a
   s.merging = Merging::kConcat;
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   actions_.next(d);
   actions_.next(d);
@@ -182,10 +183,10 @@ TEST_F(DriverTest, CopiesIntoThePackGoInFrontOfTheNextSegment) {
   EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack 0", "update 0"));
 }
 
-TEST_F(DriverTest, NumPacksWaitsForEverythingOnBothEnds) {
+TEST_F(StepOrder, NumPacksWaitsForEverythingOnBothEnds) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.num_packs = 2;
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 3; ++i) actions_.next(d);
   actions_.take();
@@ -198,10 +199,10 @@ TEST_F(DriverTest, NumPacksWaitsForEverythingOnBothEnds) {
   EXPECT_THAT(actions_.take(), ElementsAre("copy out of pack", "update"));
 }
 
-TEST_F(DriverTest, OneUpdateAfterAll) {
+TEST_F(StepOrder, OneUpdateAfterAll) {
   Strategy s = Strategy::for_algorithm(BaseAlgorithm::kRing);
   s.update = Update::kAfterAll;
-  Driver& d = make(s);
+  StepPlayer& d = make(s);
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 4; ++i) actions_.next(d);
   d.pack_done(0, actions_);
@@ -212,8 +213,8 @@ TEST_F(DriverTest, OneUpdateAfterAll) {
   EXPECT_EQ(actions_.queue.front().duration, Time(100));
 }
 
-TEST_F(DriverTest, SharesOfTheUpdateAddUpExactly) {
-  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
+TEST_F(StepOrder, SharesOfTheUpdateAddUpExactly) {
+  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'000'000, actions_);
   for (int i = 0; i < 4; ++i) actions_.next(d);
   Time total;
@@ -224,14 +225,14 @@ TEST_F(DriverTest, SharesOfTheUpdateAddUpExactly) {
   EXPECT_EQ(total, Time(100));
 }
 
-TEST_F(DriverTest, APaceScalesComputationOnly) {
-  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
+TEST_F(StepOrder, APaceScalesComputationOnly) {
+  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   d.begin_step(1'100'000, actions_);
   EXPECT_EQ(actions_.queue.front().duration, microseconds(5'500));
 }
 
-TEST_F(DriverTest, StepsFollowEachOther) {
-  Driver& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
+TEST_F(StepOrder, StepsFollowEachOther) {
+  StepPlayer& d = make(Strategy::for_algorithm(BaseAlgorithm::kRing));
   for (int step = 0; step < 3; ++step) {
     actions_.ended = false;
     d.begin_step(1'000'000, actions_);
@@ -246,7 +247,7 @@ TEST_F(DriverTest, StepsFollowEachOther) {
 }
 
 /// num_packs inside the entries of a spec: the small gradient a by pscpu, b and c by xring.
-TEST_F(DriverTest, EntriesConcatenateAndAreUnpackedByThemselves) {
+TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
   workload_.gradients[0].elements = 10;
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);
   AllReduceSpec spec;
@@ -254,31 +255,31 @@ TEST_F(DriverTest, EntriesConcatenateAndAreUnpackedByThemselves) {
   spec.limit_unit = LimitUnit::kElements;
   strategy.spec = spec;
   strategy.num_packs = 2;
-  Driver& driver = make(strategy);
+  StepPlayer& player = make(strategy);
   ASSERT_EQ(plan_.packs.size(), 4u);
   Recorded r;
-  driver.begin_step(1'000'000, r);
+  player.begin_step(1'000'000, r);
   r.take();
-  EXPECT_THAT(r.next(driver), ElementsAre("backward 0")) << "forward";
-  EXPECT_THAT(r.next(driver), ElementsAre("backward 1")) << "c is ready, and b is not";
-  EXPECT_THAT(r.next(driver), ElementsAre("ready 2", "copy into pack 2", "ready 3", "copy into pack 3", "backward 2"))
+  EXPECT_THAT(r.next(player), ElementsAre("backward 0")) << "forward";
+  EXPECT_THAT(r.next(player), ElementsAre("backward 1")) << "c is ready, and b is not";
+  EXPECT_THAT(r.next(player), ElementsAre("ready 2", "copy into pack 2", "ready 3", "copy into pack 3", "backward 2"))
       << "b and c, whatever a does";
-  EXPECT_THAT(r.next(driver), ElementsAre("launch 2"));
-  EXPECT_THAT(r.next(driver), ElementsAre("launch 3"));
-  EXPECT_THAT(r.next(driver), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
-  r.next(driver);
-  EXPECT_THAT(r.next(driver), ElementsAre("launch 1"));
-  driver.pack_done(3, r);
+  EXPECT_THAT(r.next(player), ElementsAre("launch 2"));
+  EXPECT_THAT(r.next(player), ElementsAre("launch 3"));
+  EXPECT_THAT(r.next(player), ElementsAre("ready 0", "copy into pack 0", "ready 1", "copy into pack 1"));
+  r.next(player);
+  EXPECT_THAT(r.next(player), ElementsAre("launch 1"));
+  player.pack_done(3, r);
   EXPECT_THAT(r.take(), ElementsAre()) << "cut back into gradients once pack 2 is there, too";
-  driver.pack_done(2, r);
+  player.pack_done(2, r);
   EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
-  driver.pack_done(0, r);
-  driver.pack_done(1, r);
+  player.pack_done(0, r);
+  player.pack_done(1, r);
   EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
   Time updates;
   while (!r.ended) {
     if (r.queue.front().kind == ComputeKind::kUpdate) updates += r.queue.front().duration;
-    r.next(driver);
+    r.next(player);
   }
   EXPECT_EQ(updates, times_.update) << "by their shares of the bytes";
 }

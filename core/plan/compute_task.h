@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/plan/program.h"
+
+namespace tutti::core {
+
+/// What an executor keeps of a compute task that a runner asked it for (Host::compute): compute streams do one after the other.
+struct ComputeTask {
+  ComputeTask() = default;
+  ComputeTask(TaskId task_id, const Task& task, Time time, std::int64_t bound_ppm)
+      : id(task_id),
+        kind(task.compute),
+        pack(task.pack),
+        index(task.index),
+        duration(time),
+        compute_bound_ppm(bound_ppm) {}
+
+  TaskId id = kNoTask;
+  ComputeKind kind = ComputeKind::kForward;
+  std::int32_t pack = -1;   ///< label, as in Task
+  std::int32_t index = -1;  ///< label, as in Task: the backward segment
+  Time duration;
+  std::int64_t compute_bound_ppm = 0;  ///< what of it multiprocessors limit, in millionths; memory limits the rest
+};
+
+}  // namespace tutti::core
