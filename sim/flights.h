@@ -25,7 +25,7 @@ struct Flight {
   std::vector<core::Time> started;                   ///< per rank
   std::vector<bool> came, done;                      ///< by replica's rank; only where there are timers (Timeouts)
   std::vector<bool> through;                         ///< by rank; only of packs that others answer (Answers)
-  std::shared_ptr<const core::Collective> in_group;  ///< the work's, in another group than the first
+  std::shared_ptr<const core::Collective> in_group;  ///< the work's, unless it is the plan's own of the first group
   // Of packs that are fused:
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time> asked;   ///< per rank: since when it waits for its cycle or its stream

@@ -16,6 +16,7 @@ struct Work {
   // Labels: by whom it is asked for.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
+  std::int64_t occurrence = 0;  ///< of the exchange, in its step
 };
 
 /// The collectives of a plan in all the groups that carry them out. Only the first group's are kept; the others are made when
@@ -29,9 +30,9 @@ class PlanCollectives {
     const core::CollectiveId id = plan_.packs[static_cast<std::size_t>(pack)].collective;
     return {id, plan_.planned(id).place(replica), pack, -1};
   }
-  [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t replica) const {
+  [[nodiscard]] Work of_exchange(std::int32_t exchange, std::int64_t occurrence, std::int64_t replica) const {
     const core::CollectiveId id = plan_.exchanges[static_cast<std::size_t>(exchange)].collective;
-    return {id, plan_.planned(id).place(replica), -1, exchange};
+    return {id, plan_.planned(id).place(replica), -1, exchange, occurrence};
   }
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
     return plan_.planned(work.collective);

@@ -35,6 +35,9 @@ class Repetition {
     for (const core::SlowDevices& slow : conditions.slow) {
       if (slow.from > core::Time() || slow.to < core::kNever) return false;
     }
+    for (const core::PlannedCollective& collective : scenario.plan.collectives) {
+      if (!collective.is_fixed()) return false;
+    }
     return scenario.plan.checkpoint_every == 0 && scenario.run.compute_jitter_ppm == 0 &&
            conditions.compute_noise.kind == core::Noise::Kind::kNone && conditions.links.empty() &&
            conditions.background.empty() && conditions.gone.empty();

@@ -45,7 +45,9 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
   if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   std::shared_ptr<const core::Collective> in_group;
   const core::PlannedCollective& planned = collectives_.planned(work);
-  if (work.place.group > 0) in_group = std::make_shared<const core::Collective>(planned.in(work.place.group));
+  if (work.place.group > 0 || !planned.is_fixed())
+    in_group = std::make_shared<const core::Collective>(
+        planned.in(work.place.group, {scenario_.run.seed, step, work.occurrence}));
   const core::Collective& collective = fused ? *fused->collective : in_group ? *in_group : planned.first;
   Flight& flight = flights_.add(engines_.open(collective), step, number, work);
   flight.fused = fused;

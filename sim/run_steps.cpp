@@ -28,7 +28,7 @@ void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64
   if (task.pack >= 0 && run->gates_.holds(task.pack))
     return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
   if (task.pack >= 0) return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);
-  run->launch(*replica, run->collectives_.of_exchange(task.index, replica->index),
+  run->launch(*replica, run->collectives_.of_exchange(task.index, replica->tasks.occurrence(task), replica->index),
               static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
 }
 
@@ -88,6 +88,7 @@ void Run::begin_step(Replica& replica, Time now, Cause cause) {
   replica.forward = replica.backward = replica.other = replica.slowed = Time();
   replica.exposed.begin_step();
   replica.stream.begin_step();
+  replica.tasks.begin_step();
   replica.cause = cause;
   const core::RunOptions& run = scenario_.run;
   const std::int64_t jitter = core::pace_of(run.compute_jitter_ppm, run.seed, replica.index, replica.step);

@@ -40,7 +40,7 @@ class Direct : public Schedule {
 
   /// Where nobody adds, all blocks are alike, and nobody is the root.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t) const override {
-    return by == Renumbering::kShift && !adds() && !has_root(contract_.kind);
+    return by == Renumbering::kShift && !adds() && !has_root(contract_.kind) && !contract_.filled;
   }
 
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {

@@ -11,6 +11,8 @@ namespace tutti::core {
 /// its input, all at once, the next rank's first. Where outputs are sums, a rank collects what comes in any order and then adds
 /// all of it at once. Out of place (by the contract) ranks copy what they keep of their own.
 ///
+/// Parts of no elements do not travel.
+///
 /// Time with one port per rank, parts of C bytes, m the most parts that a rank sends or receives: α + m⌈C·β⌉, and
 /// ⌈m·C·γ⌉ more where they are added. m is n - 1, and 1 for sendrecv.
 /// Lanes: 0 keeps and adds; 1 … n - 1 send to the rank so many further on; n … 2n - 2 receive from the one so many back.

@@ -1,5 +1,6 @@
 #include "core/scenario/communicators_reader.h"
 
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -102,6 +103,13 @@ class CommunicatorsReader {
     if (exchange.per_forward + exchange.per_backward == 0)
       fields_.complain(e, ProblemCode::kUnused, "{}: it never happens; say per_forward, per_backward or both", what);
     exchange.overlaps = e.overlaps();
+    if (e.has_least_filled()) {
+      const auto share = fields_.number(e, "least_filled", what, {0, 1});
+      if (exchange.collective != CollectiveKind::kAllToAll)
+        fields_.complain_at(e, "least_filled", ProblemCode::kUnused,
+                            "{}: least_filled is of ALL_TO_ALL alone; leave it out", what);
+      if (share && *share < 1) exchange.sizes = VaryingSizes{static_cast<std::int64_t>(std::llround(*share * 1e6))};
+    }
     return exchange;
   }
 

@@ -81,7 +81,11 @@ std::optional<Contract::Part> Contract::part(Rank from, Rank to) const {
     case CollectiveKind::kScatter: return both(block_of(to));
     case CollectiveKind::kAllGather:
     case CollectiveKind::kGather: return both(block_of(from));
-    case CollectiveKind::kAllToAll: return Part{block_of(to), block_of(from)};
+    case CollectiveKind::kAllToAll: {
+      Part part{block_of(to), block_of(from)};
+      if (filled) part.source.count = part.target.count = filled->of(from, to);
+      return part;
+    }
     case CollectiveKind::kSendReceive:
       if ((from + 1) % members() != to) return std::nullopt;
       return both({Buffer::kData, 0, elements});

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/schedule/block_sizes.h"
 #include "core/schedule/step.h"
 
 namespace tutti::core {
@@ -51,6 +53,7 @@ struct Contract {
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t input_shift = 0;
+  std::shared_ptr<const BlockSizes> filled = nullptr;  ///< of an all-to-all: null if its blocks are full
 
   static Contract all_reduce(std::int32_t ranks, std::int64_t elements) {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};

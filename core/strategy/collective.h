@@ -31,6 +31,8 @@ struct Collective {
   /// The last so many replicas get the result, but their input is left out of it (what TensorFlow's hierarchical copy does
   /// with an odd one).
   std::int32_t left_out = 0;
+  /// Of an all-to-all whose blocks are not full: what travels of them; else null.
+  std::shared_ptr<const BlockSizes> filled = nullptr;
   /// What NCCL makes of it and how long that takes, where that is to be simulated in place of the schedule; else null.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
   /// Where its data goes then: the schedule's ways, in shares that are equal to the element, so that all workers are alike
@@ -46,6 +48,7 @@ struct Collective {
   [[nodiscard]] Contract contract() const {
     Contract contract = Contract::of(kind, static_cast<std::int32_t>(contributors), elements, root, out_of_place);
     contract.contributors.count -= left_out;
+    contract.filled = filled;
     return contract;
   }
 };

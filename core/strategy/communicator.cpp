@@ -45,7 +45,8 @@ void add_exchanges(const std::vector<Communicator>& communicators, const Cluster
       strategy.out_of_place = !can_be_in_place(exchange.collective);
       Collective first = make_collective(cluster, strategy, exchange.type, exchange.elements,
                                          static_cast<int>(plan.exchanges.size()), communicator.partition);
-      const CollectiveId id = plan.add({std::move(first), communicator.partition, strategy.launch_overhead});
+      const CollectiveId id =
+          plan.add({std::move(first), communicator.partition, strategy.launch_overhead, exchange.sizes});
       plan.exchanges.push_back({static_cast<int>(c), exchange, id});
     }
   }
@@ -53,10 +54,12 @@ void add_exchanges(const std::vector<Communicator>& communicators, const Cluster
 
 std::string describe(const PlannedExchange& planned, const Communicator& communicator, std::int32_t micro_batches) {
   const Exchange& e = planned.exchange;
-  return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}", communicator.name,
+  const std::string filled =
+      e.sizes ? fmt::format(", filled from {:g} % on", static_cast<double>(e.sizes->least_filled_ppm) / 1e4) : "";
+  return fmt::format("{}: {} groups of {}, in each step {} {} of {}{}{}", communicator.name,
                      communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
-                     to_string(e.collective), show(e.bytes()), e.overlaps ? ", beside computation" : "");
+                     to_string(e.collective), show(e.bytes()), filled, e.overlaps ? ", beside computation" : "");
 }
 
 }  // namespace tutti::core

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/cluster/partition.h"
 #include "core/strategy/collective.h"
+#include "core/strategy/varying_sizes.h"
 
 namespace tutti::core {
 
@@ -17,6 +19,7 @@ struct Exchange {
   std::int64_t elements = 0;  ///< as Collective counts them
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
+  std::optional<VaryingSizes> sizes = std::nullopt;  ///< of an all-to-all whose blocks are not full
   bool overlaps = false;  ///< computation goes on, and waits at the end of the pass; else it waits at once
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }

@@ -25,6 +25,12 @@ Collective PlannedCollective::in(std::int64_t group) const {
   return other;
 }
 
+Collective PlannedCollective::in(std::int64_t group, const Occurrence& occurrence) const {
+  Collective made = in(group);
+  if (!sizes) return made;
+  return with_sizes(made, sizes->of(made.elements / made.contributors, group, occurrence));
+}
+
 CollectiveId Plan::add(PlannedCollective collective) {
   collectives.push_back(std::move(collective));
   return static_cast<CollectiveId>(collectives.size()) - 1;

@@ -10,6 +10,7 @@
 #include "core/strategy/collective_times.h"
 #include "core/strategy/communicator.h"
 #include "core/strategy/strategy.h"
+#include "core/strategy/varying_sizes.h"
 #include "core/workload/workload.h"
 
 namespace tutti::core {
@@ -45,11 +46,16 @@ struct PlannedCollective {
   Collective first;  ///< in the first group; PlannedCollective::in() computes the others
   /// The groups; nothing: all replicas together.
   std::optional<Partition> groups = std::nullopt;
-  Time launch_overhead = {};  ///< if no model of its times has one of its own
+  Time launch_overhead = {};                         ///< if no model of its times has one of its own
+  std::optional<VaryingSizes> sizes = std::nullopt;  ///< nothing: every time the same, as `first` has them
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
-  /// The same in another group. REQUIRES: group < number_of_groups().
+  /// It is what `first` says, whenever and wherever it is carried out; but for the group, of course.
+  [[nodiscard]] bool is_fixed() const { return !sizes; }
+  /// The same in another group, with full blocks. REQUIRES: group < number_of_groups().
   [[nodiscard]] Collective in(std::int64_t group) const;
+  /// What a group carries out at one occurrence.
+  [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
   /// Where a replica is in it.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
     return groups ? groups->place(replica) : Partition::Place{0, replica};

@@ -18,16 +18,26 @@ struct StepProgram {
 };
 
 /// The communication of a replica that is in flight: the tasks that its runner waits for, by pack and exchange. Memory: 4 bytes for each
-/// exchange of the plan.
+/// exchange of the plan, and 8 more.
 class CommunicationTasks {
  public:
   /// REQUIRES: the program outlives it.
   explicit CommunicationTasks(const StepProgram& program)
-      : program_(&program), exchanges_(static_cast<std::size_t>(program.exchanges), kNoTask) {}
+      : program_(&program),
+        exchanges_(static_cast<std::size_t>(program.exchanges), kNoTask),
+        begun_(exchanges_.size(), 0) {}
+
+  void begin_step() { begun_.assign(begun_.size(), 0); }
 
   /// The runner asked for a task that communicates.
   void begun(TaskId id, const Task& task) {
-    if (task.pack < 0) exchanges_[static_cast<std::size_t>(task.index)] = id;
+    if (task.pack >= 0) return;
+    exchanges_[static_cast<std::size_t>(task.index)] = id;
+    ++begun_[static_cast<std::size_t>(task.index)];
+  }
+  /// The number of the last that begun() was told, among those of its exchange in this step.
+  [[nodiscard]] std::int64_t occurrence(const Task& task) const {
+    return task.pack >= 0 ? 0 : begun_[static_cast<std::size_t>(task.index)] - 1;
   }
   [[nodiscard]] TaskId of_pack(std::int32_t pack) const {
     return program_->task_of_pack[static_cast<std::size_t>(pack)];
@@ -40,6 +50,7 @@ class CommunicationTasks {
  private:
   const StepProgram* program_;
   std::vector<TaskId> exchanges_;
+  std::vector<std::int64_t> begun_;  ///< by exchange: of this step
 };
 
 /// The programs of a plan's replicas, one for each group of workers (Cluster::groups). Groups whose steps have the same structure
