@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/scenario/plan_digest.h"
 #include "core/scenario/run_info.h"
-#include "core/strategy/plan_digest.h"
 #include "real/crew.h"
 #include "real/memory_need.h"
 #include "real/merge.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "real/children.h"
 #include "real/clock_sync.h"
 #include "real/control.h"

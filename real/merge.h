@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "real/lane_peers.h"
 
 namespace tutti::proto {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/strategy/sparse_plan.h"
-#include "core/strategy/who_reduces.h"
+#include "core/lowering/sparse_plan.h"
+#include "core/lowering/who_reduces.h"
 #include "real/coordinator.h"
 #include "real/machine.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "real/backend.h"
 #include "real/gather.h"
 #include "real/loop_options.h"

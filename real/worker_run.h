@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/lowering/gates.h"
+#include "core/lowering/step_program.h"
 #include "core/plan/compute_task.h"
 #include "core/plan/runner.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/gates.h"
-#include "core/strategy/step_program.h"
 #include "real/core_wait.h"
 #include "real/emulate/scale.h"
 #include "real/fusing/cycles.h"

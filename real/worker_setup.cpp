@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/strategy/plan_digest.h"
+#include "core/scenario/plan_digest.h"
 #include "core/text/limits.h"
 #include "real/all_ranks.h"
 #include "real/join/meeting.h"

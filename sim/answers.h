@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/strategy/plan.h"
+#include "core/lowering/plan.h"
 #include "sim/flights.h"
 
 namespace tutti::sim {

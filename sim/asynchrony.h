@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/lowering/staleness.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/staleness.h"
 #include "sim/plan_collectives.h"
 
 namespace tutti::sim {

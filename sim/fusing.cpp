@@ -1,8 +1,8 @@
 #include "sim/fusing.h"
 
 #include "core/base/format.h"
+#include "core/lowering/fusion.h"
 #include "core/scenario/nccl_model.h"
-#include "core/strategy/fusion.h"
 
 namespace tutti::sim {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lowering/gates.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/gates.h"
 #include "sim/critical_path.h"
 #include "sim/event_queue.h"
 #include "sim/fusing.h"

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/lowering/plan.h"
 #include "core/nccl/collective_time.h"
 #include "core/strategy/collective_parts.h"
-#include "core/strategy/plan.h"
 
 namespace tutti::sim {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 
 namespace tutti::sim {
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/executor.h"
 #include "core/plan/compute_task.h"
+#include "core/scenario/executor.h"
 #include "sim/interpreter.h"
 
 namespace tutti::sim {

@@ -7,8 +7,8 @@
 
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/lowering/who_reduces.h"
 #include "core/scenario/run_info.h"
-#include "core/strategy/who_reduces.h"
 #include "sim/gone.h"
 #include "sim/links_told.h"
 #include "sim/run_state.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lowering/step_program.h"
 #include "core/plan/runner.h"
-#include "core/strategy/step_program.h"
 #include "core/timeline/exposed_time.h"
 #include "sim/answers.h"
 #include "sim/asynchrony.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 
 namespace tutti::sim {
 

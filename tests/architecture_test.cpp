@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/clusters.h"
@@ -83,6 +86,59 @@ TEST(Architecture, TaskGraphsKnowNoGradientsPacksOrClusters) {
         << include.file << " includes " << include.included;
   }
   EXPECT_GE(seen, 7);
+}
+
+/// "base, text" as a set.
+std::set<std::string> names_in(const std::string& list) {
+  std::set<std::string> names;
+  std::string name;
+  for (const char c : list + ' ') {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      name += c;
+    } else if (!name.empty()) {
+      names.insert(std::exchange(name, {}));
+    }
+  }
+  return names;
+}
+
+/// The rooms of core, in the order of the page that shows them, with those that each includes.
+std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_the_page() {
+  std::ifstream page(fs::path(test::source_folder()) / "docs/source-folders.md");
+  const std::regex row(R"re(^\| `(\w+)` \|.*\| ([\w, ]*)\|$)re");
+  std::vector<std::pair<std::string, std::set<std::string>>> rooms;
+  bool in_core = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## ")) in_core = line == "## core";
+    std::smatch found;
+    if (in_core && std::regex_match(line, found, row)) rooms.emplace_back(found[1], names_in(found[2]));
+  }
+  return rooms;
+}
+
+/// The build refuses includes that its lists of rooms do not name (cmake/room.cmake). Here the page says the same as the folders and
+/// the includes, and no room knows one below it.
+TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
+  const auto rooms = rooms_of_the_page();
+  std::map<std::string, std::set<std::string>> included_by;
+  std::set<std::string> folders;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(test::source_folder()) / "core")) {
+    if (entry.is_directory()) folders.insert(entry.path().filename().string());
+  }
+  for (const Include& include : includes()) {
+    if (include.folder != "core" || !include.included.starts_with("core/")) continue;
+    const fs::path from = fs::relative(include.file, test::source_folder());
+    const std::string room = std::next(from.begin())->string();
+    const std::string other = std::next(fs::path(include.included).begin())->string();
+    if (room != other) included_by[room].insert(other);
+  }
+  std::set<std::string> above;
+  for (const auto& [room, known] : rooms) {
+    EXPECT_EQ(known, included_by[room]) << "docs/source-folders.md, `" << room << "`";
+    for (const std::string& other : known) EXPECT_TRUE(above.contains(other)) << room << " knows " << other;
+    above.insert(room);
+  }
+  EXPECT_EQ(above, folders);
 }
 
 TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/calibrate/cluster_figures.h"
 #include "core/calibrate/run_times.h"
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 
 namespace tutti::core {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/edit/scenario_text.h"
-#include "core/strategy/plan.h"
+#include "core/lowering/plan.h"
 
 namespace tutti::core {
 

@@ -6,7 +6,7 @@
 
 #include "core/edit/scenario_text.h"
 #include "core/framework/tried_sizes.h"
-#include "core/strategy/framework.h"
+#include "core/lowering/framework.h"
 
 namespace tutti::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/strategy/framework.h"
+#include "core/lowering/framework.h"
 
 namespace tutti::core {
 

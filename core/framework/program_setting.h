@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/strategy/framework.h"
+#include "core/lowering/framework.h"
 
 namespace tutti::core {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/framework/program_setting.h"
-#include "core/strategy/framework.h"
+#include "core/lowering/framework.h"
 #include "core/text/bind.h"
 #include "core/text/fields.h"
 

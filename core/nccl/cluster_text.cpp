@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/nccl/search.h"
+#include "core/nccl/search/search.h"
 #include "core/nccl/system_of_topology.h"
 
 namespace tutti::core::nccl {

@@ -5,8 +5,8 @@
 
 #include "core/base/error.h"
 #include "core/cluster/machine.h"
-#include "core/nccl/search_settings.h"
-#include "core/nccl/topology.h"
+#include "core/nccl/search/search_settings.h"
+#include "core/nccl/topology/topology.h"
 
 namespace tutti::core::nccl {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/nccl/graph.h"
+#include "core/nccl/search/graph.h"
 #include "core/nccl/version.h"
 
 namespace tutti::core::nccl {

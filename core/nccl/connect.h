@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "core/nccl/graph.h"
+#include "core/nccl/search/graph.h"
 #include "core/nccl/version.h"
 
 namespace tutti::core::nccl {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/nccl/known_gpus.h"
-#include "core/nccl/search.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/search.h"
+#include "core/nccl/search/searched_communicator.h"
+#include "core/nccl/search/uniform_graphs.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/system_of_topology.h"
-#include "core/nccl/topology_of_machine.h"
-#include "core/nccl/uniform_graphs.h"
+#include "core/nccl/topology/topology_of_machine.h"
 
 namespace tutti::core::nccl {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/nccl/paths.h"
-#include "core/nccl/rates.h"
+#include "core/nccl/topology/paths.h"
+#include "core/nccl/topology/rates.h"
 
 namespace tutti::core::nccl {
 

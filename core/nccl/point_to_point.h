@@ -1,10 +1,10 @@
 #pragma once
 
 #include "core/nccl/communicator.h"
-#include "core/nccl/search_settings.h"
+#include "core/nccl/search/search_settings.h"
 #include "core/nccl/settings.h"
 #include "core/nccl/system.h"
-#include "core/nccl/topology.h"
+#include "core/nccl/topology/topology.h"
 
 namespace tutti::core::nccl {
 

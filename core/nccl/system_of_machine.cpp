@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/nccl/known_gpus.h"
-#include "core/nccl/rates.h"
+#include "core/nccl/topology/rates.h"
 
 namespace tutti::core::nccl {
 namespace {

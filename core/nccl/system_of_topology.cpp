@@ -8,9 +8,9 @@
 
 #include "core/cluster/link_rates.h"
 #include "core/nccl/known_gpus.h"
-#include "core/nccl/paths.h"
-#include "core/nccl/rates.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/searched_communicator.h"
+#include "core/nccl/topology/paths.h"
+#include "core/nccl/topology/rates.h"
 
 namespace tutti::core::nccl {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
-#include "core/nccl/search.h"
+#include "core/nccl/search/search.h"
 #include "core/nccl/system.h"
 
 namespace tutti::core::nccl {

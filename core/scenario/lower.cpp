@@ -4,10 +4,10 @@
 
 #include <fmt/ranges.h>
 
+#include "core/lowering/framework.h"
 #include "core/scenario/communicators.h"
 #include "core/scenario/link_checks.h"
 #include "core/strategy/algorithm_table.h"
-#include "core/strategy/framework.h"
 
 namespace tutti::core {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "core/base/format.h"
 #include "core/base/version.h"
+#include "core/lowering/framework.h"
+#include "core/lowering/server_plan.h"
+#include "core/lowering/who_reduces.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/strategy/bounds.h"
-#include "core/strategy/framework.h"
-#include "core/strategy/server_plan.h"
-#include "core/strategy/who_reduces.h"
 
 namespace tutti::core {
 

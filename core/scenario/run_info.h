@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
 

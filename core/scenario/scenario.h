@@ -7,11 +7,11 @@
 
 #include "core/base/error.h"
 #include "core/cluster/cluster.h"
+#include "core/lowering/plan.h"
 #include "core/network/model.h"
 #include "core/scenario/conditions.h"
 #include "core/scenario/library.h"
 #include "core/scenario/nccl_options.h"
-#include "core/strategy/plan.h"
 #include "core/strategy/strategy.h"
 #include "core/workload/workload.h"
 

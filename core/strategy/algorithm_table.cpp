@@ -167,7 +167,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::hierarchical_copy,
        .why_not_across = "it is for the GPUs of one machine"},
 
-      // core/strategy/server_plan.cpp and push_pull_plan.cpp make its collectives.
+      // core/lowering/server_plan.cpp and push_pull_plan.cpp make its collectives.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",
        .has_name_in_scenarios = false,

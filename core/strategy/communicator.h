@@ -47,9 +47,6 @@ struct PlannedExchange {
 
 /// What keeps a communicator from being (texts, empty if nothing does): its algorithm and sizes.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
-struct Plan;
-/// Adds their exchanges to `plan`. REQUIRES: problems_of() each is empty; `cluster` outlives the plan.
-void add_exchanges(const std::vector<Communicator>& communicators, const Cluster& cluster, Plan& plan);
 
 /// "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB"
 std::string describe(const PlannedExchange& exchange, const Communicator& communicator, std::int32_t micro_batches);

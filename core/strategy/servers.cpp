@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/check.h"
 
 namespace tutti::core {
@@ -49,6 +51,14 @@ CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int6
   const int even = 2 * half;
   const auto first = static_cast<int>(index % devices) % even;
   return {first, (first + half) % even, half};
+}
+
+std::string describe(const Servers& servers) {
+  if (servers.on == Servers::On::kReplicas) return fmt::format("on the GPUs, {}", to_string(servers.placement));
+  std::string text = servers.count == 1 ? fmt::format("on the CPU of worker {}", servers.first)
+                                        : fmt::format("on the CPUs of workers {} to {}, {}", servers.first,
+                                                      servers.first + servers.count - 1, to_string(servers.placement));
+  return text;
 }
 
 }  // namespace tutti::core

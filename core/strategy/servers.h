@@ -78,4 +78,7 @@ struct CopyRoots {
 /// REQUIRES: at least 2 devices; 8 of kGcpV100.
 CopyRoots copy_roots(HierarchicalCopy::Topology topology, int devices, std::int64_t index);
 
+/// "on the CPUs of workers 2 to 3, greedy by bytes"
+std::string describe(const Servers& servers);
+
 }  // namespace tutti::core

@@ -5,20 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/strategy/algorithm_table.h"
-#include "core/strategy/server_plan.h"
+#include "core/strategy/server_problems.h"
 
 namespace tutti::core {
-
-std::string_view to_string(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kSum: return "sum";
-    case Reduction::kMean: return "mean";
-    case Reduction::kMin: return "min";
-    case Reduction::kMax: return "max";
-    case Reduction::kProduct: return "prod";
-  }
-  return "";
-}
 
 Strategy Strategy::for_algorithm(AlgorithmChoice algorithm) {
   const AlgorithmTraits& usual = traits(algorithm);

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/cluster/cluster.h"
 #include "core/schedule/contract.h"
+#include "core/schedule/reduction.h"
 #include "core/strategy/algorithm.h"
 #include "core/strategy/all_reduce_spec.h"
 #include "core/strategy/compression.h"
@@ -24,9 +25,6 @@ enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
 /// Of serial launches: the order in which packs are handed over, or that of their instance keys, the largest first.
 enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
-enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
-/// "sum", "mean", "min", "max", "prod".
-std::string_view to_string(Reduction reduction);
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
 /// What keeps a strategy from running: a text that names the field (before the colon) and the remedy.

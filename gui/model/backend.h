@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 
 namespace tutti::gui {

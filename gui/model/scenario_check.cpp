@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/base/format.h"
+#include "core/lowering/who_reduces.h"
 #include "core/strategy/bounds.h"
-#include "core/strategy/who_reduces.h"
 
 namespace tutti::gui {
 

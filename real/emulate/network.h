@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/lowering/plan.h"
 #include "core/network/path.h"
-#include "core/strategy/plan.h"
 #include "real/emulate/scale.h"
 #include "real/emulate/traffic.h"
 #include "real/timers.h"

@@ -3,8 +3,8 @@
 #include <functional>
 #include <map>
 
+#include "core/lowering/plan.h"
 #include "core/network/path.h"
-#include "core/strategy/plan.h"
 #include "real/transport/transport.h"
 
 namespace tutti::real {

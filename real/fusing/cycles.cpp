@@ -5,8 +5,8 @@
 
 #include "core/algorithm/star_tree.h"
 #include "core/base/check.h"
+#include "core/lowering/fusion.h"
 #include "core/schedule/stages.h"
-#include "core/strategy/fusion.h"
 
 namespace tutti::real {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/lowering/gates.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/gates.h"
 #include "real/collectives.h"
 #include "real/devices.h"
 #include "real/timers.h"

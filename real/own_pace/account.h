@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "core/strategy/staleness.h"
+#include "core/lowering/staleness.h"
 #include "real/crew.h"
 
 namespace tutti::real {

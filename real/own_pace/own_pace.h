@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/lowering/staleness.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/staleness.h"
 #include "real/collectives.h"
 #include "real/devices.h"
 #include "real/own_pace/in_cluster.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lowering/gates.h"
 #include "core/strategy/collective_parts.h"
-#include "core/strategy/gates.h"
 #include "sim/folding/folded_schedule.h"
 
 namespace tutti::sim {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/edit/overrides.h"
-#include "core/executor.h"
 #include "core/explore/sweep_store.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/library.h"
 #include "sim/sweep/crowd.h"
 

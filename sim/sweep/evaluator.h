@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/edit/overrides.h"
-#include "core/executor.h"
 #include "core/explore/outcome.h"
 #include "core/explore/plan_key.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/library.h"
 #include "sim/sweep/affordable.h"
 #include "sim/sweep/base_scenario.h"

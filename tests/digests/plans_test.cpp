@@ -9,10 +9,10 @@
 
 #include "core/graph/step_graph.h"
 #include "core/graph/task_times.h"
+#include "core/lowering/plan_check.h"
+#include "core/lowering/step_program.h"
 #include "core/plan/check_collectives.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan_check.h"
-#include "core/strategy/step_program.h"
 #include "tests/digests/cases.h"
 #include "tests/digests/runs.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/scenario/plan_digest.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan_digest.h"
 #include "real/frame.h"
 #include "real/join/handshake.h"
 #include "real/join/launcher.h"

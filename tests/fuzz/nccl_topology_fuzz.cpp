@@ -7,9 +7,9 @@
 #include <set>
 #include <string_view>
 
-#include "core/nccl/graph_file.h"
-#include "core/nccl/search.h"
-#include "core/nccl/topology_file.h"
+#include "core/nccl/search/graph_file.h"
+#include "core/nccl/search/search.h"
+#include "core/nccl/topology/topology_file.h"
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <filesystem>
 
 #include "core/base/random.h"
+#include "core/lowering/sparse_plan.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/library_folder.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/sparse_plan.h"
 #include "core/text/bind.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"

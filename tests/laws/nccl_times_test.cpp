@@ -9,8 +9,8 @@
 
 #include "core/cluster/machine_file.h"
 #include "core/nccl/collective_time.h"
+#include "core/nccl/search/uniform_graphs.h"
 #include "core/nccl/system_of_machine.h"
-#include "core/nccl/uniform_graphs.h"
 #include "core/scenario/nccl_model.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"

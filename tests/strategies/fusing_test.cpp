@@ -8,10 +8,10 @@
 #include <cmath>
 #include <list>
 
+#include "core/lowering/fusion.h"
 #include "core/nccl/collective_time.h"
 #include "core/plan/gate/fusion_order.h"
 #include "core/scenario/nccl_model.h"
-#include "core/strategy/fusion.h"
 #include "sim/collective_run.h"
 #include "sim/folding/folding.h"
 #include "sim/fusing.h"

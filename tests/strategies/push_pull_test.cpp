@@ -9,8 +9,8 @@
 
 #include "core/algorithm/push_pull.h"
 #include "core/framework/byteps/keys.h"
-#include "core/strategy/gates.h"
-#include "core/strategy/who_reduces.h"
+#include "core/lowering/gates.h"
+#include "core/lowering/who_reduces.h"
 #include "sim/folding/folding.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/strategy/server_plan.h"
-#include "core/strategy/staleness.h"
+#include "core/lowering/server_plan.h"
+#include "core/lowering/staleness.h"
 #include "tests/sim/simulated.h"
 #include "tests/support/problems.h"
 

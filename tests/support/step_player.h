@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "core/lowering/step_program.h"
 #include "core/plan/compute_task.h"
 #include "core/plan/runner.h"
-#include "core/strategy/step_program.h"
 
 namespace tutti::core {
 

@@ -14,8 +14,8 @@
 #include <functional>
 #include <thread>
 
+#include "core/scenario/plan_digest.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan_digest.h"
 #include "core/timeline/reader.h"
 #include "real/proto/run.pb.h"
 #include "real/protocol.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "core/nccl/graph_file.h"
+#include "core/nccl/search/graph_file.h"
 #include "tests/support/json.h"
 #include "tests/tools/command_line.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
-#include "core/nccl/validation/table_model.h"
+#include "core/measured/table_model.h"
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
 #include "tools/nccl_fit/bands.h"

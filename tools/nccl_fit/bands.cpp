@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/nccl/validation/quality.h"
+#include "core/measured/quality.h"
 
 namespace tutti::nccl_fit {
 namespace {

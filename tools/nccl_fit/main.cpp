@@ -21,9 +21,9 @@
 
 #include <fmt/format.h>
 
+#include "core/measured/quality.h"
+#include "core/measured/table_model.h"
 #include "core/nccl/time/error_bands.h"
-#include "core/nccl/validation/quality.h"
-#include "core/nccl/validation/table_model.h"
 #include "tools/nccl_fit/bands.h"
 #include "tools/nccl_fit/fit.h"
 #include "tools/nccl_fit/rows.h"

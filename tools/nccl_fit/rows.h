@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/measured/table_model.h"
 #include "core/nccl/time/parameters.h"
-#include "core/nccl/validation/table_model.h"
 
 namespace tutti::nccl_fit {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/nccl/validation/quality.h"
+#include "core/measured/quality.h"
 #include "tools/nccl_fit/rows.h"
 
 namespace tutti::nccl_fit {

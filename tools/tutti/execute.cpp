@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "core/text/limits.h"
 #include "core/timeline/reader.h"
 #include "core/timeline/summary.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/report.h"
 #include "tools/tutti/scenario_options.h"

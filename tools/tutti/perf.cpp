@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/lowering/who_reduces.h"
 #include "core/measured/nccl_tests.h"
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/who_reduces.h"
 #include "core/timeline/timeline.h"
 #include "real/run_limits.h"
 #include "real/tcp_executor.h"

@@ -7,13 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "core/base/format.h"
+#include "core/lowering/who_reduces.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
 #include "core/scenario/run_info.h"
 #include "core/scenario/scenario.h"
 #include "core/schedule/print.h"
 #include "core/strategy/collective_parts.h"
-#include "core/strategy/who_reduces.h"
 #include "sim/simulator.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/plan_graph.h"

@@ -8,9 +8,9 @@
 #include "core/base/format.h"
 #include "core/graph/step_graph.h"
 #include "core/graph/task_times.h"
+#include "core/lowering/step_program.h"
 #include "core/nccl/collective_time.h"
 #include "core/scenario/nccl_model.h"
-#include "core/strategy/step_program.h"
 #include "tools/tutti/explore.h"
 
 namespace tutti::tools {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/executor.h"
+#include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 
 namespace tutti::tools {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/file.h"
-#include "core/nccl/validation/validation.h"
+#include "core/measured/validation.h"
 #include "tools/tutti/json.h"
 #include "tools/tutti/output_file.h"
 #include "tools/tutti/table.h"

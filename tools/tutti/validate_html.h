@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/nccl/validation/validation.h"
+#include "core/measured/validation.h"
 
 namespace tutti::tools {
 

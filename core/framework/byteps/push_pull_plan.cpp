@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "core/algorithm/push_pull.h"
+#include "core/lowering/server_plan.h"
+#include "core/lowering/sparse_plan.h"
 #include "core/plan/gate/credit_gate.h"
 #include "core/schedule/at_offset.h"
 #include "core/schedule/stages.h"
 #include "core/strategy/collective_parts.h"
-#include "core/strategy/server_plan.h"
-#include "core/strategy/sparse_plan.h"
 
 namespace tutti::core {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/nccl/tuning/model.h"
-#include "core/strategy/strategy.h"
+#include "core/schedule/reduction.h"
 
 namespace tutti::core::nccl {
 

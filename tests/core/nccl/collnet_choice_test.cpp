@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/nccl/collnet.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/searched_communicator.h"
 #include "core/nccl/tuning/choice.h"
 #include "tests/core/nccl/communicators.h"
 #include "tests/reference/nccl/topologies.h"

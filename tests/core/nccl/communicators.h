@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/nccl/lowering/lower.h"
-#include "core/nccl/uniform_graphs.h"
+#include "core/nccl/search/uniform_graphs.h"
 
 namespace tutti::test {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "core/nccl/graph_file.h"
-#include "core/nccl/search.h"
+#include "core/nccl/search/graph_file.h"
+#include "core/nccl/search/search.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
 

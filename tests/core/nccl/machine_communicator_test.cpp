@@ -11,10 +11,10 @@
 
 #include "core/cluster/machine_file.h"
 #include "core/nccl/known_gpus.h"
-#include "core/nccl/search.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/search.h"
+#include "core/nccl/search/searched_communicator.h"
 #include "core/nccl/system_of_machine.h"
-#include "core/nccl/topology_of_machine.h"
+#include "core/nccl/topology/topology_of_machine.h"
 #include "core/scenario/library.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/clusters.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/nccl/paths.h"
+#include "core/nccl/topology/paths.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/nccl/connect.h"
-#include "core/nccl/paths.h"
-#include "core/nccl/search.h"
+#include "core/nccl/search/search.h"
+#include "core/nccl/topology/paths.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
 

@@ -7,10 +7,10 @@
 
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collnet.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/searched_communicator.h"
 #include "core/nccl/system_of_topology.h"
 #include "core/nccl/time/prediction.h"
-#include "core/nccl/topology_file.h"
+#include "core/nccl/topology/topology_file.h"
 #include "tests/core/nccl/communicators.h"
 #include "tests/support/clusters.h"
 

@@ -7,10 +7,10 @@
 #include "core/base/file.h"
 #include "core/cluster/machine_file.h"
 #include "core/nccl/known_gpus.h"
+#include "core/nccl/search/uniform_graphs.h"
 #include "core/nccl/system_of_machine.h"
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
-#include "core/nccl/uniform_graphs.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 

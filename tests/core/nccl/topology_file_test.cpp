@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/nccl/topology_file.h"
+#include "core/nccl/topology/topology_file.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"
 

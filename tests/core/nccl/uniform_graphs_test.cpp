@@ -1,11 +1,11 @@
-#include "core/nccl/uniform_graphs.h"
+#include "core/nccl/search/uniform_graphs.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
-#include "core/nccl/cube_mesh.h"
-#include "core/nccl/search.h"
+#include "core/nccl/search/cube_mesh.h"
+#include "core/nccl/search/search.h"
 #include "tests/core/nccl/golden.h"
 #include "tests/reference/nccl/topologies.h"
 #include "tests/support/problems.h"

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/scenario/plan_digest.h"
 #include "core/scenario/rewrite.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan_digest.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/strategy/plan_digest.h"
+#include "core/scenario/plan_digest.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
 

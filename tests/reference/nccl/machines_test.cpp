@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/nccl/search.h"
+#include "core/nccl/search/search.h"
 #include "tests/reference/nccl/topologies.h"
 
 namespace tutti {

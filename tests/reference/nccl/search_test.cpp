@@ -13,8 +13,8 @@
 
 #include "core/nccl/connect.h"
 #include "core/nccl/point_to_point.h"
-#include "core/nccl/search.h"
-#include "core/nccl/searched_communicator.h"
+#include "core/nccl/search/search.h"
+#include "core/nccl/search/searched_communicator.h"
 #include "tests/core/nccl/golden.h"
 #include "tests/reference/nccl/topologies.h"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/base/file.h"
-#include "core/nccl/topology_file.h"
+#include "core/nccl/topology/topology_file.h"
 #include "tests/support/clusters.h"
 
 namespace tutti::test {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/nccl/topology.h"
+#include "core/nccl/topology/topology.h"
 
 namespace tutti::test {
 

@@ -9,8 +9,8 @@
 #include <deque>
 #include <map>
 
+#include "core/lowering/plan.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/plan.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/framework/tensorflow/cross_device_ops.h"
+#include "core/lowering/server_plan.h"
 #include "core/scenario/scenario.h"
-#include "core/strategy/server_plan.h"
 #include "tests/reference/tensorflow/golden.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "core/lowering/plan.h"
+
+namespace tutti::core {
+
+/// Adds the exchanges of communicators to `plan`. REQUIRES: problems_of() each is empty; `cluster` outlives the plan.
+void add_exchanges(const std::vector<Communicator>& communicators, const Cluster& cluster, Plan& plan);
+
+}  // namespace tutti::core

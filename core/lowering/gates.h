@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "core/lowering/plan.h"
+#include "core/plan/gate/gate.h"
+
+namespace tutti::core {
+
+/// The gate of a plan, if it has one (Plan::gate). Its items are the plan's packs.
+class PlanGate {
+ public:
+  /// REQUIRES: the plan outlives it.
+  explicit PlanGate(const Plan& plan);
+
+  [[nodiscard]] bool any() const { return items_ != nullptr; }
+  /// The pack passes the gate.
+  [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[static_cast<std::size_t>(pack)].passes; }
+  /// REQUIRES: any().
+  [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
+  [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {
+    return plan_->gate->make(items_, members, rounds);
+  }
+
+ private:
+  const Plan* plan_;
+  GateItems items_;  ///< by pack; null if there is no gate
+};
+
+}  // namespace tutti::core

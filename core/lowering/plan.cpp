@@ -1,0 +1,410 @@
+#include "core/lowering/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "core/lowering/checkpoint_plan.h"
+#include "core/lowering/exchanges.h"
+#include "core/lowering/framework.h"
+#include "core/lowering/gradient_groups.h"
+#include "core/lowering/order_of_packs.h"
+#include "core/lowering/server_plan.h"
+#include "core/lowering/sparse_plan.h"
+#include "core/lowering/spec_plan.h"
+#include "core/packing/concat_and_split.h"
+#include "core/packing/merge_scope.h"
+#include "core/packing/scoped_allocator.h"
+#include "core/strategy/algorithm_table.h"
+
+namespace tutti::core {
+
+Collective PlannedCollective::in(std::int64_t group) const {
+  Collective other = first;
+  if (group > 0) other.group = first.group.in(group);
+  return other;
+}
+
+Collective PlannedCollective::in(std::int64_t group, const Occurrence& occurrence) const {
+  Collective made = in(group);
+  if (!sizes) return made;
+  return with_sizes(made, sizes->of(made.elements / made.contributors, group, occurrence));
+}
+
+CollectiveId Plan::add(PlannedCollective collective) {
+  collectives.push_back(std::move(collective));
+  return static_cast<CollectiveId>(collectives.size()) - 1;
+}
+
+Pack Plan::pack_of(std::vector<Member> members, Collective first, Time launch_overhead) {
+  return {{std::move(members)}, add({std::move(first), partition, launch_overhead})};
+}
+
+Bytes Plan::bytes() const {
+  Bytes total;
+  for (const Pack& pack : packs) total += collective(pack).bytes();
+  return total;
+}
+
+const Collective& Plan::widest() const {
+  return collective(*std::max_element(packs.begin(), packs.end(), [this](const Pack& a, const Pack& b) {
+    return collective(a).schedule->ranks() < collective(b).schedule->ranks();
+  }));
+}
+
+bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
+  if (pack.phase != PackPhase::kCheckpoint) return true;
+  return plan.checkpoint_every > 0 && (step + 1) % plan.checkpoint_every == 0;
+}
+
+std::vector<int> answers_to(const Plan& plan) {
+  std::vector<int> answers(plan.packs.size(), -1);
+  for (std::size_t p = 0; p < plan.packs.size(); ++p) {
+    if (plan.packs[p].answers >= 0) answers[static_cast<std::size_t>(plan.packs[p].answers)] = static_cast<int>(p);
+  }
+  return answers;
+}
+
+Reduction reduction_of(const Strategy& strategy, const Pack& pack) {
+  return pack.payload.reduction.value_or(strategy.reduction);
+}
+
+Strategy strategy_of(const Strategy& strategy, const Pack& pack) {
+  return strategy.spec ? for_entry(strategy, static_cast<std::size_t>(pack.entry)) : strategy;
+}
+
+namespace {
+
+class Planner : private PackMaker {
+ public:
+  Planner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+          const std::vector<Communicator>& communicators)
+      : own_(workload),
+        workload_(packed(workload, strategy)),
+        strategy_(strategy),
+        cluster_(cluster),
+        merging_(strategy.merging) {
+    plan_.notes = strategy.notes;
+    add_exchanges(communicators, cluster, plan_);
+    for (const Communicator& c : communicators) {
+      if (c.splits_model) plan_.partition = c.partition.across();
+    }
+    if (strategy.independent) plan_.partition = Partition{cluster.replicas(), 1, 1, false};
+    if (traits(strategy.algorithm).drops_odd_device && cluster.replicas() % 2 == 1) note_odd_device();
+    for (const PlannedExchange& e : plan_.exchanges)
+      note("{}", describe(e, communicators[static_cast<std::size_t>(e.communicator)], workload.micro_batches));
+    if (plan_.partition && !strategy.independent)
+      note("gradients are reduced in {} groups of {} replicas, which hold the same part of the model",
+           plan_.partition->groups(), plan_.partition->group_size());
+  }
+
+  tl::expected<Plan, StrategyProblem> make() {
+    plan_.update = strategy_.update;
+    plan_.compression = strategy_.compression;
+    note_what_is_not_converted();
+    if (strategy_.num_packs > 0) {
+      if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
+    } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
+      merge_units(small_groups(workload_, strategy_), true);
+    } else if (strategy_.framework && strategy_.framework->pack(*this)) {
+      // They are there.
+    } else if (strategy_.bytes_per_pack) {
+      if (traits(strategy_.algorithm).tf_implementation.empty() && strategy_.merging == Merging::kConcat) {
+        note(
+            "TensorFlow knows bytes_per_pack only for ring and nccl; here {} packs by the same rule, with a copy into "
+            "and out of every pack",
+            to_string(strategy_.algorithm));
+      }
+      add_all(groups_by_bytes(workload_, *strategy_.bytes_per_pack));
+    } else if (strategy_.chunks_by_count > 0) {
+      add_all(groups_by_count(workload_, strategy_.chunks_by_count));
+    } else {
+      std::vector<std::vector<int>> units;
+      for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i) units.push_back({i});
+      merge_units(units, false);
+    }
+    if (indivisible_) return tl::make_unexpected(std::move(*indivisible_));
+    if (plan_.packs.empty())
+      return tl::make_unexpected(
+          StrategyProblem{"", "the model has no gradient with elements, so there is nothing to send"});
+    set_launch_order(strategy_, plan_);
+    note_unused_rings();
+    return std::move(plan_);
+  }
+
+ private:
+  /// The gradients as packs are made of them.
+  static Workload packed(const Workload& workload, const Strategy& strategy) {
+    const bool before = strategy.compression && !strategy.compression->of_packs;
+    return before ? as_sent(workload, strategy.compression) : workload;
+  }
+  [[nodiscard]] const Variable& gradient(int i) const { return workload_.gradients[static_cast<std::size_t>(i)]; }
+
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    std::string text = fmt::format(format, std::forward<Args>(args)...);
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end())
+      plan_.notes.push_back(std::move(text));
+  }
+
+  // --- which gradients go together ---
+
+  /// num_packs: one concatenation of everything, cut without regard to the gradients' borders.
+  std::optional<StrategyProblem> concatenate() {
+    const DataType type = gradient(0).type;
+    std::int64_t total = 0;
+    for (const Variable& g : workload_.gradients) {
+      if (g.type != type) {
+        return StrategyProblem{"num_packs", fmt::format("concatenates all gradients, but \"{}\" is {} and \"{}\" is "
+                                                        "{}; say gradient_type in the workload, or take bytes_per_pack",
+                                                        gradient(0).name, to_string(type), g.name, to_string(g.type))};
+      }
+      total += g.elements;
+    }
+    const std::vector<std::int64_t> sizes = concat_and_split(total, strategy_.num_packs);
+    int variable = 0;
+    std::int64_t used = 0;  // elements of that variable that earlier packs hold
+    int empty = 0;
+    for (const std::int64_t size : sizes) {
+      if (size == 0) ++empty;
+      std::vector<Member> members;
+      for (std::int64_t filled = 0; filled < size;) {
+        const std::int64_t take = std::min(size - filled, gradient(variable).elements - used);
+        if (take > 0) members.push_back({variable, used, take, filled});
+        filled += take;
+        used += take;
+        if (used == gradient(variable).elements) {
+          ++variable;
+          used = 0;
+        }
+      }
+      if (size == 0) {
+        ++turn_;
+        continue;
+      }
+      Pack pack = make_pack(std::move(members), type, size);
+      // The concatenation copies everything before the first pack; cutting a pack out of it copies the pack.
+      pack.copied_in += (plan_.packs.empty() ? total + size : size) * size_of(type);
+      pack.copied_out = 2 * size * size_of(type);
+      pack.needs_all_gradients = true;
+      plan_.packs.push_back(std::move(pack));
+    }
+    if (empty > 0) note("{} of {} packs are empty: the model has {} elements", empty, sizes.size(), total);
+    note(
+        "num_packs concatenates all gradients, so no pack can start before the last gradient is ready, and no variable "
+        "is updated before the last pack");
+    return std::nullopt;
+  }
+
+  void add_all(const std::vector<std::vector<int>>& packs) {
+    check_scoped_allocator(packs);
+    for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
+  }
+
+  /// Gradients of different types in one scope end the pass over the whole graph, which stays as it was.
+  /// SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
+    if (merging_ != Merging::kScopedAllocator) return;
+    for (const std::vector<int>& scope : scopes) {
+      const auto other = std::find_if(scope.begin(), scope.end(),
+                                      [&](int v) { return gradient(v).type != gradient(scope.front()).type; });
+      if (other == scope.end()) continue;
+      merging_ = Merging::kSeparate;
+      return note(
+          "\"{}\" is {} and \"{}\", in the same pack, is {}: TensorFlow's ScopedAllocator then merges nothing at "
+          "all (\"Group ops don't all have same type\"), and every gradient travels by itself",
+          gradient(scope.front()).name, to_string(gradient(scope.front()).type), gradient(*other).name,
+          to_string(gradient(*other).type));
+    }
+  }
+
+  /// all_reduce_merge_scope over `units`; a unit of several gradients was packed with a copy in and out.
+  void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
+    const bool merges = strategy_.all_reduce_merge_scope > 1;
+    const auto groups = merge_consecutive(static_cast<int>(units.size()), strategy_.all_reduce_merge_scope);
+    if (!units_are_packed) check_scoped_allocator(groups);
+    for (const std::vector<int>& group : groups) {
+      std::vector<int> members;
+      bool packed = false;
+      for (const int unit : group) {
+        const std::vector<int>& gradients = units[static_cast<std::size_t>(unit)];
+        packed = packed || (units_are_packed && gradients.size() > 1);
+        members.insert(members.end(), gradients.begin(), gradients.end());
+      }
+      if (merges && strategy_.merging == Merging::kSeparate) {
+        for (const int unit : group) add_merged(units[static_cast<std::size_t>(unit)], Merging::kConcat);
+        note("merging is off: all_reduce_merge_scope has no effect");
+      } else {
+        add_merged(members, packed ? Merging::kConcat : merging_);
+      }
+    }
+    if (merges && strategy_.merging == Merging::kConcat) {
+      note(
+          "TensorFlow merges only the collectives of ring and nccl; here {} merges by the same scope, with a copy into "
+          "and out of every pack",
+          to_string(strategy_.algorithm));
+    }
+  }
+
+  // --- packs as a framework makes them ---
+
+  [[nodiscard]] const Workload& workload() const override { return workload_; }
+  [[nodiscard]] const Cluster& cluster() const override { return cluster_; }
+  [[nodiscard]] std::int64_t replicas() const override {
+    return plan_.partition ? plan_.partition->group_size() : cluster_.replicas();
+  }
+  [[nodiscard]] Plan& plan() override { return plan_; }
+  void add_note(std::string text) override { note("{}", text); }
+
+  void add(Bucket bucket) override {
+    const Member last = bucket.members.back();
+    if (last.offset + last.count == 0) return;
+    const DataType type = gradient(last.variable).type;
+    Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
+    // Besides what an algorithm copies itself.
+    if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
+    if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
+    pack.needs_all_gradients = bucket.needs_all_gradients;
+    pack.also_needs = bucket.also_needs;
+    plan_.packs.push_back(std::move(pack));
+  }
+
+  // --- packs ---
+
+  /// One pack of several gradients, or one pack each where they cannot be merged.
+  void add_merged(const std::vector<int>& variables, Merging merging) {
+    const bool one_type = std::all_of(variables.begin(), variables.end(),
+                                      [&](int v) { return gradient(v).type == gradient(variables.front()).type; });
+    if (!one_type && merging != Merging::kSeparate)
+      note("gradients of different types cannot be merged; those of the packs concerned travel one by one");
+    if (variables.size() > 1 && (!one_type || merging == Merging::kSeparate)) {
+      for (const int v : variables) add_merged({v}, merging);
+      return;
+    }
+    const DataType type = gradient(variables.front()).type;
+    const std::int64_t item = size_of(type).count();
+    std::vector<Bytes> sizes;
+    for (const int v : variables) sizes.push_back(gradient(v).bytes());
+    // A gradient alone is sent from where it lies.
+    const bool aligned = variables.size() > 1 && merging == Merging::kScopedAllocator;
+    const ScopedLayout layout = scoped_layout(sizes, Bytes(aligned ? 64 : item));
+    std::vector<Member> members;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      members.push_back({variables[i], 0, gradient(variables[i]).elements, layout.offsets[i].count() / item});
+    }
+    if (layout.total.count() == 0) {
+      ++turn_;
+      return;
+    }
+    Pack pack = make_pack(std::move(members), type, layout.total.count() / item);
+    if (variables.size() > 1 && merging == Merging::kConcat) {
+      pack.copied_in += layout.total;
+      pack.copied_out = layout.total;
+    }
+    plan_.packs.push_back(std::move(pack));
+  }
+
+  [[nodiscard]] Collective collective(const Strategy& strategy, DataType type, std::int64_t elements, int index) const {
+    return plan_.partition ? make_collective(cluster_, strategy, type, elements, index, *plan_.partition)
+                           : make_collective(cluster_, strategy, type, elements, index);
+  }
+
+  Pack make_pack(std::vector<Member> members, DataType type, std::int64_t elements) {
+    const std::int64_t replicas = this->replicas();
+    const DataType sent = sent_as(strategy_.compression, type);
+    if (strategy_.pad_packs)
+      elements = cut_evenly(cluster_, strategy_, sent, elements, plan_.partition ? &*plan_.partition : nullptr);
+    if (has_blocks(strategy_.collective) && elements % replicas != 0) {
+      if (!indivisible_) {
+        indivisible_ = {"collective",
+                        fmt::format("{} gives every replica an equal block, and pack {} has {} elements for "
+                                    "{} replicas; take a workload whose packs divide by {}, or pad_packs: true",
+                                    to_string(strategy_.collective), plan_.packs.size(), elements, replicas, replicas)};
+      }
+      elements += replicas - elements % replicas;  // of a plan that nobody will see
+    }
+    Pack pack = plan_.pack_of({}, collective(strategy_, sent, elements, turn_), strategy_.launch_overhead);
+    pack.turn = turn_++;
+    // TensorFlow's ring appends zeros by a copy where chunks would not be equal.
+    if (traits(strategy_.algorithm).pads_by_copy && plan_.collective(pack).elements > elements)
+      pack.copied_in = plan_.collective(pack).bytes();
+    pack.converted_in = pack.converted_out = converted(elements, type, sent);
+    if (strategy_.compression && !strategy_.compression->of_packs) {
+      for (const Member& m : members)
+        pack.converted_out += converted(m.count, own_.gradients[static_cast<std::size_t>(m.variable)].type, sent);
+    }
+    pack.payload.members = std::move(members);
+    return pack;
+  }
+
+  void note_odd_device() {
+    if (strategy_.hierarchical_copy.drops_odd) {
+      note(
+          "the gradient of the last of {} devices is left out of every sum, as TensorFlow's hierarchical copy does "
+          "without a word",
+          cluster_.replicas());
+    } else {
+      note(
+          "TensorFlow's hierarchical copy leaves the gradient of the last of {} devices out of the sum, without a "
+          "word; here it counts (drop_odd_device)",
+          cluster_.replicas());
+    }
+  }
+
+  void note_what_is_not_converted() {
+    if (!strategy_.compression) return;
+    const auto as_they_are = std::count_if(own_.gradients.begin(), own_.gradients.end(), [&](const Variable& g) {
+      return sent_as(strategy_.compression, g.type) == g.type;
+    });
+    if (as_they_are == 0) return;
+    note("compression: {} of {} gradients travel as they are: they are integers, or {} already", as_they_are,
+         own_.gradients.size(), to_string(strategy_.compression->type));
+  }
+
+  /// NCCL's rings are known for whole machines only (nccl_rings.h).
+  void note_unused_rings() {
+    const Machine& machine = cluster_.machine(0);
+    const bool nccl = traits(strategy_.algorithm).uses_nccl();
+    const bool known = !machine.rings_inside().empty() || !machine.rings_across().empty();
+    if (!nccl || !known || knows_rings(cluster_)) return;
+    note(
+        "the rings that NCCL finds are known for workers that are all {} with all {} GPUs; here channels go round the "
+        "GPUs in index order",
+        machine.name(), machine.gpus().size());
+  }
+
+  const Workload& own_;      ///< gradients in the types in which they are computed
+  const Workload workload_;  ///< … in those in which they are packed
+  const Strategy& strategy_;
+  const Cluster& cluster_;
+  Merging merging_;  ///< as asked, or none where that fails
+  Plan plan_;
+  int turn_ = 0;  ///< of the next pack, empty ones included, which TensorFlow counts too
+  std::optional<StrategyProblem> indivisible_;
+};
+
+tl::expected<Plan, StrategyProblem> plan_of_gradients(const Workload& workload, const Strategy& strategy,
+                                                      const Cluster& cluster,
+                                                      const std::vector<Communicator>& communicators) {
+  if (strategy.framework) {
+    if (auto own = strategy.framework->plan({workload, strategy, cluster, communicators})) return std::move(*own);
+  }
+  if (strategy.servers) return plan_on_servers(workload, strategy, cluster);
+  if (has_slices(workload)) return plan_with_slices(workload, strategy, cluster, communicators);
+  if (strategy.spec) return plan_by_spec(workload, strategy, cluster, communicators);
+  return Planner(workload, strategy, cluster, communicators).make();
+}
+
+}  // namespace
+
+tl::expected<Plan, StrategyProblem> make_plan(const Workload& workload, const Strategy& strategy,
+                                              const Cluster& cluster, const std::vector<Communicator>& communicators) {
+  auto plan = plan_of_gradients(workload, strategy, cluster, communicators);
+  if (!plan || workload.checkpoint_every == 0) return plan;
+  if (auto problem = add_checkpoint(workload, strategy, cluster, *plan))
+    return tl::make_unexpected(std::move(*problem));
+  return plan;
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "core/lowering/plan.h"
+#include "core/lowering/step_program.h"
+#include "core/plan/check_collectives.h"
+
+namespace tutti::core {
+
+/// Returns the programs and communicators of a plan. NCCL's packs are on the communicator
+/// "gradients", which does one after the other; exchanges on those of the scenario; other packs are
+/// matched by their keys, as TensorFlow's sends and receives are.
+/// REQUIRES: `programs` and `plan` outlive the view.
+PlanView view_of(const StepPrograms& programs, const Plan& plan);
+
+}  // namespace tutti::core

@@ -1,0 +1,224 @@
+#include "core/lowering/sparse_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/algorithm/star_tree.h"
+#include "core/algorithm/tree_blocks.h"
+#include "core/schedule/stages.h"
+#include "core/strategy/algorithm_table.h"
+
+namespace tutti::core {
+namespace {
+
+/// The dense gradients alone, and where each was.
+struct Dense {
+  Workload workload;
+  std::vector<int> was;
+};
+
+Dense dense_of(const Workload& all) {
+  Dense dense{all, {}};
+  dense.workload.gradients.clear();
+  // Checkpoints are those of the whole plan, which are added to it when all else is there.
+  dense.workload.on_read.clear();
+  dense.workload.checkpoint_every = 0;
+  std::vector<int> now(all.gradients.size(), -1);
+  for (int v = 0; v < static_cast<int>(all.gradients.size()); ++v) {
+    const Variable& gradient = all.gradients[static_cast<std::size_t>(v)];
+    if (gradient.slices) continue;
+    now[static_cast<std::size_t>(v)] = static_cast<int>(dense.was.size());
+    dense.was.push_back(v);
+    dense.workload.gradients.push_back(gradient);
+  }
+  // Segments stay where they are: times go with them.
+  for (BackwardSegment& segment : dense.workload.segments) {
+    std::vector<int> left;
+    for (const int v : segment.variables) {
+      if (now[static_cast<std::size_t>(v)] >= 0) left.push_back(now[static_cast<std::size_t>(v)]);
+    }
+    segment.variables = std::move(left);
+  }
+  return dense;
+}
+
+class SparsePlanner {
+ public:
+  SparsePlanner(const Workload& workload, const Strategy& strategy, const Cluster& cluster)
+      : workload_(workload), strategy_(strategy), cluster_(cluster), gathering_(strategy) {
+    gathering_.reduction = Reduction::kSum;
+    gathering_.collective = CollectiveKind::kAllGather;
+    // TensorFlow's gather is one ring, whatever its all-reduce is set to.
+    gathering_.tf_runtime.subdiv_offsets.clear();
+    gathering_.tf_runtime.max_subdivs_per_device.reset();
+    if (traits(strategy_.algorithm).in_tf_runtime) gathering_.shards = 1;
+  }
+
+  tl::expected<Plan, StrategyProblem> make(const std::vector<Communicator>& communicators) {
+    const SparseRules& rules = strategy_.sparse;
+    if (rules.refused) return tl::make_unexpected(*rules.refused);
+    if (rules.refused_if_rows_differ && any_differ()) return tl::make_unexpected(*rules.refused_if_rows_differ);
+    Plan plan;
+    Dense dense = dense_of(workload_);
+    if (dense.was.empty()) {
+      plan.notes = strategy_.notes;
+      plan.update = strategy_.update;
+    } else {
+      auto made = make_plan(dense.workload, strategy_, cluster_, communicators);
+      if (!made) return made;
+      plan = std::move(*made);
+      for (Pack& pack : plan.packs) {
+        for (Member& member : pack.payload.members)
+          member.variable = dense.was[static_cast<std::size_t>(member.variable)];
+        if (pack.also_needs >= 0) pack.also_needs = dense.was[static_cast<std::size_t>(pack.also_needs)];
+      }
+    }
+    plan_ = &plan;
+    if (plan.partition)
+      return wrong(
+          "",
+          "sparse gradients of replicas that are in groups (splits_model, INDEPENDENT) are not modelled; leave "
+          "sparse_gradient out");
+    choose_gathering();
+    // The last-created first, as their gradients become ready.
+    for (int v = static_cast<int>(workload_.gradients.size()) - 1; v >= 0; --v) {
+      if (const Variable& gradient = workload_.gradients[static_cast<std::size_t>(v)]; gradient.slices)
+        add(v, gradient);
+    }
+    return plan;
+  }
+
+ private:
+  static tl::unexpected<StrategyProblem> wrong(const char* field, const char* text) {
+    return tl::make_unexpected(StrategyProblem{field, text});
+  }
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    std::string text = fmt::format(format, std::forward<Args>(args)...);
+    if (std::find(plan_->notes.begin(), plan_->notes.end(), text) == plan_->notes.end())
+      plan_->notes.push_back(std::move(text));
+  }
+  [[nodiscard]] bool any_differ() const {
+    return std::any_of(workload_.gradients.begin(), workload_.gradients.end(),
+                       [](const Variable& g) { return g.slices && g.slices->differ; });
+  }
+  [[nodiscard]] std::int64_t replicas() const { return cluster_.replicas(); }
+  /// Everything to one device and from there to all, tensor by tensor.
+  [[nodiscard]] bool over_one_device() const {
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    return t.sums_on == SumsOn::kOneDevice || (t.nccl == NcclPart::kAll && strategy_.sparse.over_first_device);
+  }
+
+  /// By which algorithm what is sparse is gathered.
+  void choose_gathering() {
+    if (over_one_device()) {
+      if (!traits(strategy_.algorithm).chooses_device)
+        note(
+            "Efficient allreduce is not supported for {} IndexedSlices: each is gathered on the first device, and "
+            "copied from there",
+            std::count_if(workload_.gradients.begin(), workload_.gradients.end(),
+                          [](const Variable& g) { return g.slices.has_value(); }));
+      return;
+    }
+    const auto take = [this](AlgorithmChoice algorithm) {
+      const Strategy usual = Strategy::for_algorithm(algorithm);
+      gathering_.algorithm = algorithm;
+      if (!strategy_.staging_asked) gathering_.staging = usual.staging;
+      gathering_.shards = 1;
+    };
+    if (strategy_.sparse.gathered_by) return take(*strategy_.sparse.gathered_by);
+    const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
+    const AlgorithmTraits& t = traits(strategy_.algorithm);
+    if (t.supports(CollectiveKind::kAllGather, on_gpus)) return;
+    note("{} gathers nothing; sparse gradients are gathered by a ring", t.name);
+    take(BaseAlgorithm::kRing);
+  }
+
+  [[nodiscard]] Collective gather(DataType type, std::int64_t of_each) const {
+    const std::int64_t elements = of_each * replicas();
+    if (!over_one_device()) return make_collective(cluster_, gathering_, type, elements, 0);
+    const auto n = static_cast<std::int32_t>(replicas());
+    const auto g = static_cast<std::int32_t>(cluster_.replicas_per_worker());
+    const bool on_gpus = cluster_.part(cluster_.replica(0)).kind == PartKind::kGpu;
+    const bool host = sums_on_hosts(strategy_) && on_gpus;
+    const Rank root = traits(strategy_.algorithm).chooses_device ? strategy_.reduce_to.value_or(host ? n : 0) : 0;
+    const Engine engine = on_gpus ? Engine::kCopyEngine : Engine::kCpu;
+    const StageGroup group{n / g, g, host};
+    const StarTree tree{group.ranks(), n, n, 1, root};
+    Collective made{Group::of_cluster(cluster_, host), nullptr, type, elements, strategy_.staging, n,
+                    CollectiveKind::kAllGather};
+    made.schedule = in_stages(group, elements,
+                              {{StageScope::kEveryone, tree_gather(tree, of_each, engine, Engine::kCpu)},
+                               {StageScope::kEveryone, tree_broadcast(tree, elements, engine, Engine::kCpu)}});
+    return made;
+  }
+
+  void add(int v, const Variable& gradient) {
+    if (gradient.elements == 0 || gradient.slices->rows == 0) return;
+    const Slices& slices = *gradient.slices;
+    const std::int64_t values = slices.rows * gradient.row_elements();
+    const SparseRules& rules = strategy_.sparse;
+    const bool ordered = strategy_.launch == Launch::kSerial && !plan_->fuses();
+    int before = rules.after_last_pack && ordered ? static_cast<int>(plan_->packs.size()) - 1 : -1;
+    if (rules.lengths_first) {
+      Pack lengths = pack_of({{v, 0, 0, 0}}, gather(DataType::kInt32, 1));
+      lengths.payload.content = PackContent::kLengths;
+      before = put(std::move(lengths), before);
+    }
+    if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
+    Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
+    // A mean is divided when all are there.
+    if (strategy_.reduction == Reduction::kMean && replicas() > 1)
+      of_values.copied_out = plan_->collective(of_values).bytes();
+    // Variables are updated once both are there; indices come last.
+    const int first = put(std::move(of_values), before);
+    Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
+    indices.payload.content = PackContent::kIndices;
+    put(std::move(indices), ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
+  }
+
+  /// As a dense gradient, by itself.
+  void add_whole(int v, const Variable& gradient, int before) {
+    note("replicas have different numbers of rows of \"{}\", so that {} reduces the whole variable", gradient.name,
+         strategy_.sparse.whole_if_rows_differ);
+    Pack pack = pack_of({{v, 0, gradient.elements, 0}},
+                        make_collective(cluster_, strategy_, gradient.type, gradient.elements, 0));
+    pack.copied_in = gradient.bytes();
+    put(std::move(pack), before);
+  }
+
+  Pack pack_of(std::vector<Member> members, Collective collective) {
+    return plan_->pack_of(std::move(members), std::move(collective), strategy_.launch_overhead);
+  }
+  /// Answers its number.
+  int put(Pack pack, int after) {
+    pack.after = after;
+    pack.turn = static_cast<int>(plan_->packs.size());
+    pack.payload.reduction =
+        plan_->collective(pack).kind == CollectiveKind::kAllGather ? std::optional(Reduction::kSum) : std::nullopt;
+    plan_->packs.push_back(std::move(pack));
+    return static_cast<int>(plan_->packs.size()) - 1;
+  }
+
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const Cluster& cluster_;
+  Strategy gathering_;  ///< what gathers
+  Plan* plan_ = nullptr;
+};
+
+}  // namespace
+
+bool has_slices(const Workload& workload) {
+  return std::any_of(workload.gradients.begin(), workload.gradients.end(),
+                     [](const Variable& g) { return g.slices.has_value(); });
+}
+
+tl::expected<Plan, StrategyProblem> plan_with_slices(const Workload& workload, const Strategy& strategy,
+                                                     const Cluster& cluster,
+                                                     const std::vector<Communicator>& communicators) {
+  return SparsePlanner(workload, strategy, cluster).make(communicators);
+}
+
+}  // namespace tutti::core

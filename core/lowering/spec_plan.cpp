@@ -1,0 +1,273 @@
+#include "core/lowering/spec_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/check.h"
+
+namespace tutti::core {
+namespace {
+
+class SpecPlanner {
+ public:
+  SpecPlanner(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+              const std::vector<Communicator>& communicators)
+      : workload_(workload),
+        strategy_(strategy),
+        spec_(*strategy.spec),
+        cluster_(cluster),
+        communicators_(communicators) {}
+
+  tl::expected<Plan, StrategyProblem> make() {
+    plan_.update = strategy_.update;
+    plan_.compression = strategy_.compression;
+    plan_.entry_of_gradient = core::entries_of(spec_, sizes());
+    for (std::size_t v = 0; v < plan_.entry_of_gradient.size(); ++v) {
+      if (plan_.entry_of_gradient[v] < 0) return nobody_takes(v);
+    }
+    for (std::size_t e = 0; e < spec_.entries.size(); ++e) {
+      if (auto problem = add_entry(e)) return tl::make_unexpected(std::move(*problem));
+    }
+    if (plan_.packs.empty()) return problem("the model has no gradient with elements, so there is nothing to send");
+    chain_serial_packs();
+    note_limits();
+    if (auto problem = order_of_results()) return tl::make_unexpected(std::move(*problem));
+    return std::move(plan_);
+  }
+
+ private:
+  template <class... Args>
+  static StrategyProblem about(fmt::format_string<Args...> format, Args&&... args) {
+    return {"all_reduce_spec", fmt::format(format, std::forward<Args>(args)...)};
+  }
+  static tl::unexpected<StrategyProblem> problem(std::string text) {
+    return tl::make_unexpected(StrategyProblem{"", std::move(text)});
+  }
+  template <class... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    std::string text = fmt::format(format, std::forward<Args>(args)...);
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end())
+      plan_.notes.push_back(std::move(text));
+  }
+  [[nodiscard]] const Variable& gradient(int v) const { return workload_.gradients[static_cast<std::size_t>(v)]; }
+  [[nodiscard]] bool literal() const { return spec_.validation == SpecValidation::kLiteral; }
+  [[nodiscard]] bool is_contrib() const { return spec_.api == SpecApi::kMultiWorkerAllReduce; }
+
+  /// Of gradients as they are packed.
+  [[nodiscard]] std::vector<LimitedGradient> sizes() const {
+    const bool converted = strategy_.compression && !strategy_.compression->of_packs;
+    std::vector<LimitedGradient> sizes;
+    for (const Variable& g : workload_.gradients) {
+      const DataType type = converted ? sent_as(strategy_.compression, g.type) : g.type;
+      sizes.push_back({g.elements, g.elements * size_of(type)});
+    }
+    return sizes;
+  }
+
+  [[nodiscard]] tl::unexpected<StrategyProblem> nobody_takes(std::size_t v) const {
+    if (spec_.entries.empty())
+      return tl::make_unexpected(
+          about("it has no entry, so that TensorFlow's assertion fails at the first gradient; give it one"));
+    return tl::make_unexpected(
+        about("no entry takes \"{}\" of {} elements, and TensorFlow's assertion fails at what is left; give the last "
+              "entry no limit",
+              workload_.gradients[v].name, workload_.gradients[v].elements));
+  }
+
+  // --- entries ---
+
+  std::optional<StrategyProblem> add_entry(std::size_t e) {
+    std::vector<int> taken;
+    for (int v = 0; v < static_cast<int>(workload_.gradients.size()); ++v) {
+      if (plan_.entry_of_gradient[static_cast<std::size_t>(v)] == static_cast<int>(e)) taken.push_back(v);
+    }
+    const SpecEntry& entry = spec_.entries[e];
+    if (taken.empty()) {
+      note("entry {} of all_reduce_spec, {}, gets no gradient", e + 1, entry.name);
+      return std::nullopt;
+    }
+    if (literal()) {
+      if (const auto problems = problems_on(strategy_, e, cluster_); !problems.empty())
+        return about("entry {}: {}", e + 1, problems.front().text);
+    }
+    const bool any = std::any_of(taken.begin(), taken.end(), [this](int v) { return gradient(v).elements > 0; });
+    if (!any) return std::nullopt;
+    Workload own = workload_;
+    own.gradients.clear();
+    for (const int v : taken) own.gradients.push_back(gradient(v));
+    const Strategy strategy = for_entry(strategy_, e);
+    const bool first = plan_.packs.empty();
+    auto part = make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
+    if (!part) return std::move(part.error());
+    for (std::string& text : part->notes) note("{}", text);
+    if (auto problem = what_tensorflow_refuses(entry, *part)) return problem;
+    const auto collectives = static_cast<CollectiveId>(plan_.collectives.size());
+    for (PlannedCollective& collective : part->collectives) plan_.add(std::move(collective));
+    if (first) plan_.exchanges = std::move(part->exchanges);
+    note_ignored_shards(entry);
+    const auto before = static_cast<int>(plan_.packs.size());
+    for (Pack& pack : part->packs) {
+      for (Member& member : pack.payload.members) member.variable = taken[static_cast<std::size_t>(member.variable)];
+      if (pack.after >= 0) pack.after += before;
+      pack.entry = static_cast<int>(e);
+      pack.collective += collectives;
+      plan_.packs.push_back(std::move(pack));
+    }
+    return std::nullopt;
+  }
+
+  /// Where TensorFlow's own code stops, and ours need not.
+  std::optional<StrategyProblem> what_tensorflow_refuses(const SpecEntry& entry, const Plan& part) {
+    const SpecAlgorithm& known = of_tensorflow(entry);
+    if (known.in_one_process && cluster_.workers() > 1) {
+      if (literal())
+        return about(
+            "TensorFlow's nccl works inside one process, and there are {} workers; take nccl/xring, or leave "
+            "validation out",
+            cluster_.workers());
+      note("TensorFlow's nccl works inside one process, and fails with {} workers; here NCCL spans them",
+           cluster_.workers());
+    }
+    if (!known.halves_evenly || cluster_.workers() == 1) return std::nullopt;
+    const auto uneven = [&](const Pack& pack) { return part.collective(pack).elements % cluster_.workers() != 0; };
+    const auto first = std::find_if(part.packs.begin(), part.packs.end(), uneven);
+    if (first == part.packs.end()) return std::nullopt;
+    if (literal())
+      return about(
+          "TensorFlow's nccl/rechd cannot halve {} elements for {} workers; take nccl/xring, or leave validation "
+          "out",
+          part.collective(*first).elements, cluster_.workers());
+    note(
+        "TensorFlow's nccl/rechd fails at {} of its {} packs, whose elements do not divide by {} workers; here halves "
+        "differ by one element",
+        std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(), cluster_.workers());
+    return std::nullopt;
+  }
+
+  void note_ignored_shards(const SpecEntry& entry) {
+    if (entry.shards == 1) return;
+    using Shards = SpecAlgorithm::Shards;
+    switch (of_tensorflow(entry).shards) {
+      case Shards::kUsed: break;
+      case Shards::kIgnored:
+      case Shards::kOneRing: note("TensorFlow ignores the {} shards of {}", entry.shards, entry.name); break;
+      case Shards::kAllHosts:
+        note("TensorFlow ignores the {} shards of {}, which sums on the CPUs of all {} workers", entry.shards,
+             entry.name, cluster_.workers());
+        break;
+      case Shards::kUsedByMultiWorkerAllReduce:
+        if (is_contrib()) break;
+        note(
+            "tf_cnn_benchmarks ignores the {} shards of {}, which sums on worker 0's CPU; say api: "
+            "MULTI_WORKER_ALL_REDUCE for {} of them",
+            entry.shards, entry.name, entry.shards);
+        break;
+    }
+  }
+
+  [[nodiscard]] static const SpecAlgorithm& of_tensorflow(const SpecEntry& entry) {
+    const SpecAlgorithm* const known = find_spec_algorithm(*entry.algorithm);
+    TUTTI_CHECK(known != nullptr, "\"{}\" in a spec", entry.name);
+    return *known;
+  }
+
+  /// NCCL works off one collective after the other on a device, whichever entry it is of: the last gradients' first.
+  void chain_serial_packs() {
+    const auto serial = [this](const Pack& pack) { return strategy_of(strategy_, pack).launch == Launch::kSerial; };
+    const auto last_variable = [](const Pack& pack) {
+      return std::max_element(pack.payload.members.begin(), pack.payload.members.end(),
+                              [](const Member& a, const Member& b) { return a.variable < b.variable; })
+          ->variable;
+    };
+    std::vector<int> chain;
+    std::vector<int> entries;
+    for (int p = 0; p < static_cast<int>(plan_.packs.size()); ++p) {
+      const Pack& pack = plan_.packs[static_cast<std::size_t>(p)];
+      if (!serial(pack)) continue;
+      chain.push_back(p);
+      if (entries.empty() || entries.back() != pack.entry) entries.push_back(pack.entry);
+    }
+    if (entries.size() < 2) return;  // chained by itself
+    std::stable_sort(chain.begin(), chain.end(), [&](int a, int b) {
+      return last_variable(plan_.packs[static_cast<std::size_t>(a)]) >
+             last_variable(plan_.packs[static_cast<std::size_t>(b)]);
+    });
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      plan_.packs[static_cast<std::size_t>(chain[i])].after = i == 0 ? -1 : chain[i - 1];
+  }
+
+  // --- where TensorFlow is not what its users mean ---
+
+  void note_limits() {
+    const bool limited =
+        std::any_of(spec_.entries.begin(), spec_.entries.end(), [](const SpecEntry& e) { return e.limit >= 0; });
+    if (!limited) return;
+    AllReduceSpec other = spec_;
+    const bool bytes = spec_.limit_unit == LimitUnit::kBytes;
+    other.limit_unit = bytes ? LimitUnit::kElements : LimitUnit::kBytes;
+    const std::vector<int> otherwise = core::entries_of(other, sizes());
+    std::size_t moved = 0;
+    for (std::size_t v = 0; v < otherwise.size(); ++v) moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
+    if (bytes) {
+      note(
+          "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} of {} gradients would "
+          "go by another entry; say limit_unit: ELEMENTS for that",
+          is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
+    } else {
+      note(
+          "limits of all_reduce_spec are in elements, as TensorFlow's code compares them{}: in bytes {} of {} "
+          "gradients would go by another "
+          "entry",
+          is_contrib() ? ", whatever its documentation says" : "", moved, otherwise.size());
+    }
+  }
+
+  std::optional<StrategyProblem> order_of_results() {
+    if (!is_contrib()) return std::nullopt;  // tf_cnn_benchmarks carries each variable with its gradient
+    const std::vector<int> order = core::result_order(plan_.entry_of_gradient);
+    std::vector<int> others;  // variables that would get another one's gradient
+    for (int v = 0; v < static_cast<int>(order.size()); ++v) {
+      if (order[static_cast<std::size_t>(v)] != v) others.push_back(v);
+    }
+    if (others.empty()) return std::nullopt;
+    const auto given = [&](int v) -> const Variable& { return gradient(order[static_cast<std::size_t>(v)]); };
+    if (spec_.result_order == ResultOrder::kRestored) {
+      note(
+          "TensorFlow returns results entry by entry: {} of {} variables would get another one's gradient, {} that of "
+          "{}; here each gets its own (result_order)",
+          others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
+      return std::nullopt;
+    }
+    for (const int v : others) {
+      if (gradient(v).shape == given(v).shape && gradient(v).elements == given(v).elements) continue;
+      return about(
+          "result_order: BY_ENTRY gives variable \"{}\" the gradient of \"{}\", which has another shape, as TensorFlow "
+          "would, whose optimizer refuses it; leave result_order out",
+          gradient(v).name, given(v).name);
+    }
+    note(
+        "results come entry by entry, as in TensorFlow: {} of {} variables are updated with another one's gradient, {} "
+        "with that of {}; times are the same, as their shapes are",
+        others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
+    return std::nullopt;
+  }
+
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const AllReduceSpec& spec_;
+  const Cluster& cluster_;
+  const std::vector<Communicator>& communicators_;
+  Plan plan_;
+};
+
+}  // namespace
+
+tl::expected<Plan, StrategyProblem> plan_by_spec(const Workload& workload, const Strategy& strategy,
+                                                 const Cluster& cluster,
+                                                 const std::vector<Communicator>& communicators) {
+  TUTTI_CHECK(strategy.spec.has_value(), "no spec in {}", to_string(strategy.algorithm));
+  return SpecPlanner(workload, strategy, cluster, communicators).make();
+}
+
+}  // namespace tutti::core

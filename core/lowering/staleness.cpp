@@ -1,0 +1,43 @@
+#include "core/lowering/staleness.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tutti::core {
+
+void UpdatesBehind::count(std::int64_t behind) {
+  most = std::max(most, behind);
+  sum += behind;
+  ++updates;
+}
+
+void UpdatesBehind::add(const UpdatesBehind& others) {
+  updates += others.updates;
+  sum += others.sum;
+  most = std::max(most, others.most);
+}
+
+void OwnPaces::step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now) {
+  if (through_) return;
+  steps_[static_cast<std::size_t>(worker)] = step + 1;
+  until_ = now;
+  through_ = step + 1 == of;
+}
+
+double OwnPaces::steps_per_second() const {
+  std::int64_t steps = 0;
+  for (const std::int32_t s : steps_) steps += s;
+  return until_ == Time() ? 0 : static_cast<double>(steps) * 1e12 / static_cast<double>(until_.count());
+}
+
+std::string OwnPaces::describe(const UpdatesBehind& behind) const {
+  const auto [least, fastest] = std::minmax_element(steps_.begin(), steps_.end());
+  return fmt::format(
+      "workers do not wait for each other: {:.3g} steps/s of {} workers together until the first is through (they end "
+      "{} to {} steps each by then); {:.2f} updates of others lie between what a gradient is computed from and its "
+      "own, on average, and {} at most",
+      steps_per_second(), steps_.size(), *least, *fastest, behind.mean(), behind.most);
+}
+
+}  // namespace tutti::core

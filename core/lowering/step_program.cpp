@@ -1,0 +1,508 @@
+// Lowers a training step of data parallelism, as packing and planning left it, to tasks:
+//
+//   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done] ─▶ (opens the hold of the unpack marks)
+//                          │ready 3 ─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ copy out, convert back, update
+//                          …                                    └─▶ pack 2 (serial launches)
+//   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint] ─▶ checkpoint packs one by one ─▶ [end]
+//
+// Several micro-batches are several passes of forward and backward tasks. Those between the first and the last are equal, and
+// become one block that repeats, so a step of 65,536 micro-batches has as many tasks as one of three.
+// Exchanges (tensor or expert parallelism) are due at points of a pass; they cut its tasks into pieces.
+
+#include "core/lowering/step_program.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/lowering/plan_check.h"
+
+namespace tutti::core {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// The relations of a plan that its lowering follows: which segment makes a pack ready, and what the pack's parts of others are.
+struct Relations {
+  /// Packs that are cut from one concatenation of gradients (num_packs): all start when the last of these gradients is ready, and
+  /// are unpacked when the last of the packs is complete. One for each entry of a spec, or one in all.
+  struct Concatenation {
+    std::vector<int> packs;
+    int ready_after = -1;  ///< segment
+  };
+  std::vector<Concatenation> concatenations;
+  std::vector<int> concatenation_of_pack;    ///< -1: none
+  std::vector<int> ready_after;              ///< by pack of gradients: the segment that completes it
+  std::vector<int> read_by;                  ///< by pack that is read: the segment whose layer waits for it; -1: none
+  std::vector<std::vector<int>> successors;  ///< by pack: those that are launched after it
+  std::vector<int> pull_of;                  ///< by pack: the pull that answers this push; -1: none
+  std::vector<Bytes> bytes_up_to;            ///< of gradients in packs 0 … p, in their own types
+  std::vector<Bytes> converted;              ///< by segment: bytes read and written to convert its gradients; or empty
+
+  Relations(const Workload& workload, const Plan& plan)
+      : concatenation_of_pack(plan.packs.size(), -1),
+        ready_after(plan.packs.size(), -1),
+        read_by(plan.packs.size(), -1),
+        successors(plan.packs.size()),
+        pull_of(answers_to(plan)) {
+    std::vector<int> segment_of(workload.gradients.size(), -1);
+    for (std::size_t s = 0; s < workload.segments.size(); ++s) {
+      for (const int v : workload.segments[s].variables) segment_of[at(v)] = static_cast<int>(s);
+    }
+    concatenate(workload, plan, segment_of);
+    Bytes up_to;
+    for (int p = 0; p < std::ssize(plan.packs); ++p) {
+      const Pack& pack = plan.packs[at(p)];
+      if (pack.after >= 0) successors[at(pack.after)].push_back(p);
+      if (pack.phase == PackPhase::kRead) read_by[at(p)] = segment_of[at(pack.payload.members.front().variable)];
+      if (pack.phase == PackPhase::kGradients) {
+        ready_after[at(p)] = ready_segment(plan, p, segment_of);
+        for (const Member& member : pack.payload.members) {
+          // Updates follow the pull, so the bytes of a push and its pull count once.
+          if (pull_of[at(p)] < 0) up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
+        }
+      }
+      bytes_up_to.push_back(up_to);
+    }
+    if (!plan.compression || plan.compression->of_packs) return;
+    for (const BackwardSegment& segment : workload.segments) {
+      Bytes& sum = converted.emplace_back();
+      for (const int v : segment.variables) {
+        const Variable& gradient = workload.gradients[at(v)];
+        // Sparse gradients travel in their own type.
+        if (!gradient.slices)
+          sum += core::converted(gradient.elements, gradient.type, sent_as(plan.compression, gradient.type));
+      }
+    }
+  }
+
+ private:
+  void concatenate(const Workload& workload, const Plan& plan, const std::vector<int>& segment_of) {
+    std::map<int, int> by_entry;
+    for (int p = 0; p < std::ssize(plan.packs); ++p) {
+      const Pack& pack = plan.packs[at(p)];
+      if (pack.phase != PackPhase::kGradients || !pack.needs_all_gradients) continue;
+      const auto [known, is_new] = by_entry.try_emplace(pack.entry, static_cast<int>(concatenations.size()));
+      if (is_new) concatenations.emplace_back();
+      concatenations[at(known->second)].packs.push_back(p);
+      concatenation_of_pack[at(p)] = known->second;
+    }
+    for (std::size_t v = 0; v < workload.gradients.size() && !by_entry.empty(); ++v) {
+      const auto entry = by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
+      if (entry == by_entry.end() || workload.gradients[v].slices) continue;
+      int& ready = concatenations[at(entry->second)].ready_after;
+      ready = std::max(ready, segment_of[v]);
+    }
+  }
+  /// Segments are computed in their order, so the last one that a pack needs is the only one it has to wait for.
+  [[nodiscard]] int ready_segment(const Plan& plan, int p, const std::vector<int>& segment_of) const {
+    if (const int c = concatenation_of_pack[at(p)]; c >= 0) return concatenations[at(c)].ready_after;
+    const Pack& pack = plan.packs[at(p)];
+    int last = pack.also_needs >= 0 ? segment_of[at(pack.also_needs)] : -1;
+    for (const Member& member : pack.payload.members) last = std::max(last, segment_of[at(member.variable)]);
+    return last;
+  }
+};
+
+/// At which moments of a pass exchanges are due: the k-th of n when k/n of its computation is done, rounded down to the
+/// picosecond; those that are due at once in the order of the scenario. Cost: a count for each exchange of the plan.
+class ExchangePoints {
+ public:
+  /// REQUIRES: the plan outlives the points.
+  explicit ExchangePoints(const Plan& plan) : plan_(plan) {}
+
+  [[nodiscard]] bool any() const { return !plan_.exchanges.empty(); }
+
+  /// A pass of so much computation begins.
+  void begin_pass(bool backward, Time total) {
+    backward_ = backward;
+    total_ = total;
+    taken_.assign(plan_.exchanges.size(), 0);
+  }
+  /// The next moment at which something is due that was not taken; nothing if all were.
+  [[nodiscard]] std::optional<Time> next() const {
+    std::optional<Time> first;
+    for (std::size_t e = 0; e < taken_.size(); ++e) {
+      const auto at = due(e);
+      if (at && (!first || *at < *first)) first = at;
+    }
+    return first;
+  }
+  /// An exchange that is due at `now`, once.
+  std::optional<int> take(Time now) {
+    for (std::size_t e = 0; e < taken_.size(); ++e) {
+      const auto at = due(e);
+      if (!at || *at > now) continue;
+      ++taken_[e];
+      return static_cast<int>(e);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Time> due(std::size_t e) const {
+    const Exchange& exchange = plan_.exchanges[e].exchange;
+    const std::int64_t n = backward_ ? exchange.per_backward : exchange.per_forward;
+    if (taken_[e] >= n) return std::nullopt;
+    const Wide product = static_cast<Wide>(total_.count()) * static_cast<Wide>(taken_[e] + 1);
+    return Time(static_cast<std::int64_t>(product / static_cast<Wide>(n)));
+  }
+
+  const Plan& plan_;
+  bool backward_ = false;
+  Time total_;
+  std::vector<std::int64_t> taken_;  ///< of each exchange, in this pass
+};
+
+/// Lowers the step of one group of workers.
+class Lowering {
+ public:
+  Lowering(const Workload& workload, const Plan& plan, const Relations& relations, const StepTimes& times)
+      : workload_(workload), plan_(plan), relations_(relations), times_(times), points_(plan) {
+    int communicators = 0;
+    for (const PlannedExchange& e : plan.exchanges) communicators = std::max(communicators, e.communicator + 1);
+    last_exchange_.assign(at(communicators), kNoTask);
+    out_.exchanges = static_cast<int>(plan.exchanges.size());
+    out_.task_of_pack.assign(plan.packs.size(), kNoTask);
+    waiting_for_pack_.resize(plan.packs.size());
+  }
+
+  std::pair<StepProgram, Durations> lower() && {
+    if (packs() > 0) builder_.set_share_whole(std::max<std::int64_t>(1, relations_.bytes_up_to.back().count()));
+    hold_ = builder_.add_hold();
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase == PackPhase::kRead) launch(p, report_ready(p, kNoTask));
+    }
+    passes();
+    const TaskId end = after_passes();
+    out_.program = std::move(builder_).build(end);
+    return {std::move(out_), std::move(durations_)};
+  }
+
+ private:
+  [[nodiscard]] int packs() const { return static_cast<int>(plan_.packs.size()); }
+  [[nodiscard]] const Pack& pack(int p) const { return plan_.packs[at(p)]; }
+  [[nodiscard]] int segments() const { return static_cast<int>(workload_.segments.size()); }
+
+  // --- tasks ---
+
+  TaskId add(const Task& task, TaskId after) {
+    const TaskId id = builder_.add(task);
+    if (after != kNoTask) builder_.edge(after, id);
+    return id;
+  }
+  TaskId mark(TaskId after = kNoTask) { return add({}, after); }
+  TaskId compute(ComputeKind kind, const TaskCost& cost, int segment, int p, TaskId after) {
+    Task task;
+    task.kind = Task::Kind::kCompute;
+    task.compute = kind;
+    task.index = segment;
+    task.pack = p;
+    task.cost = cost;
+    return add(task, after);
+  }
+  TaskCost row(Time time, std::int64_t compute_bound_ppm = 0) {
+    durations_.rows.push_back({time, compute_bound_ppm});
+    return {TaskCost::Kind::kTime, std::ssize(durations_.rows) - 1, {}};
+  }
+  static TaskCost copies(Bytes bytes) { return {TaskCost::Kind::kCopy, bytes.count(), {}}; }
+  static TaskCost converts(Bytes bytes) { return {TaskCost::Kind::kMemory, bytes.count(), {}}; }
+
+  TaskId report_ready(int p, TaskId after, std::int32_t every_steps = 1) {
+    Task task;
+    task.reported = true;
+    task.pack = p;
+    task.every_steps = every_steps;
+    return add(task, after);
+  }
+  /// The pack is launched after `buffered`. What else it waits for, its predecessors say when all packs are known.
+  TaskId launch(int p, TaskId buffered, std::int32_t every_steps = 1) {
+    Task task;
+    task.kind = Task::Kind::kCommunicate;
+    task.pack = p;
+    task.every_steps = every_steps;
+    return out_.task_of_pack[at(p)] = add(task, buffered);
+  }
+
+  // --- passes ---
+
+  void passes() {
+    const std::int32_t passes = workload_.micro_batches;
+    pass(0, passes == 1);
+    if (passes > 2) {
+      const std::int32_t exchanges_before = exchanges_;
+      const TaskId entry = builder_.size();
+      pass(1, false);
+      cursor_ = mark(cursor_);
+      builder_.repeat_since(entry, passes - 2);
+      const std::int32_t stride = exchanges_ - exchanges_before;
+      for (TaskId t = entry; t < builder_.size(); ++t) {
+        if (builder_.task(t).kind == Task::Kind::kCommunicate) builder_.task(t).number_stride = stride;
+      }
+      exchanges_ += stride * (passes - 3);
+    }
+    if (passes > 1) pass(passes - 1, true);
+  }
+
+  void pass(std::int32_t number, bool last) {
+    forward(number);
+    backward(number, last);
+  }
+
+  void forward(std::int32_t number) {
+    begin_half(false, times_.forward);
+    std::vector<int> reads;
+    for (int p = 0; number == 0 && p < packs(); ++p) {
+      if (pack(p).phase == PackPhase::kRead) reads.push_back(p);
+    }
+    if (!reads.empty() && !times_.forward_by_segment.empty()) {
+      for (int s = segments() - 1; s >= 0; --s) {
+        const Time time = times_.forward_by_segment[at(s)];
+        cursor_ = compute(ComputeKind::kForward, row(time, times_.forward_compute_bound), -1, -1, cursor_);
+        for (const int p : reads) {
+          if (relations_.read_by[at(p)] == s) waiting_for_pack_[at(p)].push_back(cursor_);
+        }
+        computed_ += time;
+      }
+      exchanges_due();
+    } else {
+      const TaskId first = builder_.size();
+      computed_in_pieces(times_.forward, [&](Time piece) {
+        return compute(ComputeKind::kForward, row(piece, times_.forward_compute_bound), -1, -1, cursor_);
+      });
+      for (const int p : reads) waiting_for_pack_[at(p)].push_back(first);
+    }
+    end_half();
+  }
+
+  void backward(std::int32_t number, bool last) {
+    Time total;
+    for (int s = 0; s < segments(); ++s) total += times_.backward_in_pass(at(s), number);
+    begin_half(true, total);
+    for (int s = 0; s < segments(); ++s) {
+      const std::int64_t bound = times_.compute_bound_in_pass(at(s), number);
+      computed_in_pieces(
+          times_.backward_in_pass(at(s), number),
+          [&](Time piece) { return compute(ComputeKind::kBackward, row(piece, bound), s, -1, cursor_); },
+          [&] {
+            if (last) gradients_ready(s);
+          });
+    }
+    end_half();
+  }
+
+  /// Appends `time` of computation, cut where exchanges are due. `whole`: when the last piece is there, before the exchanges that
+  /// are due with it.
+  template <class Piece, class Whole>
+  void computed_in_pieces(Time time, const Piece& add_piece, const Whole& whole) {
+    Time left = time;
+    do {
+      Time piece = left;
+      if (points_.any()) {
+        if (const auto next = points_.next(); next && *next - computed_ < left)
+          piece = std::max(Time(), *next - computed_);
+      }
+      left -= piece;
+      cursor_ = add_piece(piece);
+      computed_ += piece;
+      if (left == Time()) whole();
+      exchanges_due();
+    } while (left > Time());
+  }
+  template <class Piece>
+  void computed_in_pieces(Time time, const Piece& add_piece) {
+    computed_in_pieces(time, add_piece, [] {});
+  }
+
+  // --- exchanges ---
+
+  void begin_half(bool backward, Time total) {
+    computed_ = Time();
+    if (points_.any()) points_.begin_pass(backward, total);
+  }
+
+  /// The exchanges of a communicator follow each other. Computation waits for those that do not overlap.
+  void exchanges_due() {
+    while (points_.any()) {
+      const auto due = points_.take(computed_);
+      if (!due) return;
+      const PlannedExchange& exchange = plan_.exchanges[at(*due)];
+      Task task;
+      task.kind = Task::Kind::kCommunicate;
+      task.index = *due;
+      task.number = exchanges_++;
+      const TaskId id = add(task, cursor_);
+      TaskId& last = last_exchange_[at(exchange.communicator)];
+      if (last != kNoTask) builder_.edge(last, id);
+      last = id;
+      if (!exchange.exchange.overlaps) cursor_ = id;
+    }
+  }
+
+  /// A half is over once its exchanges are.
+  void end_half() {
+    std::vector<TaskId> in_flight;
+    for (TaskId& last : last_exchange_) {
+      if (last != kNoTask && last != cursor_) in_flight.push_back(last);
+      last = kNoTask;
+    }
+    if (in_flight.empty()) return;
+    cursor_ = mark(cursor_);
+    for (const TaskId exchange : in_flight) builder_.edge(exchange, cursor_);
+  }
+
+  // --- packs of gradients ---
+
+  void gradients_ready(int segment) {
+    if (!relations_.converted.empty() && relations_.converted[at(segment)].count() > 0)
+      cursor_ = compute(ComputeKind::kConvert, converts(relations_.converted[at(segment)]), segment, -1, cursor_);
+    std::vector<int> ready;
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[at(p)] != segment) continue;
+      ready.push_back(p);
+      TaskId buffered = report_ready(p, cursor_);
+      if (pack(p).copied_in.count() > 0)
+        buffered = compute(ComputeKind::kCopyIn, copies(pack(p).copied_in), -1, p, buffered);
+      if (pack(p).converted_in.count() > 0)
+        buffered = compute(ComputeKind::kConvert, converts(pack(p).converted_in), -1, p, buffered);
+      launch(p, buffered);
+    }
+    if (!plan_.computation_waits || ready.empty()) return;
+    cursor_ = mark(cursor_);
+    for (const int p : ready) computation_waiting_.push_back({p, cursor_});
+  }
+
+  // --- what follows the passes ---
+
+  /// Returns the end of the step.
+  TaskId after_passes() {
+    Task over;
+    over.opens = hold_;
+    const TaskId backward_done = add(over, cursor_);
+    serial_launches();
+    const std::vector<TaskId> unpacked = unpack_and_update();
+    for (const auto& [p, waits] : computation_waiting_) builder_.edge(out_.task_of_pack[at(p)], waits);
+    TaskId all_packs = mark(backward_done);
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase != PackPhase::kCheckpoint) builder_.edge(out_.task_of_pack[at(p)], all_packs);
+    }
+    if (plan_.update == Update::kAfterAll)
+      all_packs = compute(ComputeKind::kUpdate, row(times_.update), -1, -1, all_packs);
+    const TaskId end = mark(all_packs);
+    for (const TaskId task : unpacked) builder_.edge(task, end);
+    // TensorFlow brings one variable after the other together.
+    TaskId saved = end;
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase == PackPhase::kCheckpoint)
+        saved = launch(p, report_ready(p, saved, plan_.checkpoint_every), plan_.checkpoint_every);
+    }
+    return saved == end ? end : mark(saved);
+  }
+
+  /// What packs that are launched or read release first when they are complete.
+  void serial_launches() {
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase == PackPhase::kCheckpoint) continue;
+      for (const int next : relations_.successors[at(p)]) {
+        if (pack(next).phase != PackPhase::kCheckpoint)
+          builder_.edge(out_.task_of_pack[at(p)], out_.task_of_pack[at(next)]);
+      }
+      for (const TaskId task : waiting_for_pack_[at(p)]) builder_.edge(out_.task_of_pack[at(p)], task);
+    }
+  }
+
+  /// Copies out, conversions and updates of each pack wait for the backward pass: their kernels are queued long before the pack
+  /// is complete. Returns the tasks that the step waits for.
+  std::vector<TaskId> unpack_and_update() {
+    std::vector<TaskId> tasks;
+    std::vector<std::vector<TaskId>> parts(relations_.concatenations.size());
+    for (int p = 0; p < packs(); ++p) {
+      if (pack(p).phase != PackPhase::kGradients || relations_.pull_of[at(p)] >= 0) continue;
+      const int concatenation = relations_.concatenation_of_pack[at(p)];
+      const bool has_work =
+          plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() || pack(p).converted_out > Bytes();
+      if (concatenation < 0 && !has_work) continue;
+      Task held;
+      held.hold = hold_;
+      const TaskId unpack = add(held, out_.task_of_pack[at(p)]);
+      tasks.push_back(unpack);
+      if (concatenation >= 0)
+        parts[at(concatenation)].push_back(unpack);
+      else
+        unpack_packs({p}, p, unpack, tasks);
+    }
+    for (std::size_t c = 0; c < parts.size(); ++c) {
+      if (parts[c].empty()) continue;
+      const TaskId all = mark();
+      for (const TaskId part : parts[c]) builder_.edge(part, all);
+      tasks.push_back(all);
+      unpack_packs(relations_.concatenations[c].packs, -1, all, tasks);
+    }
+    return tasks;
+  }
+
+  /// `label`: the pack that the tasks belong to; -1: to all packs of a concatenation together.
+  void unpack_packs(const std::vector<int>& packs, int label, TaskId after, std::vector<TaskId>& tasks) {
+    Bytes copied, converted;
+    std::vector<Share> shares;
+    for (const int p : packs) {
+      copied += pack(p).copied_out;
+      converted += pack(p).converted_out;
+      const Bytes before = p == 0 ? Bytes() : relations_.bytes_up_to[at(p) - 1];
+      shares.push_back({before.count(), relations_.bytes_up_to[at(p)].count()});
+    }
+    const auto convert_back = [&] {
+      if (converted.count() > 0)
+        tasks.push_back(compute(ComputeKind::kConvertBack, converts(converted), -1, label, after));
+    };
+    // Packs that were converted as a whole are converted back as a whole, before they are copied.
+    const bool converts_packs = plan_.compression && plan_.compression->of_packs;
+    if (converts_packs) convert_back();
+    if (copied.count() > 0) tasks.push_back(compute(ComputeKind::kCopyOut, copies(copied), -1, label, after));
+    if (!converts_packs) convert_back();
+    if (plan_.update != Update::kPerPack) return;
+    if (!update_row_) update_row_ = row(times_.update).value;
+    tasks.push_back(compute(ComputeKind::kUpdate, {TaskCost::Kind::kShares, *update_row_, builder_.add_shares(shares)},
+                            -1, label, after));
+  }
+
+  const Workload& workload_;
+  const Plan& plan_;
+  const Relations& relations_;
+  const StepTimes& times_;
+  ProgramBuilder builder_;
+  StepProgram out_;
+  Durations durations_;
+  ExchangePoints points_;
+  std::int32_t hold_ = -1;                                   ///< what waits for the end of the backward pass
+  TaskId cursor_ = kNoTask;                                  ///< what the next task of the pass waits for
+  Time computed_;                                            ///< in this half so far
+  std::int32_t exchanges_ = 0;                               ///< of the step so far
+  std::vector<TaskId> last_exchange_;                        ///< by communicator, in this half
+  std::vector<std::vector<TaskId>> waiting_for_pack_;        ///< by pack that is read: forward tasks
+  std::vector<std::pair<int, TaskId>> computation_waiting_;  ///< packs, and the mark that waits for each
+  std::optional<std::int64_t> update_row_;
+};
+
+}  // namespace
+
+StepPrograms::StepPrograms(const Workload& workload, const Plan& plan) {
+  const Relations relations(workload, plan);
+  for (const StepTimes& times : workload.times) {
+    auto [program, durations] = Lowering(workload, plan, relations, times).lower();
+    std::shared_ptr<const StepProgram> same;
+    for (const Group& group : groups_) {
+      if (*group.program == program) same = group.program;
+    }
+    if (!same) same = std::make_shared<const StepProgram>(std::move(program));
+    groups_.push_back({std::move(same), std::move(durations)});
+  }
+#if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
+  for (const PlanProblem& problem : problems_of(view_of(*this, plan)))
+    TUTTI_CHECK(!is_certain(problem.code), "the plan is wrong: {} ({})", problem.text, to_string(problem.code));
+#endif
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/measured/collective_tables.h"
+#include "core/measured/quality.h"
+#include "core/nccl/time/error_bands.h"
+#include "core/nccl/time/parameters.h"
+#include "core/nccl/tuning/choice.h"
+
+namespace tutti::core::nccl {
+
+/// A measurement and its prediction.
+struct ValidatedRow {
+  std::int64_t bytes = 0;
+  double measured_us = 0;
+  bool outlier = false;  ///< the table's record says that it is one: counts for nothing
+  double predicted_us = 0;
+  ErrorBand band;                ///< of the prediction
+  std::optional<Choice> choice;  ///< nothing of sends and receives
+};
+
+struct ValidatedTable {
+  const CollectiveTable* table = nullptr;
+  std::vector<ValidatedRow> rows;  ///< none if it cannot be modelled
+  std::string reason;  ///< why not; or why it does not count in the whole; or which rows cannot be read; else empty
+  std::optional<ProblemKind> about;  ///< what the first of the reasons is about
+  std::vector<std::string> assumed;
+  Quality quality;  ///< of rows that are no outliers
+  BandQuality bands;
+};
+
+/// Part of the whole.
+struct ValidatedPart {
+  std::string by;    ///< "size", "collective", "GPU", "nodes"
+  std::string name;  ///< "64 KiB to 1 MiB", …
+  Quality quality;
+  BandQuality bands;
+};
+
+struct Validation {
+  std::vector<ValidatedTable> tables;
+  std::size_t rows = 0;      ///< of healthy tables, outliers left out, those that cannot be read among them
+  std::size_t outliers = 0;  ///< of them
+  std::size_t other_rows =
+      0;            ///< of tables that are not healthy, or that nobody has a record of: they count for nothing
+  Quality overall;  ///< of those of them that are modelled; every config weighs the same
+  BandQuality overall_bands;
+  std::vector<ValidatedPart> parts;
+};
+
+/// Predicts every row of every table from the table's facts alone, and the band in which `bands` have its measurement.
+/// REQUIRES: the tables outlive the answer.
+Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters, const ErrorBands& bands);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,120 @@
+#pragma once
+
+// Between the search for graphs and its walks; nobody else includes it.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/nccl/search/graph.h"
+#include "core/nccl/search/search_settings.h"
+#include "core/nccl/topology/paths.h"
+#include "core/nccl/topology/topology.h"
+
+namespace tutti::core::nccl {
+
+/// What channels are to be like, and those laid down so far.
+struct Trial {
+  Pattern pattern = Pattern::kRing;
+  bool collnet = false;  ///< only by network ports that can reduce
+  int cross_nic = 0;
+  float bw_intra = 0, bw_inter = 0;  ///< GB/s of a channel
+  PathType type_intra = PathType::kLoc, type_inter = PathType::kPix;
+  bool same_channels = true;
+  int least_channels = 1, most_channels = 1;
+
+  int channels = 0;
+  float latency_inter = 0;
+  int hops = 0;
+  std::vector<int> gpus;  ///< places; a row of all GPUs for every channel
+  std::vector<int> nets;  ///< places; first and last of every channel
+};
+
+/// Lays channels over a topology, one behind the other, each taking its bandwidth from the links that it crosses: a
+/// depth-first walk that is cut off after so many steps. Which channels it finds first is NCCL's order to the letter, for a
+/// walk that is cut off keeps what it has.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
+class ChannelSearch {
+ public:
+  /// `over_nodes`: channels begin and end at a network port.
+  ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings, bool over_nodes);
+
+  /// How often a walk may try to cross a path in all, before it counts as hopeless. NCCL has no such bound.
+  static constexpr std::int64_t kMostCrossings = std::int64_t{1} << 28;
+  static constexpr int kPerfect = -1;
+
+  /// Looks for channels as `trial` wants them; `best` becomes what is better than it. `steps`: how many the walk may take; left
+  /// of them behind it, or kPerfect if there is nothing better.
+  void run(Trial& trial, Trial& best, int& steps);
+  /// The bound above was passed.
+  [[nodiscard]] bool hopeless() const { return crossings_ > kMostCrossings; }
+
+  /// Network ports in the order in which they are tried: for one GPU, or (-1) for whichever is first. Those that are farther
+  /// than `farthest` only if a GPU prefers them; with nothing for `farthest` none but these.
+  [[nodiscard]] std::vector<int> nets_for(int gpu, std::optional<PathType> farthest) const;
+
+ private:
+  enum class Order { kSearched, kPci, kReplayed };
+  /// What is left to do of a channel.
+  struct Rest {
+    int back_to_net = -1;    ///< at which GPU of the channel it goes to the network; -1: no more
+    int back_to_first = -1;  ///< behind which it closes
+    Order order = Order::kSearched;
+  };
+
+  void lay(Trial& trial, Trial& best, int& steps);
+  void lay_inside(Trial& trial, Trial& best, int& steps, const Rest& rest);
+  void lay_from_nets(Trial& trial, Trial& best, int& steps, const Rest& rest);
+  void lay_from_net(Trial& trial, Trial& best, int& steps, const Rest& rest, int net);
+  bool lay_head(Trial& trial, Trial& best, int& steps, const Rest& rest, int net);
+  void enter(Trial& trial, Trial& best, int& steps, int step, const Rest& rest, std::optional<NodeKind> from, int place,
+             int gpu);
+  void at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
+  void go_to_net(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
+  void go_to_next(Trial& trial, Trial& best, int& steps, int gpu, int step, const Rest& rest);
+  void pull_from_switch(Trial& trial, Trial& best, int& steps, int head);
+  void reduce_at_head(Trial& trial, Trial& best, int& steps, int head);
+  void complete(Trial& trial, Trial& best, int& steps);
+
+  [[nodiscard]] bool better(const Trial& trial, const Trial& best) const;
+  [[nodiscard]] bool may_leave_by(const Trial& trial, int net, int step) const;
+  [[nodiscard]] std::vector<int> next_gpus(const Trial& trial, int gpu, int sort_by_net) const;
+  [[nodiscard]] std::vector<int> next_neighbours(const Trial& trial, int gpu) const;
+  [[nodiscard]] bool may_follow(const Trial& trial, int gpu, int next) const {
+    const bool used = (used_[static_cast<std::size_t>(next)] >> trial.channels & 1) != 0;
+    return next != gpu && !used && !paths_.between(NodeKind::kGpu, gpu, NodeKind::kGpu, next).links.empty();
+  }
+  [[nodiscard]] int pcie_gb_per_s(int gpu) const;
+
+  static constexpr int kDistances = static_cast<int>(PathType::kDis) + 1;
+
+  bool cross(Trial& trial, NodeKind from, int from_place, NodeKind to, int to_place, float times);
+  int take(const Path& path, const TopologyNode& start, std::size_t steps, float gb_per_s);
+  void use_port(int net, float gb_per_s);
+
+  [[nodiscard]] const std::vector<int>& nets(int gpu, PathType farthest);
+  [[nodiscard]] const NetFacts& port(int net) const { return topology_.node(NodeKind::kNet, net).net; }
+
+  const Topology& topology_;
+  const Paths& paths_;
+  const SearchSettings& settings_;
+  bool over_nodes_;
+  int gpus_;
+  /// What crossing a link takes besides its bandwidth.
+  struct Manners {
+    bool pcie = false;
+    bool asks_back = false;  ///< its end is a GPU that asks for what comes from outside: an eighth the other way
+    bool both_ways = false;  ///< it takes as much the other way
+    bool to_intel = false;   ///< its end is a CPU of Intel's
+  };
+  std::vector<Manners> manners_;     ///< by link
+  std::vector<float> left_;          ///< by link, GB/s
+  std::vector<float> port_left_;     ///< by network port
+  std::vector<std::uint64_t> used_;  ///< by GPU: a bit for every channel that it is in
+  std::vector<int> local_gpu_;       ///< by network port
+  std::int64_t crossings_ = 0;
+  std::vector<std::optional<std::vector<int>>> nets_;  ///< nets_for(), by GPU and distance
+};
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,266 @@
+#include "core/nccl/search/node_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/nccl/topology/rates.h"
+
+namespace tutti::core::nccl {
+
+namespace {
+
+constexpr int kMostNvlsHeads = 32;             // NCCL_MAX_NVLS_ARITY
+constexpr int kMostDirectHeads = 8;            // NCCL_MAX_DIRECT_ARITY + 1
+constexpr std::int64_t kStepsInAll = 1 << 19;  // of one graph
+constexpr int kSteps = 1 << 14;                // of one walk
+constexpr int kStepsOfSameChannels = 1 << 8;
+
+PathType next(PathType type) { return static_cast<PathType>(static_cast<int>(type) + 1); }
+
+/// Two groups of GPUs with NVLinks among them and none between.
+bool is_split(const Topology& topology, const Paths& paths) {
+  const int gpus = topology.count(NodeKind::kGpu);
+  std::vector<int> group, size(static_cast<std::size_t>(gpus));
+  for (int g = 0; g < gpus; ++g) group.push_back(g);
+  for (int g = 0; g < gpus; ++g) {
+    for (int p = g + 1; p < gpus; ++p) {
+      if (paths.between(NodeKind::kGpu, g, NodeKind::kGpu, p).type == PathType::kNvl)
+        group[static_cast<std::size_t>(p)] = group[static_cast<std::size_t>(g)];
+    }
+  }
+  for (const int g : group) ++size[static_cast<std::size_t>(g)];
+  return std::count_if(size.begin(), size.end(), [](int s) { return s > 1; }) == 2;
+}
+
+}  // namespace
+
+void NodeSearch::measure() {
+  if (!over_nodes_ && gpus_ == 1) {
+    most_ = total_ = kLocGbPerS;
+    return;
+  }
+  const NodeKind far = over_nodes_ ? NodeKind::kNet : NodeKind::kGpu;
+  for (int g = 0; g < gpus_; ++g) {
+    for (int i = 0; i < topology_.count(far); ++i) {
+      const Path& path = paths_.between(NodeKind::kGpu, g, far, i);
+      if (!path.links.empty()) most_ = std::max(most_, path.gb_per_s);
+    }
+    float nvlink = 0, pcie = 0;
+    for (const int l : topology_.node(NodeKind::kGpu, g).links) {
+      const TopologyLink& link = topology_.links[static_cast<std::size_t>(l)];
+      if (link.kind == Wire::kNvl) nvlink += link.gb_per_s;
+      if (link.kind == Wire::kPci) pcie = link.gb_per_s;
+    }
+    total_ = std::max(total_, std::max(nvlink, pcie));
+  }
+}
+
+NodeSearch::Range NodeSearch::range(Pattern pattern) const {
+  Range range;
+  const bool may_cross =
+      pattern == Pattern::kRing || pattern == Pattern::kBalancedTree || pattern == Pattern::kSplitTree;
+  range.cross_nic = topology_.count(NodeKind::kNet) > 1 && may_cross ? settings_.cross_nic : 0;
+  if (gpus_ > 1) {
+    range.least_intra = paths_.nearest(NodeKind::kGpu);
+    range.most_intra = paths_.farthest(NodeKind::kGpu);
+  }
+  if (over_nodes_) {
+    range.least_inter = paths_.nearest(NodeKind::kNet);
+    range.most_inter = range.most_intra = paths_.farthest(NodeKind::kNet);
+  }
+  range.same_channels = pattern != Pattern::kNvls;
+  return range;
+}
+
+Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int least_channels, int most_channels) {
+  const Range bounds = range(pattern);
+  Trial start;
+  start.pattern = pattern;
+  start.collnet = collnet;
+  start.cross_nic = bounds.cross_nic == 1 ? 1 : 0;
+  start.type_intra = bounds.least_intra;
+  start.type_inter = bounds.least_inter;
+  start.same_channels = bounds.same_channels;
+  start.least_channels = least_channels;
+  start.most_channels = most_channels;
+  if (pattern == Pattern::kNvls) start.most_channels = std::min(kMostNvlsHeads, gpus_);
+  if (pattern == Pattern::kCollnetDirect) start.most_channels = std::min(kMostDirectHeads, gpus_);
+  if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
+  // Inside a node every GPU pulls alike.
+  if (!over_nodes_ && pattern == Pattern::kNvls) start.least_channels = start.most_channels;
+  // Trees are better there and want two channels, and have as many as rings.
+  if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.most_channels >= 2 && start.least_channels == 1)
+    start.least_channels = 2;
+  start.gpus.resize(static_cast<std::size_t>(start.most_channels * gpus_));
+  start.nets.resize(static_cast<std::size_t>(start.most_channels) * 2);
+  return made(id, search(std::move(start), bounds));
+}
+
+Trial NodeSearch::search(Trial start, const Range& range) {
+  Trial best = start, trial = std::move(start);
+  float total = total_;
+  // What is no ring need not come back to where it began.
+  if (gpus_ > 1 && best.pattern != Pattern::kRing) total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
+  std::size_t speed = 0;
+  const auto too_fast = [&](float gb_per_s) {
+    return gb_per_s > most_ || gb_per_s * static_cast<float>(best.least_channels) > total;
+  };
+  while (too_fast(speeds_[speed]) && speed + 1 < speeds_.size()) ++speed;
+  trial.bw_intra = trial.bw_inter = speeds_[speed];
+  std::int64_t steps_left = kStepsInAll;
+  for (bool first_pass = true;;) {
+    int steps = trial.same_channels ? kStepsOfSameChannels : kSteps;
+    steps_left -= steps;
+    walks_.run(trial, best, steps);
+    if (walks_.hopeless()) return best;
+    const bool enough = steps == ChannelSearch::kPerfect || static_cast<float>(best.channels) * best.bw_inter >= total_;
+    if (first_pass && !enough && relax(trial, best, range, {steps, steps_left}, speed)) continue;
+    if (first_pass) {
+      first_pass = false;
+      steps = ChannelSearch::kPerfect;
+      double_channels(best);
+      trial = best;
+      speed = 0;
+      while (speeds_[speed] > best.bw_inter && speed + 1 < speeds_.size()) ++speed;
+      trial.bw_intra = trial.bw_inter = speeds_[speed];
+      trial.least_channels = best.channels;
+    }
+    if (steps != 0 && speed > 0 && improve(trial, best, speed)) continue;
+    break;
+  }
+  if (best.channels == 0 && !best.collnet && best.pattern != Pattern::kNvls) fall_back(best);
+  return best;
+}
+
+/// Asks for a little less than the walk before did. False if there is nothing less to ask for, or no time.
+bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
+                       std::size_t& speed) const {
+  const CpuFacts& cpu = topology_.node(NodeKind::kCpu, 0).cpu;
+  const bool by_amd = cpu.arch == CpuArch::kX86 && cpu.vendor == CpuVendor::kAmd && trial.type_intra == PathType::kSys;
+  if (trial.same_channels && !by_amd) {
+    trial.same_channels = false;
+    return true;
+  }
+  trial.same_channels = range.same_channels;
+
+  left.of_all += left.of_walk;
+  if (left.of_all < 0 && best.channels > 0) return false;
+
+  if (sm_ >= 90 && trial.pattern == Pattern::kBalancedTree) {
+    trial.pattern = Pattern::kTree;
+    return true;
+  }
+  trial.pattern = best.pattern;
+
+  const PathType most_intra = over_nodes_ ? trial.type_inter : range.most_intra;
+  if (trial.type_intra < most_intra && (best.channels == 0 || trial.type_intra < best.type_intra)) {
+    trial.type_intra = next(trial.type_intra);
+    if (trial.type_intra < PathType::kDis) return true;
+  }
+  trial.type_intra = range.least_intra;
+
+  const bool may_be_farther =
+      best.channels == 0 || trial.type_inter < best.type_inter || trial.type_inter < PathType::kPxn;
+  if (over_nodes_ && trial.type_inter < range.most_inter && may_be_farther) {
+    trial.type_inter = next(trial.type_inter);
+    if (trial.type_inter < PathType::kDis) return true;
+  }
+  trial.type_inter = range.least_inter;
+
+  const bool may_cross = best.pattern == Pattern::kRing || best.pattern == Pattern::kBalancedTree;
+  if (range.cross_nic == 2 && trial.cross_nic == 0 && may_cross) {
+    trial.cross_nic = 2;
+    return true;
+  }
+  trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
+
+  // Slower, until there is something; then only as long as it might bring more channels of nearly the same bandwidth.
+  if (speed + 1 == speeds_.size() || (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49))) return false;
+  trial.bw_intra = trial.bw_inter = speeds_[++speed];
+  return true;
+}
+
+/// Asks for more bandwidth of as many channels. False if there is nothing to ask for.
+bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) const {
+  if (best.pattern == Pattern::kRing) {
+    trial.bw_intra = trial.bw_inter = speeds_[--speed];
+    return true;
+  }
+  if (best.pattern == Pattern::kNvls && trial.bw_inter == best.bw_inter && trial.bw_inter < trial.bw_intra * 2) {
+    trial.least_channels = trial.most_channels = best.channels;
+    trial.bw_inter = speeds_[--speed];
+    return true;
+  }
+  // Trees of two nodes, and CollNet, send more inside than outside.
+  if (trial.bw_intra != best.bw_intra || !(trial.bw_intra < trial.bw_inter * 2)) return false;
+  trial.bw_intra = speeds_[--speed];
+  return true;
+}
+
+/// One multiprocessor does not move what a fast channel carries: two share it.
+void NodeSearch::double_channels(Trial& graph) const {
+  if (graph.channels == 0 || graph.pattern == Pattern::kNvls || graph.bw_intra < 25) return;
+  if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;
+  const int doubled = std::min(graph.channels * 2, graph.most_channels);
+  const auto repeat = [&](std::vector<int>& rows, int width) {
+    const auto row = static_cast<std::size_t>(width);
+    for (auto c = static_cast<std::size_t>(graph.channels); c < static_cast<std::size_t>(doubled); ++c) {
+      for (std::size_t i = 0; i < row; ++i)
+        rows[c * row + i] = rows[(c - static_cast<std::size_t>(graph.channels)) * row + i];
+    }
+  };
+  repeat(graph.gpus, gpus_);
+  repeat(graph.nets, 2);
+  const auto times = static_cast<float>((doubled + graph.channels - 1) / graph.channels);
+  graph.bw_intra /= times;
+  graph.bw_inter /= times;
+  graph.channels = doubled;
+}
+
+/// Something that works, where nothing was found.
+void NodeSearch::fall_back(Trial& graph) const {
+  for (int g = 0; g < gpus_; ++g) graph.gpus[static_cast<std::size_t>(g)] = g;
+  graph.bw_intra = 0.1F;
+  graph.type_intra = PathType::kSys;
+  if (topology_.count(NodeKind::kNet) > 0) {
+    graph.nets[0] = walks_.nets_for(0, std::nullopt).front();
+    graph.nets[1] = walks_.nets_for(gpus_ - 1, std::nullopt).front();
+    graph.bw_inter = 0.1F;
+    graph.type_inter = PathType::kSys;
+  } else {
+    graph.bw_inter = 0;
+    graph.type_inter = PathType::kDis;
+  }
+  graph.channels = 1;
+}
+
+Graph NodeSearch::made(int id, const Trial& found) const {
+  Graph graph;
+  graph.id = id;
+  graph.pattern = found.pattern;
+  graph.cross_nic = found.cross_nic;
+  graph.channels = found.channels;
+  graph.bw_intra = found.channels > 0 ? found.bw_intra : 0;
+  graph.bw_inter = found.channels > 0 ? found.bw_inter : 0;
+  graph.latency_inter = found.latency_inter;
+  graph.type_intra = found.type_intra;
+  graph.type_inter = found.type_inter;
+  graph.same_channels = found.same_channels;
+  const int listed = found.pattern == Pattern::kNvls ? 1 : gpus_;  // of NVLS only the head
+  for (int c = 0; c < found.channels; ++c) {
+    GraphChannel channel;
+    for (int i = 0; i < listed; ++i) {
+      const int place = found.gpus[static_cast<std::size_t>(c * gpus_ + i)];
+      channel.gpus.push_back(topology_.node(NodeKind::kGpu, place).gpu.rank);
+    }
+    for (int end = 0; over_nodes_ && end < 2; ++end) {
+      const int place = found.nets[static_cast<std::size_t>(c * 2 + end)];
+      channel.nets.push_back(topology_.node(NodeKind::kNet, place).id());
+    }
+    graph.orders.push_back(std::move(channel));
+  }
+  return graph;
+}
+
+}  // namespace tutti::core::nccl

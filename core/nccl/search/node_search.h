@@ -1,0 +1,76 @@
+#pragma once
+
+// Between the search for a communicator's graphs and that for one of them; nobody else includes it.
+
+#include <cstdint>
+#include <span>
+
+#include "core/nccl/search/channel_search.h"
+#include "core/nccl/search/graph.h"
+#include "core/nccl/search/search_settings.h"
+#include "core/nccl/topology/paths.h"
+#include "core/nccl/topology/rates.h"
+#include "core/nccl/topology/topology.h"
+
+namespace tutti::core::nccl {
+
+/// One node's topology, and what all searches on it share.
+class NodeSearch {
+ public:
+  NodeSearch(const Topology& topology, const SearchSettings& settings, bool over_nodes)
+      : topology_(topology),
+        settings_(settings),
+        over_nodes_(over_nodes),
+        paths_(topology, settings),
+        walks_(topology, paths_, settings, over_nodes),
+        gpus_(topology.count(NodeKind::kGpu)),
+        sm_(topology.least_sm()),
+        speeds_(channel_speeds(over_nodes, sm_)) {
+    measure();
+  }
+
+  NodeSearch(const NodeSearch&) = delete;
+  NodeSearch& operator=(const NodeSearch&) = delete;
+
+  /// The best graph of a pattern with so many channels at least and at most; `collnet`: by network ports that can reduce.
+  Graph find(int id, Pattern pattern, bool collnet, int least_channels, int most_channels);
+
+  [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
+  [[nodiscard]] float most() const { return most_; }
+  [[nodiscard]] float total() const { return total_; }
+
+ private:
+  /// What may be asked of a graph's paths at least and at most, and by how many cards.
+  struct Range {
+    PathType least_intra = PathType::kLoc, most_intra = PathType::kSys;
+    PathType least_inter = PathType::kPix, most_inter = PathType::kSys;
+    int cross_nic = 0;
+    bool same_channels = true;
+  };
+
+  void measure();
+  [[nodiscard]] Range range(Pattern pattern) const;
+  Trial search(Trial start, const Range& range);
+  /// Steps that a walk, and all of them together, have left.
+  struct StepsLeft {
+    int of_walk = 0;
+    std::int64_t& of_all;
+  };
+  bool relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left, std::size_t& speed) const;
+  bool improve(Trial& trial, const Trial& best, std::size_t& speed) const;
+  void double_channels(Trial& graph) const;
+  void fall_back(Trial& graph) const;
+  [[nodiscard]] Graph made(int id, const Trial& found) const;
+
+  const Topology& topology_;
+  const SearchSettings& settings_;
+  bool over_nodes_;
+  Paths paths_;
+  ChannelSearch walks_;
+  int gpus_;
+  int sm_;
+  std::span<const float> speeds_;
+  float most_ = 0, total_ = 0;
+};
+
+}  // namespace tutti::core::nccl

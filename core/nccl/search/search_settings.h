@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/nccl/search/graph.h"
+
+namespace tutti::core::nccl {
+
+/// NCCL's MAXCHANNELS: of anything that it does.
+inline constexpr int kMostChannels = 64;
+
+/// Which network cards a GPU may take (NCCL_NETDEVS_POLICY).
+enum class NetPolicy {
+  kAuto,  ///< its part of those that are nearest to it
+  kAll,   ///< all that are nearest
+  kMax    ///< at most so many of them
+};
+
+/// What the environment changes of paths and of the search. Defaults are NCCL's.
+/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, search.cc, topo.cc.
+struct SearchSettings {
+  std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; NCCL_P2P_DISABLE=1 is kLoc
+  std::optional<PathType> gdr_level;  ///< NCCL_NET_GDR_LEVEL
+  bool gdr_c2c = true;                ///< NCCL_NET_GDR_C2C
+  bool shm = true;                    ///< NCCL_SHM_DISABLE
+  bool nvb = true;                    ///< NCCL_NVB_DISABLE
+  bool pxn = true;                    ///< NCCL_PXN_DISABLE
+  bool pxn_c2c = true;                ///< NCCL_PXN_C2C
+  bool net_inside = true;             ///< NCCL_NET_DISABLE_INTRA
+  bool nvls = true;                   ///< NCCL_NVLS_ENABLE
+  bool collnet = false;               ///< NCCL_COLLNET_ENABLE
+  bool scatter_nets = true;           ///< NCCL_MNNVL_SCATTER_NETS_ENABLE
+  int cross_nic = 2;                  ///< NCCL_CROSS_NIC
+  NetPolicy net_policy = NetPolicy::kAuto;
+  int most_nets = 0;  ///< of kMax
+};
+
+/// How NCCL writes a path's type: "NVL", "PIX", ….
+std::string_view to_string(PathType type);
+std::optional<PathType> path_type(std::string_view name);
+
+/// Sets what the environment variable `name` stands for.
+/// ERRORS: a variable that changes nothing here; a value that it does not take.
+Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value);
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,108 @@
+#pragma once
+
+// Between the reader of topology files and topologies; nobody else includes it.
+
+#include <algorithm>
+
+#include "core/nccl/topology/topology.h"
+
+namespace tutti::core::nccl {
+
+/// A topology in the making: nodes that are joined, taken away and put in order.
+/// SOURCE (of every rule): NVIDIA/nccl v2.28.9 src/graph/topo.cc.
+class TopologyBuilder {
+ public:
+  struct End {
+    int to = 0;
+    Wire kind = Wire::kPci;
+    float gb_per_s = 0;
+  };
+
+  /// Starts empty, or from a topology without the nodes that `keep` refuses.
+  TopologyBuilder() = default;
+  template <class Keep>
+  TopologyBuilder(const Topology& topology, const Keep& keep);
+
+  /// Returns its index.
+  int add(TopologyNode node);
+  [[nodiscard]] TopologyNode& node(int index) { return nodes_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] int count(NodeKind kind) const;
+  /// -1 if there is none.
+  [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
+
+  /// One direction. Links between the same two nodes are one whose bandwidths are added; wider ones come first, and of equals the
+  /// older.
+  void join(int from, int to, Wire kind, float gb_per_s);
+  void join_both_ways(int a, int b, Wire kind, float gb_per_s);
+  /// The CPU that a GPU's PCIe tree hangs on; -1 if none.
+  [[nodiscard]] int cpu_of(int node) const;
+
+  /// Broadcom's Gen4 and Gen5 switches present themselves as two levels although every port has the full bandwidth: made one.
+  void flatten_broadcom_switches();
+  /// Every two CPUs of a host, at what the sockets carry.
+  void join_cpus();
+  /// Links up the PCIe tree come last.
+  void sort_links();
+
+  /// The topology. Links that have none the other way are reported by `one_way(from, to)`.
+  template <class OneWay>
+  Topology finish(const OneWay& one_way) const;
+
+ private:
+  [[nodiscard]] std::vector<End>& ends(int node) { return ends_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] const std::vector<End>& ends(int node) const { return ends_[static_cast<std::size_t>(node)]; }
+  void absorb(int top, int sub);
+  void sort_below(int node, int up);
+  [[nodiscard]] int cpu_above(int node, int from) const;
+
+  std::vector<TopologyNode> nodes_;     ///< without their links
+  std::vector<std::vector<End>> ends_;  ///< by node: where its links lead
+  std::vector<bool> gone_;              ///< by node: it has been taken away
+};
+
+template <class Keep>
+TopologyBuilder::TopologyBuilder(const Topology& topology, const Keep& keep)
+    : nodes_(topology.nodes), ends_(topology.nodes.size()), gone_(topology.nodes.size()) {
+  for (std::size_t n = 0; n < nodes_.size(); ++n) gone_[n] = !keep(nodes_[n]);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    for (const int link : nodes_[n].links) {
+      const TopologyLink& l = topology.links[static_cast<std::size_t>(link)];
+      if (!gone_[n] && !gone_[static_cast<std::size_t>(l.to)]) ends_[n].push_back({l.to, l.kind, l.gb_per_s});
+    }
+  }
+}
+
+template <class OneWay>
+Topology TopologyBuilder::finish(const OneWay& one_way) const {
+  Topology made;
+  std::vector<int> renamed(nodes_.size(), -1);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (gone_[n]) continue;
+    renamed[n] = static_cast<int>(made.nodes.size());
+    made.hosts = std::max(made.hosts, nodes_[n].host + 1);
+    made.of[static_cast<std::size_t>(nodes_[n].kind)].push_back(renamed[n]);
+    made.nodes.push_back(nodes_[n]);
+    made.nodes.back().links.clear();
+  }
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    for (const End& end : ends_[n]) {
+      if (gone_[n]) break;
+      const int link = static_cast<int>(made.links.size());
+      made.links.push_back({renamed[n], renamed[static_cast<std::size_t>(end.to)], end.kind, end.gb_per_s});
+      made.nodes[static_cast<std::size_t>(renamed[n])].links.push_back(link);
+    }
+  }
+  for (TopologyLink& link : made.links) {
+    for (const int back : made.nodes[static_cast<std::size_t>(link.to)].links) {
+      const TopologyLink& other = made.links[static_cast<std::size_t>(back)];
+      if (other.to != link.from || other.kind != link.kind) continue;
+      link.back = back;
+      break;
+    }
+    if (link.back < 0)
+      one_way(made.nodes[static_cast<std::size_t>(link.from)], made.nodes[static_cast<std::size_t>(link.to)]);
+  }
+  return made;
+}
+
+}  // namespace tutti::core::nccl

@@ -1,0 +1,119 @@
+#include "core/scenario/plan_digest.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace tutti::core {
+
+namespace {
+
+/// FNV-1a over numbers and texts, each with its length, so that no two lists read alike.
+class Digest {
+ public:
+  void number(std::int64_t n) {
+    for (int byte = 0; byte < 8; ++byte) take(static_cast<std::uint8_t>(static_cast<std::uint64_t>(n) >> (8 * byte)));
+  }
+  void text(std::string_view text) {
+    number(static_cast<std::int64_t>(text.size()));
+    for (const char c : text) take(static_cast<std::uint8_t>(c));
+  }
+  void range(const Range& r) {
+    number(static_cast<int>(r.buffer));
+    number(r.offset);
+    number(r.count);
+  }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+ private:
+  void take(std::uint8_t byte) { state_ = (state_ ^ byte) * 0x100000001b3u; }
+  std::uint64_t state_ = 0xcbf29ce484222325u;
+};
+
+void add_step(Digest& digest, const Step& step, Rank rank, std::int32_t ranks) {
+  digest.number(static_cast<int>(step.kind));
+  digest.number(step.wait.lane);
+  digest.number(step.wait.count);
+  if (receives(step.kind) && step.kind != StepKind::kReceiveAny) {
+    digest.number(step.from.rank(rank, ranks));
+    digest.number(step.from.lane);
+  }
+  if (sends(step.kind)) {
+    digest.number(step.to.rank(rank, ranks));
+    digest.number(step.to.lane);
+  }
+  digest.range(step.source);
+  digest.range(step.target);
+  digest.number(step.inputs);
+  digest.number(step.accumulate ? 1 : 0);
+  digest.number(step.stride);
+}
+
+std::int64_t steps_of(const Schedule& schedule) {
+  std::int64_t steps = 0;
+  for (Rank r = 0; r < schedule.ranks(); ++r) {
+    for (Lane l = 0; l < schedule.lanes(r); ++l) steps += schedule.steps(r, l);
+  }
+  return steps;
+}
+
+/// Every `stride`-th step of the schedule, and how many each lane has.
+void add_schedule(Digest& digest, const Schedule& schedule, std::int64_t stride) {
+  digest.number(schedule.ranks());
+  std::int64_t seen = 0;
+  for (Rank r = 0; r < schedule.ranks(); ++r) {
+    digest.number(schedule.lanes(r));
+    digest.number(schedule.scratch(r));
+    for (Lane l = 0; l < schedule.lanes(r); ++l) {
+      const std::int64_t steps = schedule.steps(r, l);
+      digest.number(steps);
+      digest.number(schedule.credits(r, l));
+      for (std::int64_t i = (stride - seen % stride) % stride; i < steps; i += stride)
+        add_step(digest, schedule.step(r, l, i), r, schedule.ranks());
+      seen += steps;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t plan_digest(const Scenario& scenario) {
+  constexpr std::int64_t kMostDigested = 1 << 20;
+  Digest digest;
+  const Cluster& cluster = *scenario.cluster;
+  digest.number(cluster.workers());
+  digest.number(cluster.replicas());
+  digest.text(describe(scenario.strategy));
+  digest.number(static_cast<int>(scenario.strategy.reduction));
+  digest.number(scenario.plan.computation_waits ? 1 : 0);
+  digest.number(scenario.plan.checkpoint_every);
+  const std::vector<std::int64_t> gate =
+      scenario.plan.gate ? scenario.plan.gate->settings() : std::vector<std::int64_t>();
+  digest.number(std::ssize(gate));
+  for (const std::int64_t number : gate) digest.number(number);
+  std::int64_t steps = 0;
+  for (const Pack& pack : scenario.plan.packs) steps += steps_of(*scenario.plan.collective(pack).schedule);
+  const std::int64_t stride = std::max<std::int64_t>(1, steps / kMostDigested + 1);
+  digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
+  for (const Pack& pack : scenario.plan.packs) {
+    for (const Member& member : pack.payload.members) {
+      digest.text(scenario.workload.gradients[static_cast<std::size_t>(member.variable)].name);
+      digest.number(member.first);
+      digest.number(member.count);
+      digest.number(member.offset);
+    }
+    digest.number(pack.entry);
+    digest.number(pack.after);
+    digest.number(pack.answers);
+    digest.number(pack.needs_all_gradients ? 1 : 0);
+    digest.number(pack.also_needs);
+    digest.number(static_cast<int>(pack.phase));
+    digest.number(static_cast<int>(reduction_of(scenario.strategy, pack)));
+    digest.number(static_cast<int>(scenario.plan.collective(pack).type));
+    digest.number(scenario.plan.collective(pack).elements);
+    digest.number(scenario.plan.collective(pack).contributors);
+    add_schedule(digest, *scenario.plan.collective(pack).schedule, stride);
+  }
+  return digest.value();
+}
+
+}  // namespace tutti::core
